@@ -1,0 +1,51 @@
+# Two commands are enough: `make demo` and `make test`. Everything here needs only Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all up bench format lint type lock clean
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): requirements.lock requirements-dev.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing pinned packages into $(VENV) (once; a few minutes)…"
+	@$(PIP) install -q --no-deps --require-hashes -r requirements.lock
+	@$(PIP) install -q --no-deps --require-hashes -r requirements-dev.lock
+	@$(PIP) install -q --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+demo: $(STAMP) ## From nothing to a finished review of a sample application
+	@$(BIN)/trigpoint demo run
+
+test: $(STAMP) lint type ## Lint, types, layers, and the tests
+	@$(BIN)/python -m pytest -n 2
+
+test-all: $(STAMP) lint type ## The same, and the slow suites: faults, soak, big corpora, browsers
+	@$(BIN)/python -m pytest -n 2 -m "slow or not slow" --timeout=1200
+
+up: $(STAMP) ## Everything in one process
+	@$(BIN)/trigpoint up
+
+bench: $(STAMP) ## Measure; prints a table and writes benchmarks/results.json
+	@$(BIN)/python -m benchmarks
+
+format: $(STAMP) ## Format the code
+	@$(BIN)/ruff format src tests benchmarks && $(BIN)/ruff check --fix src tests benchmarks
+
+lint: $(STAMP) ## Style and layers
+	@$(BIN)/ruff format --check src tests benchmarks && $(BIN)/ruff check src tests benchmarks
+	@$(BIN)/lint-imports
+
+type: $(STAMP) ## mypy --strict
+	@$(BIN)/mypy
+
+lock: $(STAMP) ## Write the lock files anew from pyproject.toml
+	@$(BIN)/python tools/lock.py
+
+clean: ## Remove the environment and what was built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Measurements: one file an area, `bench_*.py`, each with `run(report)`."""

@@ -1,0 +1,35 @@
+"""`make bench`, or `python -m benchmarks [AREA…]`: runs the areas one after another; results.json keeps the last of each."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.report import Report, Row
+
+RESULTS = Path(__file__).with_name("results.json")
+
+
+def main() -> None:
+    areas = sorted(path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py"))
+    chosen = sys.argv[1:] or areas
+    unknown = set(chosen) - set(areas)
+    if unknown:
+        sys.exit(f"no such benchmark: {', '.join(sorted(unknown))}. There are: {', '.join(areas)}")
+    report = Report()
+    if sys.argv[1:] and RESULTS.exists():  # keep the figures of the areas that are not measured now
+        before = json.loads(RESULTS.read_text())
+        report.rows = [Row(**{k: v for k, v in row.items() if k != "met"}) for row in before["rows"] if row["area"] not in chosen]
+        report.skipped = [line for line in before["skipped"] if line.split(":")[0] not in chosen]
+    for area in chosen:
+        print(area)
+        report.area = area
+        importlib.import_module(f"benchmarks.bench_{area}").run(report)
+    report.write(RESULTS)
+    report.print_table()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The command line: one file a noun. A command parses, calls one function of a domain, and prints."""

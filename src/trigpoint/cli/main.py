@@ -1,0 +1,60 @@
+"""`trigpoint`: finds the file of the noun that was asked for, and imports no other, so that help is quick."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from trigpoint import __version__
+from trigpoint.errors import TrigpointError
+
+NOUNS = {
+    "doctor": "Check the stores, Tesseract, the model and the ports.",
+}
+
+
+class _Nouns(TyperGroup):
+    """Each noun is a module of this package with an attribute `app`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(NOUNS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in NOUNS:
+            return None
+        module = importlib.import_module(f"trigpoint.cli.{cmd_name.replace('-', '_')}")
+        command = typer.main.get_command(module.app)
+        command.help = NOUNS[cmd_name]
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(cls=_Nouns, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    """Evidence for planning and research: documents become passages that can be cited."""
+    if version:
+        print(f"trigpoint {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """The entry point. Our own errors are one clear line and exit code 1; never a traceback."""
+    try:
+        app()
+    except TrigpointError as error:
+        click.echo(f"trigpoint: {error.message}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

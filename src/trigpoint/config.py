@@ -1,0 +1,210 @@
+"""Settings: every environment variable that Trigpoint reads, with its default and its meaning.
+
+The field's name in upper case is the variable. `load_settings` is the one way in; a wrong value stops the
+start with a message that names the variable, the value and what is valid. `docs/reference/settings.md` is
+generated from this class.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from trigpoint.errors import ConfigurationError, shorten
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+Words = Annotated[tuple[str, ...], NoDecode]
+Paths = Annotated[tuple[Path, ...], NoDecode]
+
+_URL_SCHEMES = {
+    "redis_url": ("redis", "rediss", "unix"),
+    "chroma_url": ("http", "https"),
+    "database_url": ("postgresql", "postgresql+psycopg", "sqlite"),
+    "qdrant_url": ("http", "https"),
+    "cherwell_scraper_url": ("http", "https"),
+    "document_store_url": ("http", "https"),
+    "policy_kb_url": ("http", "https"),
+    "trigpoint_graph_url": ("http", "https"),
+    "cherwell_portal_url": ("http", "https"),
+}
+
+
+class Settings(BaseSettings):
+    """All settings. An empty variable counts as not set."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, validate_default=False)
+
+    # Where things are
+    trigpoint_data_dir: Path | None = Field(
+        None, description="Data folder. Default: `/data` where it exists and can be written, else `~/.local/share/trigpoint`."
+    )
+    chroma_persist_dir: Path | None = Field(
+        None, description="Folder of the embedded vector stores. Default: `chroma` below the data folder."
+    )
+    trigpoint_config: Path | None = Field(
+        None, description="TOML file with the library's projects. Default: `trigpoint.toml` in the working folder, if there is one."
+    )
+    embedding_model_path: Path | None = Field(
+        None, description="Folder with `model.safetensors` and `tokenizer.json` of all-MiniLM-L6-v2. Default: the installed model package."
+    )
+    document_roots: Paths = Field(
+        (), description="Folders (comma-separated) from which documents may be ingested, beside the data folder."
+    )
+
+    # Stores by URL
+    redis_url: str | None = Field(None, description="Redis or Valkey server. Default: an embedded Valkey in the data folder.")
+    chroma_url: str | None = Field(None, description="Chroma server. Default: embedded, one folder a store.")
+    database_url: str | None = Field(None, description="PostgreSQL for the graph. Default: SQLite in the data folder.")
+    qdrant_url: str | None = Field(None, description="Qdrant for the library. Default: SQLite in the data folder.")
+
+    # Servers
+    environment: Literal["development", "production"] = Field(
+        "development", description="`production` requires https webhooks to public addresses."
+    )
+    host: str | None = Field(
+        None, description="Address to bind. Default: `127.0.0.1` with auth off, `0.0.0.0` with auth on."
+    )
+    api_port: Port = Field(8080, description="REST API and pages.")
+    cherwell_scraper_port: Port = Field(3001, description="Scraper MCP server.")
+    document_store_port: Port = Field(3002, description="Document store MCP server.")
+    policy_kb_port: Port = Field(3003, description="Policy knowledge base MCP server.")
+    library_port: Port = Field(3004, description="Library MCP server.")
+    graph_port: Port = Field(3005, description="Graph MCP server.")
+    cherwell_scraper_url: str | None = Field(None, description="Where the scraper is. Default: this machine and its port.")
+    document_store_url: str | None = Field(None, description="Where the document store is. Default: this machine and its port.")
+    policy_kb_url: str | None = Field(None, description="Where the policy server is. Default: this machine and its port.")
+    trigpoint_graph_url: str | None = Field(None, description="Where the graph's backend is. Default: this machine and the API's port.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="What is logged.")
+    log_format: Literal["text", "json"] = Field("text", description="`json`: one object a line.")
+
+    # Who may call
+    api_keys: Words = Field((), description="Keys of the REST API, comma-separated. With neither this nor the file: auth off.", repr=False)
+    api_keys_file: Path | None = Field(None, description='JSON file of keys: `["k1"]` or `{"keys": ["k1"]}`. Both set: the union counts.')
+    api_rate_limit: int = Field(60, ge=1, description="Requests per 60 seconds and key.")
+    graph_write_keys: Words = Field((), description="Keys that may write to the graph when auth is on, comma-separated.", repr=False)
+    mcp_api_key: SecretStr | None = Field(None, description="Bearer token of the MCP servers. Unset: auth off.")
+    mcp_allowed_hosts: Words = Field(
+        (), description="Host names (comma-separated) that MCP servers answer to, beside loopback and `HOST`. `*`: any."
+    )
+    max_upload_mb: int = Field(50, ge=1, le=2048, description="Largest policy PDF that can be uploaded.")
+
+    # Text
+    enable_ocr: bool = Field(True, description="Read pages without a text layer by Tesseract.")
+    image_ratio_threshold: float = Field(0.7, ge=0, le=1, description="Average image ratio above which a document counts as image-based.")
+    image_ratio_strict: bool = Field(False, description="Skip image-based documents even when they are scans of text.")
+    page_timeout_seconds: float = Field(120, gt=0, description="Longest time that one page may take to read.")
+    text_workers: int = Field(0, ge=0, le=64, description="Processes that read and OCR pages. 0: as many as there are cores.")
+
+    # The planning portal
+    cherwell_portal_url: str = Field("https://planningregister.cherwell.gov.uk", description="The council's planning register.")
+    scraper_rate_limit: float = Field(1.0, ge=0, description="Seconds between requests to the register.")
+    scraper_timeout: float = Field(30, gt=0, description="Seconds that one request to the register may take.")
+    scraper_user_agent: str = Field("Trigpoint/0.1 (planning evidence; polite)", description="How the scraper names itself.")
+
+    # Jobs, reviews, webhooks
+    worker_concurrency: int = Field(2, ge=1, le=64, description="Jobs that one worker runs at once.")
+    job_lease_seconds: int = Field(30, ge=2, description="A job whose worker has been silent for so long is taken up again.")
+    review_result_ttl_days: int | None = Field(None, ge=1, description="Days that finished reviews are kept. Unset: for ever.")
+    webhook_max_retries: int = Field(12, ge=0, le=50, description="Tries after the first failed delivery: 1, 2, 4, 8, 16 s, then minutes up to a day.")
+    trigpoint_model: str | None = Field(None, description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-4-5`. Unset: rules only.")
+    review_max_tokens: int = Field(200_000, ge=1000, description="Tokens that one review may use.")
+    review_time_budget_seconds: float = Field(600, gt=0, description="Time that the model may take for one review.")
+    review_fallback: bool = Field(False, description="When the model fails, analyse by rules, and say so in the metadata.")
+
+    # The graph
+    trigpoint_graph_project: str | None = Field(None, description="Pin the graph's MCP server to this project (UUID).")
+    graph_max_edges: int = Field(200, ge=1, le=5000, description="Most relationships in one graph answer.")
+    graph_max_nodes: int = Field(100, ge=1, le=5000, description="Most entities in one graph answer.")
+
+    @field_validator("api_keys", "graph_write_keys", "mcp_allowed_hosts", "document_roots", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator(*_URL_SCHEMES, mode="after")
+    @classmethod
+    def _check_url(cls, value: str | None, info: Any) -> str | None:
+        if value is None:
+            return None
+        schemes = _URL_SCHEMES[info.field_name]
+        if urlsplit(value).scheme not in schemes:
+            raise ValueError("expected a URL with " + " or ".join(f"{s}://" for s in schemes))
+        return value.rstrip("/")
+
+    @cached_property
+    def data_dir(self) -> Path:
+        """The data folder (E10). Not created here: whoever writes below it does that."""
+        if self.trigpoint_data_dir is not None:
+            return self.trigpoint_data_dir.expanduser().absolute()
+        shared = Path("/data")
+        if shared.is_dir() and os.access(shared, os.W_OK):
+            return shared
+        return Path.home() / ".local" / "share" / "trigpoint"
+
+    def chroma_dir(self, store: Literal["documents", "policies"]) -> Path:
+        """Each store has a folder of its own below `CHROMA_PERSIST_DIR` (E8)."""
+        return (self.chroma_persist_dir or self.data_dir / "chroma").absolute() / store
+
+    @cached_property
+    def rest_keys(self) -> tuple[str, ...]:
+        """Keys of `API_KEYS` and `API_KEYS_FILE` together (E6). Raises ConfigurationError on a bad file."""
+        keys = dict.fromkeys(self.api_keys)
+        if self.api_keys_file is not None:
+            keys |= dict.fromkeys(_read_keys(self.api_keys_file))
+        return tuple(keys)
+
+    @property
+    def rest_auth_on(self) -> bool:
+        return bool(self.api_keys) or self.api_keys_file is not None
+
+    @property
+    def mcp_auth_on(self) -> bool:
+        return self.mcp_api_key is not None and bool(self.mcp_api_key.get_secret_value())
+
+    def bind_host(self, *, auth_on: bool) -> str:
+        """Loopback unless auth is on or `HOST` says otherwise (E7)."""
+        return self.host or ("0.0.0.0" if auth_on else "127.0.0.1")
+
+    def server_url(self, name: Literal["scraper", "document-store", "policy-kb", "graph"]) -> str:
+        """Where one of our servers is reached by the others."""
+        configured, port = {
+            "scraper": (self.cherwell_scraper_url, self.cherwell_scraper_port),
+            "document-store": (self.document_store_url, self.document_store_port),
+            "policy-kb": (self.policy_kb_url, self.policy_kb_port),
+            "graph": (self.trigpoint_graph_url, self.api_port),
+        }[name]
+        return configured or f"http://127.0.0.1:{port}"
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings from the environment, with overrides on top. Raises ConfigurationError."""
+    try:
+        settings = Settings(**overrides)
+    except ValidationError as error:
+        raise ConfigurationError("\n".join(_explain(problem) for problem in error.errors())) from None
+    settings.rest_keys  # noqa: B018  a malformed keys file stops the start, it never disables auth
+    return settings
+
+
+def _explain(problem: Any) -> str:
+    name = str(problem["loc"][0])
+    value = "(hidden)" if "key" in name else shorten(problem["input"])
+    return f"{name.upper()}={value}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def _read_keys(path: Path) -> list[str]:
+    try:
+        loaded = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"API_KEYS_FILE={path}: cannot be read as JSON ({error})") from None
+    keys = loaded.get("keys") if isinstance(loaded, dict) else loaded
+    if not isinstance(keys, list) or not keys or not all(isinstance(k, str) and k for k in keys):
+        raise ConfigurationError(f'API_KEYS_FILE={path}: expected ["key1", …] or {{"keys": ["key1", …]}} with at least one key')
+    return keys

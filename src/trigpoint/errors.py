@@ -1,0 +1,122 @@
+"""One exception tree. Each class carries the code and the HTTP status that surfaces show.
+
+A domain raises; a surface turns what is raised into its own envelope. Messages say what was wrong,
+with what, and what to do about it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class TrigpointError(Exception):
+    """The root. `details` is data for the envelope, never needed to understand the message."""
+
+    code: ClassVar[str] = "internal_error"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+def shorten(value: object, limit: int = 80) -> str:
+    """The offending value as it may stand in a message: printable, and never long."""
+    text = str(value)
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: limit + 1])
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
+# --- the ground -------------------------------------------------------------------------------
+
+
+class ConfigurationError(TrigpointError):
+    """A setting is wrong; raised at start, names the variable, its value and what is valid."""
+
+    code = "configuration_error"
+
+
+class InvalidInput(TrigpointError):
+    """A value from outside does not have the form it must have."""
+
+    code = "validation_error"
+    status = 422
+
+
+class InvalidDate(InvalidInput):
+    code = "invalid_date"
+
+
+class InvalidReference(InvalidInput):
+    code = "invalid_reference"
+
+
+# --- stores -----------------------------------------------------------------------------------
+
+
+class StoreError(TrigpointError):
+    """A store cannot do what was asked of it."""
+
+    code = "store_error"
+    status = 503
+
+
+class StoreUnavailable(StoreError):
+    """A store cannot be reached. Names the store and the setting that points to it."""
+
+    code = "store_unavailable"
+
+
+class StoreInUse(StoreError):
+    """Another process owns this embedded store (E8). Names the holder and the way out."""
+
+    code = "store_in_use"
+
+
+class UnsafePath(StoreError):
+    """A name or path would leave the folder it belongs to."""
+
+    code = "unsafe_path"
+    status = 400
+
+
+# --- text -------------------------------------------------------------------------------------
+
+
+class TextError(TrigpointError):
+    """A file did not become text."""
+
+    code = "extraction_failed"
+    status = 422
+
+
+class FileMissing(TextError):
+    code = "file_not_found"
+    status = 404
+
+
+class UnsupportedFileType(TextError):
+    code = "unsupported_file_type"
+
+
+class ExtractionFailed(TextError):
+    code = "extraction_failed"
+
+
+class NoContent(TextError):
+    code = "no_content"
+
+
+class ModelMissing(TextError):
+    """No embedding model can be found; says the three places that were looked in."""
+
+    code = "model_missing"
+    status = 503
+
+
+class Cancelled(TrigpointError):
+    """The caller gave up; the work stopped at a safe point and left nothing half done."""
+
+    code = "cancelled"
+    status = 499

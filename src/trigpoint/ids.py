@@ -1,0 +1,73 @@
+"""Identifiers: the patterns that the contracts allow, strictly matched, and how new ones are made (E2)."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import date
+
+from ulid import ULID
+
+from trigpoint.errors import InvalidInput, InvalidReference, shorten
+
+_APPLICATION_REF = re.compile(r"[0-9]{2}/[0-9]{4,5}/[A-Z]{1,4}", re.ASCII)
+_POLICY_SOURCE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
+_UUID = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def parse_application_ref(value: object) -> str:
+    """A planning reference such as `25/01178/REM`, unchanged. Raises InvalidReference."""
+    if not isinstance(value, str) or _APPLICATION_REF.fullmatch(value) is None:
+        raise InvalidReference(
+            f"Invalid application reference format: {shorten(value)}. "
+            "Expected format: YY/NNNNN/XXX (e.g., 25/01178/REM)"
+        )
+    return value
+
+
+def ref_as_name(application_ref: str) -> str:
+    """`25/01178/REM` as it stands in ids and folder names: `25_01178_REM`."""
+    return application_ref.replace("/", "_")
+
+
+def parse_policy_source(value: object) -> str:
+    """A policy slug such as `LTN_1_20`, unchanged. Raises InvalidInput."""
+    if not isinstance(value, str) or len(value) > 64 or _POLICY_SOURCE.fullmatch(value) is None:
+        raise InvalidInput(
+            f"Invalid policy source: {shorten(value)}. "
+            "Expected UPPER_SNAKE_CASE of at most 64 characters (e.g., LTN_1_20)"
+        )
+    return value
+
+
+def parse_uuid(value: object) -> str:
+    """A UUID in lower case (G2). Raises InvalidInput."""
+    if not isinstance(value, str) or _UUID.fullmatch(value) is None:
+        raise InvalidInput(f"Invalid UUID: {shorten(value)}")
+    return value.lower()
+
+
+def new_uuid() -> str:
+    return str(uuid.uuid4())
+
+
+def new_review_id() -> str:
+    """`rev_` and a ULID (R1): sorts by time, opaque to clients."""
+    return f"rev_{ULID()}"
+
+
+def new_job_id() -> str:
+    return f"job_{uuid.uuid4().hex[:12]}"
+
+
+def new_request_id() -> str:
+    return str(uuid.uuid4())
+
+
+def revision_id_candidates(source: str, effective_from: date) -> tuple[str, str]:
+    """The id of a revision (P4): by month, and by day when the month is taken; a number follows then."""
+    month = f"rev_{source}_{effective_from.year:04d}_{effective_from.month:02d}"
+    return month, f"{month}_{effective_from.day:02d}"

@@ -1,0 +1,1 @@
+"""Opens a store, embedded or by URL; knows nothing of the domain."""

@@ -1,0 +1,68 @@
+"""Files: names that cannot leave their folder, writes that are whole or not there, hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+import unicodedata
+from pathlib import Path
+
+from trigpoint.errors import UnsafePath, shorten
+
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE | re.ASCII)
+_UNSAFE = re.compile(r"[^\w.()&+,=@ -]", re.UNICODE)
+_LONGEST_NAME = 150  # bytes; leaves room for temporary and numbering suffixes below the usual 255
+
+
+def safe_name(name: str, *, fallback: str = "document") -> str:
+    """One path component made of a name from outside: never a path, never hidden, reserved or too long."""
+    text = unicodedata.normalize("NFC", name.replace("\\", "/").rsplit("/", 1)[-1])
+    text = _UNSAFE.sub("_", text).strip(" .")
+    if not text.strip("_"):
+        text = fallback
+    if _RESERVED.fullmatch(text):
+        text = f"_{text}"
+    stem, dot, suffix = text.rpartition(".")
+    if not dot or len(suffix.encode()) > 10:
+        stem, suffix = text, ""
+    room = _LONGEST_NAME - len(suffix.encode()) - 1
+    stem = stem.encode()[:room].decode(errors="ignore").rstrip(" .") or fallback
+    return f"{stem}.{suffix}" if suffix else stem
+
+
+def inside(root: Path, *parts: str) -> Path:
+    """A path below `root`, links resolved. Raises UnsafePath where it would leave it."""
+    base = root.resolve()
+    try:
+        path = base.joinpath(*parts).resolve()
+    except (OSError, ValueError):
+        raise UnsafePath(f"'{shorten('/'.join(parts))}' is not a usable path") from None
+    if path != base and base not in path.parents:
+        raise UnsafePath(f"'{shorten('/'.join(parts))}' would leave the folder {base}")
+    return path
+
+
+def write_atomic(path: Path, content: bytes) -> None:
+    """The whole file or none of it, also across a crash: a temporary name, flushed, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def sha256_file(path: Path) -> str:
+    """SHA-256 of a file, read in blocks of 8192 bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(8192):
+            digest.update(block)
+    return digest.hexdigest()

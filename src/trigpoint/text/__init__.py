@@ -1,0 +1,1 @@
+"""A file becomes pages, passages and vectors."""

@@ -1,0 +1,60 @@
+"""What every test may use: settings on an empty data folder, a real Redis, free ports, the real data where it is."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from trigpoint.config import Settings, load_settings
+from trigpoint.storage.redis import redis_server
+
+SHARED_DATA = Path(os.environ.get("TRIGPOINT_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+for _name in Settings.model_fields:  # a developer's own settings must not reach the tests
+    os.environ.pop(_name.upper(), None)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings on a data folder of this test's own, embedded stores, auth off."""
+    return load_settings(trigpoint_data_dir=tmp_path / "data")
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Valkey for this test process. Tests that need it empty use `clean_redis_url`."""
+    with redis_server(load_settings(trigpoint_data_dir=tmp_path_factory.mktemp("redis"))) as url:
+        yield url
+
+
+@pytest.fixture
+def clean_redis_url(redis_url: str) -> str:
+    import redis
+
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()
+    return redis_url
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """A port that nobody listens on at this moment."""
+
+    def pick() -> int:
+        with socket.socket() as sock:
+            sock.bind(("127.0.0.1", 0))
+            return int(sock.getsockname()[1])
+
+    return pick
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of real data; the test is skipped where it is not at hand."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"no real data at {SHARED_DATA} (set TRIGPOINT_TEST_DATA)")
+    return SHARED_DATA
