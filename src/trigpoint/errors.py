@@ -120,3 +120,31 @@ class Cancelled(TrigpointError):
 
     code = "cancelled"
     status = 499
+
+
+# --- reviews ----------------------------------------------------------------------------------
+
+
+class ReviewFailed(TrigpointError):
+    """A review that cannot be finished. `code` is one of the four of the contract (R6)."""
+
+    code = "internal_error"
+
+
+class ScraperError(ReviewFailed):
+    """The register does not know the application, or cannot be read."""
+
+    code = "scraper_error"
+    status = 502
+
+
+class IngestionFailed(ReviewFailed):
+    """There are documents, and none of them could be read."""
+
+    code = "ingestion_failed"
+
+
+class AnalysisFailed(ReviewFailed):
+    """The evidence could not be gathered or judged."""
+
+    code = "analysis_failed"

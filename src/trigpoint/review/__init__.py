@@ -1,0 +1,1 @@
+"""Reviews: an application judged against the policy in force on its day, each claim fixed to a passage."""

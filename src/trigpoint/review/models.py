@@ -1,0 +1,118 @@
+"""What goes into a review and what comes out: the request, its progress, the result, and the two things a
+pipeline needs from whoever runs it (tools to call, checkpoints to resume from).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from trigpoint.errors import shorten
+
+FocusArea = Literal[
+    "cycle_parking",
+    "cycle_routes",
+    "junctions",
+    "permeability",
+    "trip_generation",
+    "route_audit",
+    "public_transport",
+    "off_site",
+    "travel_planning",
+    "placemaking",
+]
+FOCUS_AREAS: tuple[FocusArea, ...] = FocusArea.__args__  # type: ignore[attr-defined]
+
+Server = Literal["scraper", "document-store", "policy-kb"]
+ToolProgress = Callable[[float, float | None, str | None], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One of the contract's five phases; the weight is its share of the percentage (R3)."""
+
+    name: str
+    number: int
+    weight: int
+
+
+PHASES = (
+    Phase("fetching_metadata", 1, 5),
+    Phase("downloading_documents", 2, 20),
+    Phase("ingesting_documents", 3, 30),
+    Phase("analysing_application", 4, 30),
+    Phase("generating_review", 5, 15),
+)
+
+
+class ReviewOptions(BaseModel):
+    """The contract's `options`. No focus areas: all ten aspects are reviewed (R8)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    focus_areas: tuple[str, ...] | None = Field(None, description="Aspects to review. None: all.")
+    output_format: Literal["markdown", "json"] = "markdown"
+    include_policy_matrix: bool = True
+    include_suggested_conditions: bool = True
+
+    @field_validator("focus_areas")
+    @classmethod
+    def _known(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        unknown = [area for area in value or () if area not in FOCUS_AREAS]
+        if unknown:
+            raise ValueError(f"Unknown focus area: {shorten(unknown[0])}. Valid ones: {', '.join(FOCUS_AREAS)}")
+        if value is None:
+            return None
+        return tuple(area for area in FOCUS_AREAS if area in value) or None
+
+    @property
+    def aspects(self) -> tuple[str, ...]:
+        return self.focus_areas or FOCUS_AREAS
+
+
+@dataclass(frozen=True)
+class ReviewRequest:
+    """One application to review."""
+
+    review_id: str
+    application_ref: str
+    options: ReviewOptions
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a review is; `percent_complete` never falls, and is below 100 until the review is stored."""
+
+    phase: str
+    phase_number: int
+    total_phases: int
+    percent_complete: int
+    detail: str
+
+
+@dataclass(frozen=True)
+class ReviewResult:
+    """The contract's `application`, `review` and `metadata`, ready to be sent as JSON."""
+
+    application: dict[str, Any]
+    review: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+class Tools(Protocol):
+    """The MCP servers as the pipeline sees them. Raises a TrigpointError whose `code` is the tool's error type."""
+
+    async def call(
+        self, server: Server, tool: str, args: dict[str, Any], *, progress: ToolProgress | None = None
+    ) -> dict[str, Any]: ...
+
+
+class Checkpoints(Protocol):
+    """What a finished phase left behind, so that a later try starts after it."""
+
+    async def load(self, phase: str) -> dict[str, Any] | None: ...
+
+    async def save(self, phase: str, data: dict[str, Any]) -> None: ...
