@@ -21,7 +21,9 @@ def main() -> None:
     report = Report()
     if sys.argv[1:] and RESULTS.exists():  # keep the figures of the areas that are not measured now
         before = json.loads(RESULTS.read_text())
-        report.rows = [Row(**{k: v for k, v in row.items() if k != "met"}) for row in before["rows"] if row["area"] not in chosen]
+        report.rows = [
+            Row(**{k: v for k, v in row.items() if k != "met"}) for row in before["rows"] if row["area"] not in chosen
+        ]
         report.skipped = [line for line in before["skipped"] if line.split(":")[0] not in chosen]
     for area in chosen:
         print(area)

