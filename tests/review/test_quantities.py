@@ -1,0 +1,133 @@
+"""Quantities as planning documents write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from trigpoint.review.quantities import check_table_sums, parse_breakdowns, parse_quantities
+from trigpoint.review.sentences import split_sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit", "per", "per_count"),
+    [
+        ("2 spaces per dwelling", 2, "space", "dwelling", 1),
+        ("two secure, covered cycle parking spaces per dwelling", 2, "space", "dwelling", 1),
+        ("1 Sheffield stand per 10 dwellings", 1, "stand", "dwelling", 10),
+        ("one visitor cycle space per 5 apartments", 1, "space", "dwelling", 5),
+        ("1 space per bedroom", 1, "space", "bedroom", 1),
+        ("one space for every bedroom", 1, "space", "bedroom", 1),
+        ("cycle parking at a rate of one per bedroom", 1, "space", "bedroom", 1),
+        ("Each dwelling has covered, secure cycle parking for 2 bikes", 2, "cycle", "dwelling", 1),
+        ("Every home will have two cycle parking spaces", 2, "space", "dwelling", 1),
+        ("two spaces will be provided for each dwelling", 2, "space", "dwelling", 1),
+        ("1 space per 100 m² of floor area", 1, "space", "m2", 100),
+        ("1 space per 20 staff", 1, "space", "employee", 20),
+        ("a 3.0m wide shared path", 3, "m", None, 1),
+        ("3.0 m wide", 3, "m", None, 1),
+        ("a 3m-wide cycle track", 3, "m", None, 1),
+        ("a 2.5-metre path", 2.5, "m", None, 1),
+        ("2km from the town centre", 2, "km", None, 1),
+        ("a 20mph speed limit", 20, "mph", None, 1),
+        ("300 cyclists per hour", 300, "cyclist", "hour", 1),
+        ("6,500 vehicles per day", 6500, "vehicle", "day", 1),
+        ("a target of 12% by bicycle", 12, "%", None, 1),
+        ("up to 1,200 dwellings", 1200, "dwelling", None, 1),
+        ("18 Sheffield stands", 18, "stand", None, 1),
+        ("400 metres of a bus stop", 400, "m", None, 1),
+        ("every 15 minutes", 15, "minute", None, 1),
+        ("144 cycle spaces", 144, "space", None, 1),
+    ],
+)
+def test_a_quantity_is_read_with_its_unit_and_rate(
+    text: str, value: float, unit: str, per: str | None, per_count: float
+) -> None:
+    first = parse_quantities(text)[0]
+    assert (first.value, first.unit, first.per, first.per_count) == (value, unit, per, per_count)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["£1.5m", "paragraph 116", "LTN 1/20", "Table 5-2", "on 12 March 2025", "drawing 1042-P-03", "Section 4.2 is met"],
+)
+def test_a_number_that_counts_nothing_is_no_quantity(text: str) -> None:
+    assert parse_quantities(text) == []
+
+
+def test_a_stand_is_two_spaces() -> None:
+    rate = parse_quantities("1 Sheffield stand per 10 dwellings")[0].in_spaces()
+    assert rate.unit == "space"
+    assert rate.rate == pytest.approx(0.2)
+
+
+def test_lengths_compare_in_metres() -> None:
+    assert [q.in_metres().value for q in parse_quantities("1.2km, 350 metres and 2500mm")] == [1200, 350, 2.5]
+
+
+def test_a_range_keeps_both_ends() -> None:
+    width = parse_quantities("between 2.0 to 3.0m wide")[0]
+    assert (width.lowest, width.highest) == (2, 3)
+
+
+def test_several_quantities_of_one_sentence_are_all_found() -> None:
+    found = parse_quantities("A 3.0m wide track with a 0.5m buffer on the 30mph road, 450m long")
+    assert [(q.value, q.unit) for q in found] == [(3, "m"), (0.5, "m"), (30, "mph"), (450, "m")]
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "parts", "adds_up"),
+    [
+        ("144 cycle spaces including 127 residential spaces and 7 visitor spaces", 144, [127, 7], False),
+        ("144 spaces, comprising 127 spaces for residents and 17 visitor spaces", 144, [127, 17], True),
+        ("A total of 144 spaces is made up of 127 for residents and 7 for visitors.", 144, [127, 7], False),
+        ("200 dwellings comprising 150 houses and 50 flats", 200, [150, 50], True),
+    ],
+)
+def test_a_sum_is_checked(text: str, total: float, parts: list[float], adds_up: bool) -> None:
+    breakdown = parse_breakdowns(text)[0]
+    assert breakdown.total.value == total
+    assert [part.value for part in breakdown.parts] == parts
+    assert breakdown.adds_up is adds_up
+
+
+def test_a_sentence_without_parts_has_no_sum() -> None:
+    assert (
+        parse_breakdowns("144 spaces are provided. The 127 residential spaces and 7 others are described below.") == []
+    )
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["Use\nSpaces\nHouses\n127\nVisitors\n7\nTotal\n144\n", "Use   Spaces\nHouses   127\nVisitors   7\nTotal   144\n"],
+)
+def test_a_table_whose_total_is_wrong_is_reported(table: str) -> None:
+    wrong = check_table_sums(table)
+    assert [(w.stated, w.computed) for w in wrong] == [(144, 134)]
+    assert "Total" in table[wrong[0].start : wrong[0].end]
+
+
+def test_a_table_that_adds_up_is_not_reported() -> None:
+    assert check_table_sums("Type\nDwellings\nSpaces\n1 bed\n20\n20\n2 bed\n30\n60\nTotal\n50\n80\n") == []
+
+
+def test_only_the_wrong_column_is_reported() -> None:
+    wrong = check_table_sums("House type A  20  20\nHouse type B  30  60\nTotal  50  90\n")
+    assert [(w.stated, w.computed) for w in wrong] == [(90, 80)]
+
+
+def test_sentences_keep_abbreviations_and_decimals_together() -> None:
+    text = "The path is 3.0 m wide (e.g. Figure 2). It is lit. See para. 4 of the plan.\n\n4.2 A new start\n• a bullet"
+    assert [s.text for s in split_sentences(text)] == [
+        "The path is 3.0 m wide (e.g. Figure 2).",
+        "It is lit.",
+        "See para. 4 of the plan.",
+        "4.2 A new start",
+        "• a bullet",
+    ]
+
+
+def test_a_sentence_cut_by_the_passage_is_marked() -> None:
+    first, last = split_sentences(
+        "of the site will be lit. The track continues along the whole of the northern boundary and then turns towards the"
+    )
+    assert (first.whole, last.whole) == (False, False)
