@@ -148,3 +148,113 @@ class AnalysisFailed(ReviewFailed):
     """The evidence could not be gathered or judged."""
 
     code = "analysis_failed"
+
+
+# --- MCP --------------------------------------------------------------------------------------
+
+
+class UnknownTool(TrigpointError):
+    """A client called a tool that this server does not have; lists those it has."""
+
+    code = "unknown_tool"
+    status = 404
+
+
+class ToolFailed(TrigpointError):
+    """A tool that we called answered with an error. `code` is the tool's own; `details` is its error object."""
+
+    code = "tool_error"
+    status = 502
+
+    def __init__(self, code: str, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code  # type: ignore[misc]
+        self.details = details or {}
+
+
+class ServerUnreachable(TrigpointError):
+    """An MCP server that we need does not answer. Names its address and the reason."""
+
+    code = "server_unreachable"
+    status = 503
+
+
+# --- the REST API and its jobs ----------------------------------------------------------------
+
+
+class Unauthorized(TrigpointError):
+    """No key, or one that is not known. The message is the same for both (E6)."""
+
+    code = "unauthorized"
+    status = 401
+
+
+class RateLimited(TrigpointError):
+    code = "rate_limited"
+    status = 429
+
+
+class PayloadTooLarge(TrigpointError):
+    """A body over its limit, refused while it is still coming in (P10)."""
+
+    code = "payload_too_large"
+    status = 413
+
+
+class ReviewNotFound(TrigpointError):
+    code = "review_not_found"
+    status = 404
+
+
+class ReviewAlreadyExists(TrigpointError):
+    """One review at a time for each application (R2)."""
+
+    code = "review_already_exists"
+    status = 409
+
+
+class CannotCancel(TrigpointError):
+    """The review has ended."""
+
+    code = "cannot_cancel"
+    status = 409
+
+
+class InvalidStatus(TrigpointError):
+    """A status that no review can have (R12)."""
+
+    code = "invalid_status"
+    status = 400
+
+
+class ReviewIncomplete(TrigpointError):
+    """There is nothing to download yet."""
+
+    code = "review_incomplete"
+    status = 400
+
+
+class DeliveryNotFound(TrigpointError):
+    code = "delivery_not_found"
+    status = 404
+
+
+class DeliveryPending(TrigpointError):
+    """A webhook delivery that is still being tried cannot be sent once more."""
+
+    code = "delivery_pending"
+    status = 409
+
+
+class CannotReindex(TrigpointError):
+    """A live job holds the revision (P9)."""
+
+    code = "cannot_reindex"
+    status = 409
+
+
+class NoFilePath(TrigpointError):
+    """The revision has no stored file to read again (P9)."""
+
+    code = "no_file_path"
+    status = 422

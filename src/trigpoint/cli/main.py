@@ -14,6 +14,8 @@ from trigpoint import __version__
 from trigpoint.errors import TrigpointError
 
 NOUNS = {
+    "serve": "Run some of the servers.",
+    "mcp": "One MCP server over stdin and stdout.",
     "doctor": "Check the stores, Tesseract, the model and the ports.",
 }
 

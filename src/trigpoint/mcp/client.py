@@ -1,0 +1,141 @@
+"""How our own parts (the worker, the API, the CLI) call a tool of an MCP server, with the key and with plain errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx2
+from mcp import MCPError
+from mcp.client import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.dispatcher import ProgressFnT
+from mcp_types import REQUEST_TIMEOUT, CallToolResult, TextContent
+
+from trigpoint.errors import ServerUnreachable, ToolFailed, shorten
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 300.0
+
+_REFUSALS = {
+    401: "it refused our key (401); MCP_API_KEY must be the same on both sides",
+    413: "the request is larger than it allows (413)",
+    421: "it does not answer to this host name (421); add the name to its MCP_ALLOWED_HOSTS",
+}
+
+
+class ToolClient:
+    """One connection to one server: `async with ToolClient(url, key) as client: await client.call("tool", {…})`.
+
+    `url` is the server's address (`http://127.0.0.1:3002`), or an endpoint of it that ends in `/mcp` or `/sse`.
+    Calls may run side by side; a call that is cancelled here is cancelled there.
+    """
+
+    def __init__(self, url: str, api_key: str | None = None) -> None:
+        self.url = url.rstrip("/")
+        self._api_key = api_key
+        self._stack = AsyncExitStack()
+        self._client: Client | None = None
+        self._refused_with: int | None = None
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            try:
+                self._client = await stack.enter_async_context(Client(self._transport()))
+            except Exception as error:
+                raise self._unreachable(error) from None
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client = None
+        try:
+            await self._stack.aclose()
+        except Exception as problem:
+            log.debug("closing the connection to %s: %s", self.url, _reason(problem))
+
+    async def call(
+        self,
+        tool: str,
+        args: dict[str, Any],
+        *,
+        timeout: float | None = READ_SECONDS,
+        progress: ProgressFnT | None = None,
+    ) -> dict[str, Any]:
+        """The tool's answer. Raises ToolFailed where the tool says no, ServerUnreachable where nobody answers."""
+        if self._client is None:
+            raise RuntimeError("ToolClient is used within `async with`")
+        try:
+            result = await self._client.call_tool(tool, args, read_timeout_seconds=timeout, progress_callback=progress)
+        except MCPError as error:
+            if error.code == REQUEST_TIMEOUT:
+                raise ToolFailed("timeout", f"{tool} at {self.url} did not answer within {timeout:g} s") from None
+            raise self._unreachable(error) from None
+        except RuntimeError as error:  # the answer does not have the shape that the server declares
+            raise ToolFailed("invalid_answer", f"{tool} at {self.url}: {shorten(error, 300)}") from None
+        except Exception as error:
+            raise self._unreachable(error) from None
+        body = _body(result)
+        if result.is_error:
+            code, message = _failure(body)
+            raise ToolFailed(code, message, body)
+        return body
+
+    def _transport(self) -> Any:
+        if urlsplit(self.url).path.endswith("/sse"):
+            return sse_client(self.url, httpx_client_factory=self._http_for_sse)
+        endpoint = self.url if urlsplit(self.url).path.endswith("/mcp") else f"{self.url}/mcp"
+        return _streamable(endpoint, self._http())
+
+    def _http_for_sse(self, headers: Any = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
+        return self._http()
+
+    def _http(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            headers={b"Authorization": b"Bearer " + self._api_key.encode()} if self._api_key else None,
+            timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+            event_hooks={"response": [self._note_refusal]},
+            trust_env=False,  # these are our own servers: a proxy for the web must not stand between
+        )
+
+    async def _note_refusal(self, response: httpx2.Response) -> None:
+        self._refused_with = response.status_code if response.status_code in (401, 413, 421) else None
+
+    def _unreachable(self, error: BaseException) -> ServerUnreachable:
+        reason = _REFUSALS.get(self._refused_with or 0) or _reason(error)
+        return ServerUnreachable(f"The MCP server at {self.url} cannot be used: {reason}", url=self.url)
+
+
+@asynccontextmanager
+async def _streamable(endpoint: str, http: httpx2.AsyncClient) -> AsyncIterator[Any]:
+    async with http, streamable_http_client(endpoint, http_client=http, max_sse_event_size=None) as streams:
+        yield streams
+
+
+def _body(result: CallToolResult) -> dict[str, Any]:
+    if isinstance(result.structured_content, dict):
+        return result.structured_content
+    text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+    return {"message": text}
+
+
+def _failure(body: dict[str, Any]) -> tuple[str, str]:
+    """Code and message, in whichever of the surfaces' envelopes they stand."""
+    inner = body["error"] if isinstance(body.get("error"), dict) else body
+    code = inner.get("error_type") or inner.get("code") or body.get("error") or "tool_error"
+    return str(code), str(inner.get("message") or body.get("message") or code)
+
+
+def _reason(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return shorten(str(error) or type(error).__name__, 300)

@@ -1,0 +1,104 @@
+"""What a request must look like before an MCP transport sees it: a known host (DNS rebinding), and a size within the limit."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trigpoint.config import Settings
+from trigpoint.errors import shorten
+from trigpoint.mcp.auth import OPEN_PATHS
+
+log = logging.getLogger(__name__)
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_EVERYWHERE = ("0.0.0.0", "::")
+_DRAINED_TIMES_LIMIT = 8
+
+
+def allowed_hosts(settings: Settings) -> frozenset[str] | None:
+    """Loopback, `HOST` and `MCP_ALLOWED_HOSTS`; None where `*` allows any."""
+    if "*" in settings.mcp_allowed_hosts:
+        return None
+    named = {_LOOPBACK[0], *_LOOPBACK, *(_host_of(entry) or entry.lower() for entry in settings.mcp_allowed_hosts)}
+    if settings.host and settings.host not in _EVERYWHERE:
+        named.add(settings.host.lower())
+    return frozenset(named)
+
+
+class HostGuard:
+    """A web page that rebinds its name to this machine must not reach us: Host, and Origin if sent, must be known."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None) -> None:
+        self.app = app
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.hosts is None or scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if _host_of(host) not in self.hosts:
+            await self._refuse(421, "invalid_host", f"Host '{shorten(host)}'", scope, receive, send)
+        elif origin is not None and _host_of(origin) not in self.hosts:
+            await self._refuse(403, "invalid_origin", f"Origin '{shorten(origin)}'", scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _refuse(self, status: int, code: str, what: str, scope: Scope, receive: Receive, send: Send) -> None:
+        log.warning("%s is not among the allowed hosts", what)
+        message = f"{what} is not allowed here. Add its host name to MCP_ALLOWED_HOSTS on this server"
+        await JSONResponse({"error": {"code": code, "message": message}}, status)(scope, receive, send)
+
+
+class BodyLimit:
+    """413 with a JSON body as soon as a request declares or sends more than the limit."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+        self.app = app
+        self.max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self.app(scope, receive, send)
+            return
+        declared = Headers(scope=scope).get("content-length", "")
+        messages: deque[Message] = deque()
+        size = 0
+        more = True
+        while more:
+            message = await receive()
+            messages.append(message)
+            size += len(message.get("body", b""))
+            more = message["type"] == "http.request" and message.get("more_body", False)
+            if size > self.max_bytes or (declared.isascii() and declared.isdigit() and int(declared) > self.max_bytes):
+                await self._refuse(size, more, scope, receive, send)
+                return
+
+        async def replay() -> Message:
+            return messages.popleft() if messages else await receive()
+
+        await self.app(scope, replay, send)
+
+    async def _refuse(self, size: int, more: bool, scope: Scope, receive: Receive, send: Send) -> None:
+        while more and size <= self.max_bytes * _DRAINED_TIMES_LIMIT:  # a client still writing would miss the answer
+            message = await receive()
+            size += len(message.get("body", b""))
+            more = message["type"] == "http.request" and message.get("more_body", False)
+        message_text = f"The request is larger than {self.max_bytes} bytes, the limit of this server. Send less at once"
+        body = {"error": {"code": "payload_too_large", "message": message_text}}
+        await JSONResponse(body, 413, headers={"Connection": "close"})(scope, receive, send)
+
+
+def _host_of(authority: str) -> str | None:
+    """The host in `name:port`, `[::1]:port` or `scheme://name:port`, lower-cased; None where there is none."""
+    try:
+        return urlsplit(authority if "//" in authority else f"//{authority}").hostname
+    except ValueError:
+        return None

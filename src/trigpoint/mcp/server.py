@@ -1,0 +1,220 @@
+"""One factory for every MCP server: tools over SSE (`/sse`, `/messages/`), Streamable HTTP (`/mcp`) and stdio.
+
+Owns transports, limits, logging of calls and the shape of failures; what a tool does is its handler's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.sse import SseServerTransport
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import Receive, Scope, Send
+
+from trigpoint import __version__
+from trigpoint.config import Settings
+from trigpoint.errors import TrigpointError, UnknownTool, shorten
+from trigpoint.logs import new_request_id, request_id
+from trigpoint.mcp.auth import MCPAuthMiddleware
+from trigpoint.mcp.guard import BodyLimit, HostGuard, allowed_hosts
+from trigpoint.mcp.tools import (
+    Call,
+    ErrorBody,
+    PlainText,
+    Tool,
+    ToolInput,
+    example_schema,
+    result_body,
+    status_error,
+)
+
+__all__ = ["Call", "PlainText", "Tool", "ToolInput", "ToolServer", "status_error"]
+
+log = logging.getLogger(__name__)
+
+Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
+
+_CANCEL_SECONDS = 10.0
+
+
+class ToolServer:
+    """Tools under one name. What the lifespan yields reaches each handler as `call.state`."""
+
+    def __init__(
+        self,
+        name: str,
+        tools: Sequence[Tool],
+        settings: Settings,
+        *,
+        error_body: ErrorBody = status_error,
+        lifespan: Lifespan | None = None,
+        max_body_bytes: int = 4 * 1024 * 1024,
+        instructions: str | None = None,
+    ) -> None:
+        self.name = name
+        self.tools = {tool.name: tool for tool in tools}
+        if len(self.tools) != len(tools):
+            raise ValueError(f"{name}: two tools have the same name")
+        self.settings = settings
+        self.error_body = error_body
+        self.max_body_bytes = max_body_bytes
+        self._open: Lifespan = lifespan or nullcontext
+        self._state: Any = None
+        self._inputs = {tool.name: tool.input_schema() for tool in tools}
+        self._server: Server[Any] = Server(
+            name,
+            version=__version__,
+            instructions=instructions,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            get_tool_input_schema=self._inputs.get,
+        )
+
+    # --- transports
+
+    def app(self) -> Starlette:
+        """The HTTP application; its lifespan opens what the handlers need and closes it again."""
+        sessions = StreamableHTTPSessionManager(self._server, max_request_body_size=self.max_body_bytes)
+        sse = SseServerTransport("/messages/", max_request_body_size=self.max_body_bytes)
+
+        @asynccontextmanager
+        async def lifespan(app: Starlette) -> AsyncIterator[None]:
+            async with self.running(), sessions.run():
+                yield
+
+        key = self.settings.mcp_api_key
+        return Starlette(
+            routes=[
+                Route("/health", _health, methods=["GET"]),
+                Route("/sse", _SseEndpoint(self._server, sse)),
+                Mount("/messages/", app=sse.handle_post_message),
+                Route("/mcp", StreamableHTTPASGIApp(sessions)),
+            ],
+            middleware=[
+                Middleware(MCPAuthMiddleware, api_key=key.get_secret_value() if key else None),
+                Middleware(HostGuard, hosts=allowed_hosts(self.settings)),
+                Middleware(BodyLimit, max_bytes=self.max_body_bytes),
+            ],
+            lifespan=lifespan,
+        )
+
+    async def run_stdio(self) -> None:
+        """Serve this process's stdin and stdout until the client closes them."""
+        async with self.running(), stdio_server() as (read, write):
+            await self._server.run(read, write, self._server.create_initialization_options())
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Any]:
+        """Opens what the handlers need. Transports enter this; a test may, too."""
+        async with self._open() as state:
+            self._state = state
+            try:
+                yield state
+            finally:
+                self._state = None
+
+    # --- the protocol's two requests
+
+    def descriptions(self) -> list[types.Tool]:
+        """The tools as a client sees them."""
+        error_schema = example_schema(self.error_body(TrigpointError("")))
+        return [
+            types.Tool(
+                name=tool.name,
+                title=tool.title,
+                description=tool.description,
+                input_schema=self._inputs[tool.name],
+                output_schema=tool.output_schema(error_schema),
+                annotations=types.ToolAnnotations(
+                    title=tool.title,
+                    read_only_hint=tool.read_only,
+                    idempotent_hint=tool.idempotent or tool.read_only,
+                    destructive_hint=tool.destructive,
+                    open_world_hint=tool.open_world,
+                ),
+            )
+            for tool in self.tools.values()
+        ]
+
+    async def _list_tools(self, ctx: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=self.descriptions())
+
+    async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        call = Call(new_request_id(), ctx.session.report_progress, self._state)
+        request_id.set(call.request_id)
+        started = time.perf_counter()
+        failure: TrigpointError | None = None
+        try:
+            body = await self._run(params.name, params.arguments, call)
+        except TrigpointError as error:
+            failure, body = error, self.error_body(error)
+        except asyncio.CancelledError:
+            log.info("%s cancelled by the client", shorten(params.name))
+            raise
+        except Exception:
+            log.exception("%s failed unexpectedly", shorten(params.name))
+            failure = TrigpointError(f"Internal error. The server's log has the details under {call.request_id}")
+            body = self.error_body(failure)
+        took = (time.perf_counter() - started) * 1000
+        outcome = f"{failure.code}: {shorten(failure.message, 300)}" if failure else "ok"
+        log.info("%s %s in %.0f ms", shorten(params.name), outcome, took)
+        return _tool_result(body, failed=failure is not None)
+
+    async def _run(self, name: str, arguments: Mapping[str, Any] | None, call: Call) -> dict[str, Any]:
+        tool = self.tools.get(name)
+        if tool is None:
+            raise UnknownTool(f"Unknown tool '{shorten(name)}'. {self.name} has: {', '.join(self.tools)}")
+        task = asyncio.ensure_future(tool.handler(tool.parse(arguments), call))
+        try:
+            result = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            call.cancel()  # first the flag, for work in threads; then the handler itself
+            task.cancel()
+            with anyio.move_on_after(_CANCEL_SECONDS, shield=True):
+                await asyncio.wait([task])
+            if task.done() and not task.cancelled() and (error := task.exception()):
+                log.debug("%s ended with %r after it was cancelled", name, error)
+            raise
+        await call.flush()
+        return result_body(result)
+
+
+class _SseEndpoint:
+    """`GET /sse`: one connection, one session, until the client leaves."""
+
+    def __init__(self, server: Server[Any], transport: SseServerTransport) -> None:
+        self.server = server
+        self.transport = transport
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET":
+            await Response(status_code=405, headers={"Allow": "GET"})(scope, receive, send)
+            return
+        async with self.transport.connect_sse(scope, receive, send) as (read, write):
+            await self.server.run(read, write, self.server.create_initialization_options())
+
+
+async def _health(request: Request) -> JSONResponse:
+    return JSONResponse({"status": "ok"})
+
+
+def _tool_result(body: dict[str, Any], *, failed: bool) -> types.CallToolResult:
+    text = json.dumps(body, ensure_ascii=False)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], structured_content=body, is_error=failed
+    )

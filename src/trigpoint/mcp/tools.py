@@ -1,0 +1,161 @@
+"""A tool, declared once: what it takes, what it gives, how it behaves. Schema, validation and results follow from that."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+
+from trigpoint.errors import InvalidInput, TrigpointError, shorten
+
+ErrorBody = Callable[[TrigpointError], dict[str, Any]]
+SendProgress = Callable[[float, float | None, str | None], Awaitable[None]]
+
+
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("contains a NUL character")
+    return text
+
+
+PlainText = Annotated[str, AfterValidator(_without_nul)]
+
+
+class ToolInput(BaseModel):
+    """Arguments of a tool: types are strict as in JSON Schema, and unknown arguments are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Call:
+    """One call of a tool, as its handler sees it."""
+
+    def __init__(self, request_id: str, send_progress: SendProgress, state: Any = None) -> None:
+        self.request_id = request_id
+        self.state = state
+        self._send_progress = send_progress
+        self._cancelled = threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._latest: tuple[float, float | None, str | None] | None = None
+        self._pump: asyncio.Task[None] | None = None
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the client how far the work is; nothing happens where it did not ask for that."""
+        await self._send_progress(done, total, message)
+
+    def report(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """The same from a worker thread: never waits, and a newer report replaces one that is not sent yet."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._enqueue, (done, total, message))
+
+    def cancelled(self) -> bool:
+        """Whether the client gave up. Work in a thread asks this between its steps."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    def _enqueue(self, latest: tuple[float, float | None, str | None]) -> None:
+        self._latest = latest
+        if self._pump is None or self._pump.done():
+            self._pump = self._loop.create_task(self._send_latest())
+
+    async def _send_latest(self) -> None:
+        while self._latest is not None and not self._cancelled.is_set():
+            latest, self._latest = self._latest, None
+            await self._send_progress(*latest)
+
+    async def flush(self) -> None:
+        """Progress goes out before the result does."""
+        if self._pump is not None:
+            await self._pump
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A handler gets the validated input and the call; it returns the output model, or a dict of that shape."""
+
+    name: str
+    description: str
+    input: type[BaseModel]
+    output: type[BaseModel]
+    handler: Callable[[Any, Call], Awaitable[BaseModel | dict[str, Any]]]
+    read_only: bool = False
+    idempotent: bool = False
+    destructive: bool = False
+    open_world: bool = False
+    title: str | None = None
+
+    def input_schema(self) -> dict[str, Any]:
+        return _object_schema(self.input.model_json_schema(by_alias=True))
+
+    def output_schema(self, error_schema: Mapping[str, Any]) -> dict[str, Any]:
+        """What comes back, or the error object: some clients check structured content of errors too."""
+        schema = copy.deepcopy(self.output.model_json_schema(by_alias=True, mode="validation"))
+        definitions = schema.pop("$defs", None)
+        variants = schema.get("anyOf") or schema.get("oneOf") or [schema]
+        return {
+            "type": "object",
+            "anyOf": [*variants, dict(error_schema)],
+            **({"$defs": definitions} if definitions else {}),
+        }
+
+    def parse(self, arguments: Mapping[str, Any] | None) -> BaseModel:
+        """The arguments as the input model. Raises InvalidInput naming each argument that is wrong."""
+        try:
+            return self.input.model_validate_json(json.dumps(arguments or {}), strict=True)
+        except ValidationError as error:
+            problems = [_explain(problem) for problem in error.errors(include_url=False, include_context=False)]
+        except (ValueError, RecursionError):
+            problems = ["the arguments cannot be read as JSON"]
+        raise InvalidInput(f"Invalid arguments for {self.name}: " + "; ".join(problems[:10]), problems=problems[:10])
+
+
+def result_body(result: BaseModel | dict[str, Any]) -> dict[str, Any]:
+    if isinstance(result, BaseModel):
+        dumped: dict[str, Any] = result.model_dump(mode="json", by_alias=True)
+        return dumped
+    return result
+
+
+def status_error(error: TrigpointError) -> dict[str, Any]:
+    """The envelope of the planning servers."""
+    return {"status": "error", "error_type": error.code, "message": error.message}
+
+
+def example_schema(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema for objects like this one: the same keys, and values of the same type."""
+    properties: dict[str, Any] = {}
+    for key, value in body.items():
+        if isinstance(value, Mapping):
+            properties[key] = example_schema(value)
+        elif isinstance(value, str):
+            properties[key] = {"const": value} if key == "status" else {"type": "string"}
+        else:
+            properties[key] = {}
+    return {"type": "object", "properties": properties, "required": list(body)}
+
+
+def _object_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {}, **schema}
+
+
+def _explain(problem: Any) -> str:
+    where = ".".join(str(part) for part in problem["loc"])
+    match problem["type"]:
+        case "missing":
+            return f"'{where}' is required"
+        case "extra_forbidden":
+            return f"'{shorten(where)}' is not an argument of this tool"
+        case "json_invalid":
+            return "the arguments cannot be read as JSON"
+    reason = problem["msg"].removeprefix("Value error, ")
+    value = problem["input"]
+    shown = shorten(json.dumps(value)) if isinstance(value, bool | int | float | list | dict) else shorten(repr(value))
+    return f"'{where}': {reason[0].lower() + reason[1:]} (got {shown})"
