@@ -1,0 +1,79 @@
+"""Pictures on pages: how much of a page they cover, which files are renderings, what is too large to rasterise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+Box = tuple[float, float, float, float]
+
+IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tiff", ".tif", ".bmp"})
+SUPPORTED_SUFFIXES = IMAGE_SUFFIXES | {".pdf"}
+
+OCR_DPI = 300
+QUICK_LOOK_DPI = 150
+MAX_RASTER_PIXELS = 80_000_000
+MAX_IMAGE_PIXELS = 180_000_000
+MAX_RASTER_SIDE = 30_000
+
+_RENDERING = re.compile(
+    r"""(?<![a-z0-9])(?:
+        birds? \s eye | perspectives? | cgis? | 3 \s? d \s visual(?:s|isations?|izations?)? |
+        artists? \s impressions? | photo \s? montages? | street \s? scenes? | render(?:s|ed|ings?)?
+    )(?![a-z0-9])""",
+    re.VERBOSE,
+)
+
+
+def plain_name(filename: str) -> str:
+    """A file's name as words: lower case, no folder or suffix, separators and capitals-in-the-middle as one space."""
+    name = PurePath(filename.replace("\\", "/")).name
+    stem, dot, suffix = name.rpartition(".")
+    if dot and 1 <= len(suffix) <= 5 and suffix.isalnum():
+        name = stem
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", name)
+    name = re.sub(r"['’‘`´]", "", name.lower())
+    return re.sub(r"[^a-z0-9&]+", " ", name).strip()
+
+
+def is_rendering_name(filename: str) -> bool:
+    """Whether a name is that of an architectural rendering, for which OCR is of no use (FR-005)."""
+    return _RENDERING.search(plain_name(filename)) is not None
+
+
+def covered_ratio(boxes: Iterable[Box], page: Box) -> float:
+    """The share of the page that lies under at least one box: overlaps merged, parts off the page left out (D2)."""
+    left, top, right, bottom = page
+    area = (right - left) * (bottom - top)
+    inside = [
+        (max(x0, left), max(y0, top), min(x1, right), min(y1, bottom))
+        for x0, y0, x1, y1 in boxes
+        if x0 < right and x1 > left and y0 < bottom and y1 > top
+    ]
+    if area <= 0 or not inside:
+        return 0.0
+    return min(1.0, _union_area(inside) / area)
+
+
+def _union_area(boxes: Sequence[Box]) -> float:
+    edges = sorted({x for box in boxes for x in (box[0], box[2])})
+    rows = sorted(boxes, key=lambda box: box[1])
+    total = 0.0
+    for x0, x1 in zip(edges, edges[1:], strict=False):
+        height = 0.0
+        reached = float("-inf")
+        for left, top, right, bottom in rows:
+            if left < x1 and right > x0 and bottom > reached:
+                height += bottom - max(top, reached)
+                reached = bottom
+        total += (x1 - x0) * height
+    return total
+
+
+def raster_scale(width: float, height: float, scale: float) -> float:
+    """The scale at which width × height may be rasterised: the one asked for, or the largest that is safe."""
+    if width <= 0 or height <= 0:
+        return scale
+    by_area = (MAX_RASTER_PIXELS / (width * height)) ** 0.5
+    return min(scale, by_area, MAX_RASTER_SIDE / max(width, height))

@@ -1,0 +1,66 @@
+"""A reader process: takes one job at a time from its parent and sends back what it reads, page by page.
+
+Started by `readers.py` as `python -m trigpoint.text.reader_process JOBS LIFELINE`. It holds what can crash, hang or
+grow (PyMuPDF, Tesseract), so that the process that serves people does not. It never outlives its parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import resource
+import sys
+from multiprocessing.connection import Connection
+
+from trigpoint.errors import TrigpointError
+
+IDLE_SECONDS = 300
+MEMORY_LIMIT = 4 << 30
+
+
+def die_with_parent(lifeline: int) -> None:
+    """The kernel kills this process (SIGIO, not handled) when the parent's end closes, even inside a hung C call."""
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        if os.read(lifeline, 1) == b"":  # closed before we were listening
+            os._exit(0)
+
+
+def limit_memory() -> None:
+    """A page that wants more than this fails alone, instead of taking the machine down."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(MEMORY_LIMIT, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def serve(jobs: Connection) -> None:
+    """Jobs are (name, arguments) of `extract.READERS`; answers are ("item", value)…, then ("end",) or ("error", …)."""
+    from trigpoint.text.extract import READERS
+
+    while jobs.poll(IDLE_SECONDS):
+        name, arguments = jobs.recv()
+        try:
+            for item in READERS[name](**arguments):
+                jobs.send(("item", item))
+            jobs.send(("end",))
+        except TrigpointError as error:
+            jobs.send(("error", type(error).__name__, error.message))
+        except MemoryError:
+            jobs.send(("error", "ExtractionFailed", f"more than {MEMORY_LIMIT >> 30} GiB of memory would be needed"))
+        except Exception as error:
+            jobs.send(("error", "ExtractionFailed", f"{type(error).__name__}: {error}"))
+
+
+def main() -> None:
+    die_with_parent(int(sys.argv[2]))
+    limit_memory()
+    os.environ.setdefault("OMP_THREAD_LIMIT", "1")
+    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
+        serve(Connection(int(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    main()
