@@ -35,10 +35,10 @@ bench: $(STAMP) ## Measure; prints a table and writes benchmarks/results.json
 	@$(BIN)/python -m benchmarks
 
 format: $(STAMP) ## Format the code
-	@$(BIN)/ruff format src tests benchmarks && $(BIN)/ruff check --fix src tests benchmarks
+	@$(BIN)/ruff format src tests benchmarks tools && $(BIN)/ruff check --fix src tests benchmarks tools
 
 lint: $(STAMP) ## Style and layers
-	@$(BIN)/ruff format --check src tests benchmarks && $(BIN)/ruff check src tests benchmarks
+	@$(BIN)/ruff format --check src tests benchmarks tools && $(BIN)/ruff check src tests benchmarks tools
 	@$(BIN)/lint-imports
 
 type: $(STAMP) ## mypy --strict

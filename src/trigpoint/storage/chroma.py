@@ -1,8 +1,8 @@
 """Chroma: vectors and passages, embedded with one owner process (E8), or on the server at `CHROMA_URL`.
 
 A filtered search is exact (P16). Embedded, the owner keeps the vectors in memory (mirror.py) and scores all that the
-filter lets through; on a server, other processes write too, so its index is asked, and the filtered set is scored
-here whenever the index returns fewer than there are.
+filter lets through. On a server others write too: a filtered set of fewer than 400 records is scored here, and of a
+larger one the 400 best of the server's index are taken.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ Metadata = Mapping[str, str | int | float | bool]
 
 _LARGEST_BATCH = 2000  # Chroma refuses more than 5,461
 _PAGE = 5000
+_OVERFETCH = 400  # asked of a server's approximate index, so that the best few are among them
 _FINGERPRINT = "embedding_fingerprint"
 
 
@@ -145,22 +146,20 @@ class Collection:
         return _cosines_of(records, vector)
 
     def _nearest_on_server(self, vector: Vector, k: int, where: Where | None) -> list[Hit]:
+        wanted = max(_OVERFETCH, 10 * k)
         answer = _ask(
             self._collection.query,
             query_embeddings=[vector.tolist()],
-            n_results=k,
+            n_results=wanted,
             where=where,
-            include=["documents", "metadatas", "distances"],
+            include=["distances"],
         )
         ids, distances = answer["ids"][0], answer["distances"][0]
-        if len(ids) < k:  # fewer than asked for: the index may have missed some
-            ordered = sorted(self.scores(vector, where).items(), key=lambda pair: (-pair[1], pair[0]))[:k]
-            return self._hits(ordered)
-        hits = [
-            Hit(i, round(max(0.0, 1 - d / 2), 4), text, dict(metadata))
-            for i, d, text, metadata in zip(ids, distances, answer["documents"][0], answer["metadatas"][0], strict=True)
-        ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+        if len(ids) < wanted:  # the filter lets few through: score each of them, the index may have missed some
+            scores = self.scores(vector, where)
+        else:
+            scores = {i: round(max(0.0, 1 - d / 2), 4) for i, d in zip(ids, distances, strict=True)}
+        return self._hits(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:k])
 
     def _hits(self, chosen: Sequence[tuple[str, float]]) -> list[Hit]:
         records = {record.id: record for record in self.get(ids=[i for i, _ in chosen])}

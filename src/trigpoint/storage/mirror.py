@@ -24,7 +24,8 @@ _DIMENSIONS = 384
 
 def rounded_cosines(matrix: Vector, vector: Vector) -> npt.NDArray[np.float64]:
     """Relevance of unit vectors (P15): the cosine, never below 0, to 4 places (D9)."""
-    return np.round(np.clip(matrix @ vector, 0.0, 1.0).astype(np.float64), 4)
+    cosines: npt.NDArray[np.float64] = (matrix @ vector).astype(np.float64)
+    return cosines.clip(0.0, 1.0).round(4)
 
 
 def best(ids: Sequence[str], scores: npt.NDArray[np.float64], k: int) -> list[tuple[str, float]]:

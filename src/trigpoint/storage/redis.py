@@ -84,7 +84,7 @@ def _keeper_lives(folder: Path) -> bool:
 
 
 def _launch_keeper(folder: Path, socket_path: Path) -> None:
-    subprocess.Popen(  # noqa: S603  our own module
+    subprocess.Popen(
         [sys.executable, "-m", "trigpoint.storage.valkey", str(folder), str(socket_path)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -51,7 +51,7 @@ def _start(folder: Path, path: Path) -> subprocess.Popen[bytes]:
 
     path.unlink(missing_ok=True)
     with open(folder / "valkey.log", "ab") as log:
-        return subprocess.Popen(  # noqa: S603  our own binary and arguments
+        return subprocess.Popen(
             [
                 *(str(get_binary_path()), "--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"),
                 *("--dir", str(folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),

@@ -1,0 +1,71 @@
+"""BM25 over groups: stemmed words, hostile queries, replacement as a whole, and what a reopened index holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from trigpoint.storage.lexical import LexicalIndex
+
+
+@pytest.fixture
+def index() -> LexicalIndex:
+    made = LexicalIndex(None)
+    made.replace("ta", [("ta1", "Cycle parking for each dwelling"), ("ta2", "Trees, drainage and ponds")])
+    made.replace("das", [("das1", "Parking of cycles: two spaces"), ("das2", "A café by the square")])
+    return made
+
+
+def test_words_match_by_their_stem_and_without_accents(index: LexicalIndex) -> None:
+    assert {hit for hit, _ in index.search("cycling parked", 10)} == {"ta1", "das1"}
+    assert [hit for hit, _ in index.search("cafe", 10)] == ["das2"]
+
+
+def test_a_search_stays_within_its_groups(index: LexicalIndex) -> None:
+    assert [hit for hit, _ in index.search("parking", 10, ["das"])] == ["das1"]
+    assert index.search("parking", 10, []) == []
+    assert index.search("parking", 10, ["nobody"]) == []
+
+
+def test_the_group_does_not_change_the_score(index: LexicalIndex) -> None:
+    assert dict(index.search("parking", 10, ["das"])).items() <= dict(index.search("parking", 10)).items()
+
+
+def test_replacing_a_group_leaves_no_old_row(index: LexicalIndex) -> None:
+    index.replace("ta", [("ta9", "New parking text")])
+    assert {hit for hit, _ in index.search("parking trees", 10)} == {"ta9", "das1"}
+    index.remove("ta")
+    assert index.groups() == {"das": 2}
+
+
+def test_a_reopened_index_has_what_was_written(tmp_path: Path) -> None:
+    first = LexicalIndex(tmp_path / "lexical")
+    first.replace("g", [("a", "cycle route")])
+    first.close()
+    again = LexicalIndex(tmp_path / "lexical")
+    assert [hit for hit, _ in again.search("routes", 5)] == ["a"]
+    again.close()
+
+
+def test_a_damaged_index_starts_empty_so_that_it_is_rebuilt(tmp_path: Path) -> None:
+    folder = tmp_path / "lexical"
+    LexicalIndex(folder).close()
+    (folder / "meta.json").write_text("{ damaged")
+    index = LexicalIndex(folder)
+    assert index.groups() == {}
+    index.replace("g", [("a", "cycle route")])
+    assert index.groups() == {"g": 1}
+
+
+SHARED = LexicalIndex(None)
+SHARED.replace("g", [("a", "and or not cycle: parking")])
+
+
+@hypothesis_settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200))
+def test_no_query_is_an_error(query: str) -> None:
+    assert all(hit == "a" and score >= 0 for hit, score in SHARED.search(query, 5))
