@@ -1,0 +1,79 @@
+-- Shared by every script: the clock, the queue, the reviews' indexes, the webhooks' outbox.
+-- Put before each script's own text; a script runs as one step, so whatever it changes changes together.
+
+local function now_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+local function wake(list)
+  redis.call('LPUSH', list, '1')
+  redis.call('LTRIM', list, 0, 31)
+  redis.call('EXPIRE', list, 60)
+end
+
+-- A job with `holds` keeps that key for itself from here until it is forgotten.
+local function enqueue(id, kind, payload, holds, request_id)
+  local place = redis.call('INCR', 'jobs:place')
+  redis.call('HSET', 'job:' .. id, 'kind', kind, 'payload', payload, 'holds', holds,
+    'request_id', request_id, 'tries', 0, 'place', place)
+  if holds ~= '' then redis.call('SET', holds, id) end
+  redis.call('ZADD', 'jobs:queued', place, id)
+  wake('jobs:wake')
+end
+
+local function let_go(id)
+  local holds = redis.call('HGET', 'job:' .. id, 'holds')
+  if holds and holds ~= '' and redis.call('GET', holds) == id then redis.call('DEL', holds) end
+end
+
+local function forget(id)
+  let_go(id)
+  redis.call('ZREM', 'jobs:queued', id)
+  redis.call('ZREM', 'jobs:leases', id)
+  redis.call('DEL', 'job:' .. id)
+end
+
+local function leased(id, token)
+  return redis.call('HGET', 'job:' .. id, 'token') == token
+end
+
+local function cancelled(id)
+  return redis.call('HGET', 'job:' .. id, 'cancelled') == '1'
+end
+
+-- A queued job goes at once; a running one is marked, and its worker lets it go at the next heartbeat.
+local function cancel_job(id)
+  if redis.call('ZSCORE', 'jobs:leases', id) then
+    let_go(id)
+    redis.call('HSET', 'job:' .. id, 'cancelled', '1')
+  else
+    forget(id)
+  end
+end
+
+local function set_review_status(id, status)
+  local key = 'review:' .. id
+  local was, ref, place = unpack(redis.call('HMGET', key, 'status', 'application_ref', 'place'))
+  redis.call('HSET', key, 'status', status)
+  redis.call('ZREM', 'reviews:status:' .. was, id)
+  redis.call('ZREM', 'reviews:ref:' .. ref .. ':' .. was, id)
+  redis.call('ZADD', 'reviews:status:' .. status, place, id)
+  redis.call('ZADD', 'reviews:ref:' .. ref .. ':' .. status, place, id)
+  if status ~= 'queued' and status ~= 'processing' then
+    redis.call('ZADD', 'reviews:ended', now_ms(), id)
+    redis.call('DEL', key .. ':checkpoints')
+  end
+end
+
+-- Puts an event into the outbox, if the review has a webhook that asked for it.
+local function post(review_id, delivery_id, event, body, at)
+  local events = redis.call('HGET', 'review:' .. review_id .. ':webhook', 'events')
+  if not events or not string.find(events, '|' .. event .. '|', 1, true) then return end
+  redis.call('HSET', 'webhook:' .. delivery_id, 'delivery_id', delivery_id, 'review_id', review_id,
+    'event', event, 'body', body, 'status', 'pending', 'attempts', 0, 'created_at', at)
+  redis.call('RPUSH', 'review:' .. review_id .. ':deliveries', delivery_id)
+  redis.call('RPUSH', 'review:' .. review_id .. ':outbox', delivery_id)
+  redis.call('ZADD', 'webhooks:due', 'NX', now_ms(), review_id)
+  wake('webhooks:wake')
+end

@@ -1,0 +1,101 @@
+"""The queue: jobs are claimed under a lease, kept by heartbeats, and taken up again when their worker falls silent (R5).
+
+Every step is a Lua script, so that a job and the record it belongs to change together. A lease carries a token:
+whoever lost it can no longer write anything about the job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+from redis.asyncio import Redis
+
+from trigpoint.jobs.scripts import AWAY, Scripts, unavailable
+
+Verdict = Literal["held", "cancelled", "lost"]
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A claimed job. `tries` counts this one."""
+
+    job_id: str
+    token: str
+    tries: int
+    kind: str
+    payload: dict[str, Any]
+    request_id: str
+
+
+class Queue:
+    """Jobs on one Redis, shared by any number of workers."""
+
+    def __init__(self, redis: Redis, *, lease_seconds: float = 30) -> None:
+        self._redis = redis
+        self._run = Scripts(redis)
+        self._lease_ms = int(lease_seconds * 1000)
+
+    async def enqueue(self, job_id: str, kind: str, payload: dict[str, Any], *, holds: str, request_id: str) -> bool:
+        """Queue a job that alone holds the key `holds` until it ends. False where another job holds it."""
+        return bool(await self._run("enqueue", job_id, kind, orjson.dumps(payload), holds, request_id))
+
+    async def claim(self, worker: str) -> Lease | None:
+        """The next job: one whose worker died, else the oldest that waits."""
+        found = await self._run("claim", worker, self._lease_ms)
+        if found is None:
+            return None
+        job_id, token, tries, kind, payload, request_id = found
+        return Lease(job_id, token, int(tries), kind, orjson.loads(payload), request_id)
+
+    async def wait(self, seconds: float) -> None:
+        """Returns when a job was queued, or after so many seconds."""
+        try:
+            await self._redis.blpop(["jobs:wake"], timeout=seconds)  # type: ignore[misc]
+        except AWAY as error:
+            raise unavailable(error) from error
+
+    async def heartbeat(self, lease: Lease) -> Verdict:
+        verdict: Verdict = await self._run("heartbeat", lease.job_id, lease.token, self._lease_ms)
+        return verdict
+
+    async def done(self, lease: Lease) -> None:
+        await self._run("settle", lease.job_id, lease.token, "done", 0)
+
+    async def hand_back(self, lease: Lease) -> None:
+        """Back to its old place in the queue, as if it had not been claimed."""
+        await self._run("settle", lease.job_id, lease.token, "back", 0)
+
+    async def try_again(self, lease: Lease, after_seconds: float) -> None:
+        await self._run("settle", lease.job_id, lease.token, "again", int(after_seconds * 1000))
+
+    async def holder(self, holds: str) -> str | None:
+        """The job that holds the key at this moment."""
+        try:
+            found: str | None = await self._redis.get(holds)
+        except AWAY as error:
+            raise unavailable(error) from error
+        return found
+
+    async def cancel_holder(self, holds: str) -> str | None:
+        """Cancel the job that holds the key. Returns its id."""
+        found: str | None = await self._run("job_cancel", holds)
+        return found
+
+    async def exists(self, job_id: str) -> bool:
+        try:
+            return bool(await self._redis.exists(f"job:{job_id}"))
+        except AWAY as error:
+            raise unavailable(error) from error
+
+    async def note(self, lease: Lease, progress: dict[str, Any]) -> None:
+        """Where a job is, for whoever asks."""
+        await self._run("job_note", lease.job_id, lease.token, orjson.dumps(progress))
+
+    async def noted(self, job_id: str) -> dict[str, Any] | None:
+        try:
+            found = await self._redis.hget(f"job:{job_id}", "progress")  # type: ignore[misc]
+        except AWAY as error:
+            raise unavailable(error) from error
+        return orjson.loads(found) if found else None

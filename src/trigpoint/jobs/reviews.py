@@ -1,0 +1,252 @@
+"""Reviews in Redis: one hash each, indexes by status, by reference and by both, checkpoints, the webhook's settings.
+
+Every change of a review is one Lua script: its record, its place in the queue, its indexes and the event in the
+outbox change together or not at all. Reading a page of a list is one round trip, whatever its filters (R10).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+
+import orjson
+from redis.asyncio import Redis
+
+from trigpoint.dates import micro_timestamp, now
+from trigpoint.errors import CannotCancel, ReviewAlreadyExists, ReviewNotFound, shorten
+from trigpoint.ids import new_review_id
+from trigpoint.jobs import events
+from trigpoint.jobs.queue import Lease
+from trigpoint.jobs.scripts import AWAY, Scripts, unavailable
+from trigpoint.review.models import Progress, ReviewOptions, ReviewResult
+
+ReviewStatus = Literal["queued", "processing", "completed", "failed", "cancelled"]
+STATUSES: tuple[ReviewStatus, ...] = ("queued", "processing", "completed", "failed", "cancelled")
+
+_FULL = ("review_id", "application_ref", "status", "created_at", "started_at", "completed_at", "progress",
+         "application", "review", "metadata", "error", "options")  # fmt: skip
+_PURGED_AT_ONCE = 200
+_REVIEW_ID = re.compile(r"rev_[0-9A-Z]{26}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """Where a review's events go. The secret signs them; it is never shown again (W4)."""
+
+    url: str
+    secret: str
+    events: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Webhook(url={self.url!r}, events={self.events!r})"
+
+
+@dataclass(frozen=True)
+class Review:
+    """A review as it is stored. JSON parts are kept as raw JSON text until somebody asks for them."""
+
+    review_id: str
+    application_ref: str
+    status: ReviewStatus
+    created_at: str
+    started_at: str | None = None
+    completed_at: str | None = None
+    progress: str | None = None
+    application: str | None = None
+    review: str | None = None
+    metadata: str | None = None
+    error: str | None = None
+    options: str | None = None
+
+    def result(self) -> ReviewResult:
+        """What a completed review found. Only for `status == "completed"`."""
+        parts = (self.application, self.review, self.metadata)
+        return ReviewResult(*(orjson.loads(part or "{}") for part in parts))
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """A line of a list."""
+
+    review_id: str
+    application_ref: str
+    status: ReviewStatus
+    overall_rating: str | None
+    created_at: str
+    completed_at: str | None
+
+
+@dataclass(frozen=True)
+class StartedReview:
+    """What a worker needs to know when it takes up a review: also how far an earlier try had come."""
+
+    application_ref: str
+    options: ReviewOptions
+    phase_number: int
+    percent: int
+
+
+class Reviews:
+    """All reviews on one Redis."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._run = Scripts(redis)
+
+    async def create(
+        self, application_ref: str, options: ReviewOptions | None, webhook: Webhook | None, *, request_id: str
+    ) -> Review:
+        """Record and queue a review in one step. Raises ReviewAlreadyExists while another is active (R2)."""
+        moment = now()
+        review = Review(new_review_id(), application_ref, "queued", micro_timestamp(moment))
+        created = await self._run(
+            "review_create",
+            review.review_id,
+            application_ref,
+            review.created_at,
+            int(moment.timestamp() * 1_000_000),
+            options.model_dump_json() if options else "null",
+            *((webhook.url, webhook.secret, f"|{'|'.join(webhook.events)}|") if webhook else ("", "", "")),
+            request_id,
+        )
+        if not created:
+            raise ReviewAlreadyExists(
+                f"A review for application {application_ref} is already queued or processing",
+                application_ref=application_ref,
+            )
+        return review
+
+    async def get(self, review_id: str) -> Review:
+        """Raises ReviewNotFound."""
+        values = await self._fields(review_id, _FULL)
+        return Review(*values)  # type: ignore[arg-type]
+
+    async def status(self, review_id: str) -> tuple[str, str | None, str | None]:
+        """Status, phase and percent, and nothing else: the cheap question. Raises ReviewNotFound."""
+        _, status, phase, percent = await self._fields(review_id, ("review_id", "status", "phase", "percent"))
+        return status or "", phase, percent
+
+    async def _fields(self, review_id: str, names: tuple[str, ...]) -> list[str | None]:
+        check_id(review_id)
+        try:
+            values: list[str | None] = await self._redis.hmget(f"review:{review_id}", list(names))  # type: ignore[misc]
+        except AWAY as error:
+            raise unavailable(error) from error
+        if values[0] is None:
+            raise missing(review_id)
+        return values
+
+    async def list(
+        self, *, status: str | None = None, application_ref: str | None = None, limit: int, offset: int
+    ) -> tuple[list[ReviewRow], int]:
+        """A page, newest first, and how many there are in all."""
+        parts = ["reviews"]
+        parts += ["ref", application_ref] if application_ref else []
+        parts += ["status"] if status and not application_ref else []
+        parts += [status] if status else []
+        index = ":".join(parts) if len(parts) > 1 else "reviews:all"
+        total, rows = await self._run("review_list", index, offset, offset + limit - 1)
+        return [ReviewRow(*row) for row in rows], int(total)
+
+    async def cancel(self, review_id: str) -> None:
+        """From here on the review is `cancelled` and nothing else (R4). Raises ReviewNotFound, CannotCancel."""
+        check_id(review_id)
+        answer = await self._run("review_cancel", review_id)
+        if answer is None:
+            raise missing(review_id)
+        if not answer[0]:
+            raise CannotCancel(
+                f"Cannot cancel review with status '{answer[1]}'", review_id=review_id, current_status=answer[1]
+            )
+
+    async def start(self, lease: Lease) -> StartedReview | None:
+        """`queued` becomes `processing`; a second try finds it there already. None: it is no longer ours."""
+        moment = micro_timestamp(now())
+        ref = (await self._fields(lease.job_id, ("application_ref",)))[0] or ""
+        event = events.started(lease.job_id, ref, moment)
+        answer = await self._run("review_start", lease.job_id, lease.token, moment, event.delivery_id, event.body)
+        if answer == "lost":
+            return None
+        _, options, phase_number, percent = answer
+        parsed = ReviewOptions() if options == "null" else ReviewOptions.model_validate_json(options)
+        return StartedReview(ref, parsed, int(phase_number), int(percent))
+
+    async def progress(self, lease: Lease, application_ref: str, progress: Progress) -> bool:
+        """Record where the review is. False: it is no longer ours."""
+        moment = micro_timestamp(now())
+        event = events.progressed(lease.job_id, application_ref, moment, progress)
+        kept = await self._run(
+            "review_progress",
+            lease.job_id,
+            lease.token,
+            moment,
+            progress.phase,
+            progress.phase_number,
+            progress.percent_complete,
+            orjson.dumps(progress),
+            event.delivery_id,
+            event.body,
+        )
+        return bool(kept == "kept")
+
+    async def complete(self, lease: Lease, application_ref: str, result: ReviewResult) -> bool:
+        """Store the result. False: the review was cancelled or taken up by another worker meanwhile."""
+        moment = micro_timestamp(now())
+        rating = result.review.get("overall_rating")
+        event = events.completed(lease.job_id, application_ref, moment, rating)
+        fields: dict[str, str | int | bytes] = {
+            "completed_at": moment,
+            "application": orjson.dumps(result.application),
+            "review": orjson.dumps(result.review),
+            "metadata": orjson.dumps(result.metadata),
+            "percent": 100,
+        }
+        if rating is not None:
+            fields["overall_rating"] = rating
+        return await self._end(lease, "completed", moment, event, fields)
+
+    async def fail(self, lease: Lease, application_ref: str, code: str, message: str) -> bool:
+        moment = micro_timestamp(now())
+        error = {"code": code, "message": message}
+        event = events.failed(lease.job_id, application_ref, moment, error)
+        return await self._end(lease, "failed", moment, event, {"error": orjson.dumps(error)})
+
+    async def _end(
+        self, lease: Lease, status: str, moment: str, event: events.Event, fields: dict[str, str | int | bytes]
+    ) -> bool:
+        flat = [part for pair in fields.items() for part in pair]
+        ended = await self._run(
+            "review_end", lease.job_id, lease.token, status, moment, event.delivery_id, event.name, event.body, *flat
+        )
+        return bool(ended)
+
+    async def application_ref(self, review_id: str) -> str:
+        return (await self._fields(review_id, ("application_ref",)))[0] or ""
+
+    async def load_checkpoint(self, review_id: str, phase: str) -> dict[str, Any] | None:
+        try:
+            found = await self._redis.hget(f"review:{review_id}:checkpoints", phase)  # type: ignore[misc]
+        except AWAY as error:
+            raise unavailable(error) from error
+        return orjson.loads(found) if found else None
+
+    async def save_checkpoint(self, lease: Lease, phase: str, data: dict[str, Any]) -> bool:
+        return bool(await self._run("review_checkpoint", lease.job_id, lease.token, phase, orjson.dumps(data)))
+
+    async def purge(self, older_than: timedelta) -> int:
+        """Remove reviews that ended longer ago than that (`REVIEW_RESULT_TTL_DAYS`)."""
+        before = int((now() - older_than).timestamp() * 1000)
+        return int(await self._run("review_purge", before, _PURGED_AT_ONCE))
+
+
+def check_id(review_id: str) -> None:
+    """Another form can be no review of ours, and must not become a part of a key. Raises ReviewNotFound."""
+    if _REVIEW_ID.fullmatch(review_id) is None:
+        raise missing(review_id)
+
+
+def missing(review_id: str) -> ReviewNotFound:
+    shown = shorten(review_id)
+    return ReviewNotFound(f"No review found with ID {shown}", review_id=shown)

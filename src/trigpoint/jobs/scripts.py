@@ -1,0 +1,62 @@
+"""The Lua scripts beside this file, each run by Redis as one step, and patience for a Redis that is away."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from redis.asyncio import Redis
+from redis.exceptions import BusyLoadingError, RedisError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from trigpoint.errors import StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+AWAY = (RedisConnectionError, RedisTimeoutError, BusyLoadingError, StoreUnavailable, OSError)
+
+
+class Scripts:
+    """`await scripts("claim", worker, 30_000)` runs `lua/claim.lua`. Raises StoreUnavailable."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._registered: dict[str, Any] = {}
+
+    async def __call__(self, name: str, *args: str | int | float | bytes) -> Any:
+        script = self._registered.get(name)
+        if script is None:
+            script = self._registered[name] = self._redis.register_script(_text(name))
+        try:
+            return await script(args=args)
+        except (*AWAY, RedisError) as error:
+            raise unavailable(error) from error
+
+
+def unavailable(error: BaseException) -> StoreUnavailable:
+    return StoreUnavailable(f"Redis cannot be reached or used ({type(error).__name__}). Check REDIS_URL and its server")
+
+
+async def patiently(call: Callable[[], Awaitable[T]], *, what: str) -> T:
+    """The call's answer, however long Redis is away: what a worker has done is not thrown away for that."""
+    wait = 0.2
+    while True:
+        try:
+            return await call()
+        except AWAY as error:
+            log.warning("%s: Redis is away (%s), trying again in %.1f s", what, error, wait)
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, 2.0)
+
+
+@cache
+def _text(name: str) -> str:
+    folder = files(__package__) / "lua"
+    return (folder / "ground.lua").read_text(encoding="utf-8") + (folder / f"{name}.lua").read_text(encoding="utf-8")

@@ -1,0 +1,107 @@
+"""The three MCP servers as a job reaches them: over HTTP, with our key, one connection a server, opened when first used."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from types import TracebackType
+from typing import Any, Self
+
+from trigpoint.config import Settings
+from trigpoint.errors import ServerUnreachable
+from trigpoint.mcp.client import ToolClient
+from trigpoint.review.models import Server, ToolProgress
+
+log = logging.getLogger(__name__)
+
+LONGEST_CALL_SECONDS = 3600.0  # a call may last as long as a large document takes; a job can be cancelled meanwhile
+_PATIENCE_SECONDS = 60.0
+
+
+class McpTools:
+    """Connections for the length of one job: `async with McpTools(settings) as tools: await tools.call(…)`."""
+
+    def __init__(self, settings: Settings, *, patience: float = _PATIENCE_SECONDS) -> None:
+        self._settings = settings
+        self._patience = patience
+        self._connections: dict[str, _Connection] = {}
+        self._opening = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for connection in self._connections.values():
+            await connection.close()
+
+    async def call(
+        self, server: Server, tool: str, args: dict[str, Any], *, progress: ToolProgress | None = None
+    ) -> dict[str, Any]:
+        """A tool's answer. A server that is away is waited for; then raises ServerUnreachable. Raises ToolFailed."""
+        deadline = asyncio.get_running_loop().time() + self._patience
+        wait = 0.5
+        while True:
+            try:
+                client = await self._client(server)
+                return await client.call(tool, args, timeout=LONGEST_CALL_SECONDS, progress=progress)  # type: ignore[arg-type]
+            except ServerUnreachable as error:
+                await self._drop(server)
+                if asyncio.get_running_loop().time() + wait > deadline:
+                    raise
+                log.warning("%s of %s: %s; trying again in %.1f s", tool, server, error.message, wait)
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, 5.0)
+
+    async def _client(self, server: Server) -> ToolClient:
+        async with self._opening:
+            if server not in self._connections:
+                key = self._settings.mcp_api_key
+                client = ToolClient(self._settings.server_url(server), key.get_secret_value() if key else None)
+                self._connections[server] = await _Connection.open(client)
+            return self._connections[server].client
+
+    async def _drop(self, server: Server) -> None:
+        async with self._opening:
+            if connection := self._connections.pop(server, None):
+                await connection.close()
+
+
+class _Connection:
+    """A client in a task of its own: the protocol's library wants it closed by whoever opened it, and
+    calls come from several tasks."""
+
+    def __init__(self, client: ToolClient) -> None:
+        self.client = client
+        self._closing = asyncio.Event()
+        self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._owner = asyncio.create_task(self._own())
+
+    @classmethod
+    async def open(cls, client: ToolClient) -> Self:
+        connection = cls(client)
+        try:
+            await connection._opened
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    async def _own(self) -> None:
+        try:
+            async with self.client:
+                if not self._opened.done():
+                    self._opened.set_result(None)
+                await self._closing.wait()
+        except Exception as error:
+            if self._opened.done():
+                log.debug("closing %s: %s", self.client.url, error)
+            else:
+                self._opened.set_exception(error)
+
+    async def close(self) -> None:
+        self._closing.set()
+        _, late = await asyncio.wait({self._owner}, timeout=2)
+        for task in late:
+            task.cancel()

@@ -1,0 +1,229 @@
+"""The worker: claims jobs, keeps their leases alive, stops them when they are cancelled, hands them back when it stops.
+
+Beside the jobs it empties the webhooks' outbox and removes reviews that are past their time. Any number of workers
+may share one Redis; one that dies is noticed by its silence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from typing import Protocol
+
+from redis.asyncio import Redis
+
+from trigpoint.config import Settings
+from trigpoint.jobs.delivery import Sender
+from trigpoint.jobs.queue import Lease, Queue, Verdict
+from trigpoint.jobs.review_job import LeaseLost, ReviewJob
+from trigpoint.jobs.reviews import Reviews
+from trigpoint.jobs.scripts import AWAY, patiently
+from trigpoint.jobs.webhooks import Delivery, Outbox
+from trigpoint.logs import request_id
+from trigpoint.storage.redis import redis_client, redis_server
+
+log = logging.getLogger(__name__)
+
+MAX_TRIES = 3
+_DELIVERIES_AT_ONCE = 16
+_IDLE_SECONDS = 1.0
+_HEARTBEAT_SECONDS = 1.0  # also how soon a cancellation is noticed
+_RETRY_SECONDS = 2.0
+_PURGE_EVERY_SECONDS = 600.0
+_STOP_SECONDS = 10.0
+
+
+class JobKind(Protocol):
+    """What a worker can run."""
+
+    async def run(self, lease: Lease) -> None: ...
+
+    async def give_up(self, lease: Lease, problem: str) -> None: ...
+
+
+class Worker:
+    """Runs until `stop` is set: `await Worker(redis, settings).run(stop)`."""
+
+    def __init__(self, redis: Redis, settings: Settings, kinds: Mapping[str, JobKind] | None = None) -> None:
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:6]}"
+        self._settings = settings
+        self._queue = Queue(redis, lease_seconds=settings.job_lease_seconds)
+        self._reviews = Reviews(redis)
+        self._outbox = Outbox(redis, max_retries=settings.webhook_max_retries)
+        self._kinds = dict(kinds) if kinds is not None else job_kinds(redis, settings)
+        self._beat_seconds = min(_HEARTBEAT_SECONDS, settings.job_lease_seconds / 3)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until told to stop; then hand back what is not finished."""
+        log.info("worker %s: %d jobs at once", self.name, self._settings.worker_concurrency)
+        sender = Sender(public_only=self._settings.environment == "production")
+        loops = [
+            asyncio.create_task(self._deliver(stop, sender)),
+            asyncio.create_task(self._purge()),
+        ]
+        try:
+            await self._work(stop)
+        finally:
+            for task in loops:
+                task.cancel()
+            await asyncio.gather(*loops, return_exceptions=True)
+            await sender.close()
+        log.info("worker %s has stopped", self.name)
+
+    async def _work(self, stop: asyncio.Event) -> None:
+        running: set[asyncio.Task[None]] = set()
+        stopped = asyncio.create_task(stop.wait())
+        try:
+            while not stop.is_set():
+                if len(running) >= self._settings.worker_concurrency:
+                    await asyncio.wait({*running, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                else:
+                    lease = await self._next(self._queue.claim(self.name), self._queue.wait, stopped)
+                    if lease is not None:
+                        running.add(asyncio.create_task(self._hold(lease)))
+                running = {task for task in running if not task.done()}
+        finally:
+            stopped.cancel()
+            for task in running:
+                task.cancel()
+            if running:
+                await asyncio.wait(running, timeout=_STOP_SECONDS)
+
+    async def _next(
+        self, claim: Awaitable[Lease | None], wait: Callable[[float], Awaitable[None]], stopped: asyncio.Task[bool]
+    ) -> Lease | None:
+        """A claimed job; or None after a while without one."""
+        try:
+            lease = await claim
+            if lease is None:
+                waiting = asyncio.ensure_future(wait(_IDLE_SECONDS))
+                await asyncio.wait({waiting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                if not waiting.done():
+                    waiting.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await waiting
+            return lease
+        except AWAY as error:
+            # Longer than a heartbeat: when Redis is back, leases are renewed before anybody claims.
+            log.warning("worker %s: %s", self.name, error)
+            await asyncio.sleep(2 * self._beat_seconds)
+            return None
+
+    async def _hold(self, lease: Lease) -> None:
+        """Run one job to its end, under its lease."""
+        request_id.set(lease.request_id or "-")
+        kind = self._kinds.get(lease.kind)
+        if kind is None:
+            log.error("job %s is of the unknown kind %s", lease.job_id, lease.kind)
+            await self._queue.done(lease)
+            return
+        work = asyncio.create_task(self._attempt(kind, lease))
+        beat = asyncio.create_task(self._keep(lease))
+        try:
+            await asyncio.wait({work, beat}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                verdict = beat.result()
+                log.info("job %s was %s; stopping it", lease.job_id, verdict)
+                await _cancel(work)
+                if verdict == "cancelled":
+                    await patiently(lambda: self._queue.done(lease), what="letting a cancelled job go")
+        except asyncio.CancelledError:
+            await _cancel(work)
+            log.info("job %s is handed back", lease.job_id)
+            async with asyncio.timeout(_STOP_SECONDS):
+                await patiently(lambda: self._queue.hand_back(lease), what="handing a job back")
+            raise
+        finally:
+            beat.cancel()
+
+    async def _attempt(self, kind: JobKind, lease: Lease) -> None:
+        try:
+            if lease.tries > MAX_TRIES:
+                await patiently(lambda: kind.give_up(lease, ""), what="giving a job up")
+            else:
+                await kind.run(lease)
+            await patiently(lambda: self._queue.done(lease), what="finishing a job")
+        except LeaseLost:
+            log.info("job %s is no longer ours", lease.job_id)
+            await patiently(lambda: self._queue.done(lease), what="letting a job go")
+        except Exception as error:
+            log.exception("job %s, try %d of %d, broke off", lease.job_id, lease.tries, MAX_TRIES)
+            problem = f"Unexpected {type(error).__name__} after {MAX_TRIES} tries; see the worker's log"
+            if lease.tries >= MAX_TRIES:
+                await patiently(lambda: kind.give_up(lease, problem), what="giving a job up")
+                await patiently(lambda: self._queue.done(lease), what="finishing a job")
+            else:
+                await patiently(lambda: self._queue.try_again(lease, _RETRY_SECONDS), what="putting a job back")
+
+    async def _keep(self, lease: Lease) -> Verdict:
+        """Heartbeats until the job is cancelled or lost."""
+        while True:
+            await asyncio.sleep(self._beat_seconds)
+            verdict = await patiently(lambda: self._queue.heartbeat(lease), what="heartbeat")
+            if verdict != "held":
+                return verdict
+
+    async def _deliver(self, stop: asyncio.Event, sender: Sender) -> None:
+        """Send what is in the outbox, several receivers at once."""
+        sending: set[asyncio.Task[None]] = set()
+        try:
+            while not stop.is_set():
+                sending = {task for task in sending if not task.done()}
+                if len(sending) >= _DELIVERIES_AT_ONCE:
+                    await asyncio.wait(sending, return_when=asyncio.FIRST_COMPLETED)
+                    continue
+                try:
+                    delivery = await self._outbox.claim()
+                    if delivery is None:
+                        await self._outbox.wait(_IDLE_SECONDS)
+                        continue
+                except AWAY as error:
+                    log.warning("webhooks: %s", error)
+                    await asyncio.sleep(_IDLE_SECONDS)
+                    continue
+                sending.add(asyncio.create_task(self._send(sender, delivery)))
+        finally:
+            for task in sending:
+                task.cancel()
+
+    async def _send(self, sender: Sender, delivery: Delivery) -> None:
+        outcome = await sender.send(delivery)
+        status = await patiently(lambda: self._outbox.settle(delivery, outcome), what="recording a delivery")
+        log.info("%s: %s%s", delivery, status, f" ({outcome.error})" if outcome.error else "")
+
+    async def _purge(self) -> None:
+        days = self._settings.review_result_ttl_days
+        while days is not None:
+            try:
+                removed = await self._reviews.purge(timedelta(days=days))
+            except AWAY as error:
+                log.warning("purge: %s", error)
+                removed = 0
+            if removed:
+                log.info("removed %d reviews that ended more than %d days ago", removed, days)
+                continue
+            await asyncio.sleep(_PURGE_EVERY_SECONDS)
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task}, timeout=_STOP_SECONDS)
+
+
+def job_kinds(redis: Redis, settings: Settings) -> dict[str, JobKind]:
+    """Everything that can be queued."""
+    return {"review": ReviewJob(Reviews(redis), settings)}
+
+
+async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
+    """A worker on the configured Redis, from start to a clean stop."""
+    with contextlib.ExitStack() as stack:
+        url = await asyncio.to_thread(stack.enter_context, redis_server(settings))
+        async with redis_client(url) as redis:
+            await Worker(redis, settings).run(stop)
