@@ -1,0 +1,1 @@
+"""A local planning portal and sample applications, all fictional and all made from code."""
