@@ -357,3 +357,20 @@ class RegistryUnavailable(PolicyError):
 
     code = "registry_unavailable"
     status = 503
+
+
+# --- application documents --------------------------------------------------------------------
+
+
+class DocumentNotFound(TrigpointError):
+    """No document is registered under this id."""
+
+    code = "document_not_found"
+    status = 404
+
+
+class NoChunks(TrigpointError):
+    """A document has no passages: nothing of it is long enough, or they are gone from the store."""
+
+    code = "no_chunks"
+    status = 422

@@ -83,6 +83,21 @@ class Collection:
             if self._mirror is not None:
                 self._mirror.upsert(ids, embeddings, metadatas)
 
+    def add(
+        self, ids: Sequence[str], embeddings: Vector, documents: Sequence[str], metadatas: Sequence[Metadata]
+    ) -> None:
+        """Write records whose ids are new; one that exists stays as it is, so that of two writers the first wins."""
+        with self._writing:
+            for part in _batches(len(ids)):
+                self._change(
+                    self._collection.add,
+                    ids=list(ids[part]),
+                    embeddings=embeddings[part],
+                    documents=list(documents[part]),
+                    metadatas=[dict(m) for m in metadatas[part]],
+                )
+            self._mirror = None
+
     def update_metadatas(self, ids: Sequence[str], metadatas: Sequence[Metadata]) -> None:
         """Replace fields of existing records; text and vector stay."""
         with self._writing:
