@@ -246,20 +246,6 @@ class DeliveryPending(TrigpointError):
     status = 409
 
 
-class CannotReindex(TrigpointError):
-    """A live job holds the revision (P9)."""
-
-    code = "cannot_reindex"
-    status = 409
-
-
-class NoFilePath(TrigpointError):
-    """The revision has no stored file to read again (P9)."""
-
-    code = "no_file_path"
-    status = 422
-
-
 # --- policies ---------------------------------------------------------------------------------
 
 

@@ -1,0 +1,395 @@
+"""The policy registry in Redis: policies, their revisions, and the rules that keep one in force a day.
+
+Every change is one Lua step (registry.lua), every read one snapshot in one round trip. Passages live elsewhere;
+they follow what is decided here.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import Any, NoReturn
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from trigpoint.dates import days_since_epoch, micro_timestamp, now, parse_day, parse_micro_timestamp
+from trigpoint.errors import (
+    CannotDeleteSoleRevisionError,
+    CannotReindex,
+    InvalidInput,
+    JobLostRevision,
+    NoFilePath,
+    PolicyAlreadyExists,
+    PolicyNotFound,
+    RegistryUnavailable,
+    RevisionNotFound,
+    RevisionOverlapError,
+    shorten,
+)
+from trigpoint.ids import parse_policy_source, revision_id_candidates
+from trigpoint.policies.models import (
+    ONE_DAY,
+    IngestProgress,
+    Policy,
+    PolicyCategory,
+    PolicyChanges,
+    Revision,
+    RevisionChanges,
+    RevisionStatus,
+    SideEffects,
+    Supersession,
+)
+
+HOLD_SECONDS = 600
+_CHUNKS_DUE = "policy_chunks_due"
+
+
+@cache
+def _script() -> str:
+    return files("trigpoint.policies").joinpath("registry.lua").read_text(encoding="utf-8")
+
+
+class PolicyRegistry:
+    """Policies and revisions. Refused calls raise an error of the policy tree and change nothing."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._run = redis.register_script(_script())
+
+    # Policies
+
+    async def create_policy(
+        self, source: str, title: str, category: PolicyCategory, description: str | None = None
+    ) -> Policy:
+        parse_policy_source(source)
+        fields = {
+            "source": source,
+            "title": title,
+            "description": description or "",
+            "category": PolicyCategory(category).value,
+            "created_at": micro_timestamp(now()),
+            "updated_at": "",
+        }
+        reply = await self._step("create_policy", source=source, fields=fields)
+        if "refused" in reply:
+            raise PolicyAlreadyExists(source)
+        return await self.get_policy(source)
+
+    async def update_policy(self, source: str, changes: PolicyChanges) -> Policy:
+        fields = {name: _stored(value) for name, value in changes.items()}
+        if fields.get("title") == "" or fields.get("category") == "":
+            raise InvalidInput("title and category cannot be null or empty. Leave them out to keep them")
+        if fields:
+            self._raise_refusal(await self._step("update_policy", source=source, fields=fields), source)
+        return await self.get_policy(source)
+
+    async def get_policy(self, source: str) -> Policy:
+        found = await self._read([source])
+        if not found:
+            raise PolicyNotFound(source)
+        return found[0]
+
+    async def list_policies(self, category: PolicyCategory | None = None, source: str | None = None) -> list[Policy]:
+        """All policies with their revisions, by slug, in one round trip."""
+        found = await self._read(None if source is None else [source])
+        return sorted((p for p in found if category is None or p.category == category), key=lambda p: p.source)
+
+    # Revisions
+
+    async def get_revision(self, source: str, revision_id: str) -> Revision:
+        revision = (await self.get_policy(source)).revision(revision_id)
+        if revision is None:
+            raise RevisionNotFound(source, revision_id)
+        return revision
+
+    async def list_revisions(self, source: str) -> list[Revision]:
+        """Newest first."""
+        return list((await self.get_policy(source)).revisions)
+
+    async def create_revision(
+        self,
+        source: str,
+        *,
+        version_label: str,
+        effective_from: date,
+        effective_to: date | None = None,
+        notes: str | None = None,
+        file_path: str | None = None,
+        file_size_bytes: int | None = None,
+        job_id: str | None = None,
+        hold_seconds: int = HOLD_SECONDS,
+    ) -> tuple[Revision, SideEffects | None]:
+        """Check the dates, create, and supersede: one step (P5).
+
+        `{revision_id}` in `file_path` stands for the id, which is only known once the revision is created (P4).
+        `job_id` is the job that will ingest it and holds it from now on.
+        """
+        if effective_to is not None and effective_to < effective_from:
+            raise _reversed(effective_from.isoformat(), effective_to.isoformat())
+        fields = {
+            "source": source,
+            "version_label": version_label,
+            "effective_from": effective_from.isoformat(),
+            "effective_to": _stored(effective_to),
+            "status": RevisionStatus.PROCESSING.value,
+            "file_path": file_path or "",
+            "file_size_bytes": _stored(file_size_bytes),
+            "page_count": "",
+            "chunk_count": "",
+            "notes": notes or "",
+            "created_at": micro_timestamp(now()),
+            "ingested_at": "",
+            "error": "",
+        }
+        reply = await self._step(
+            "create_revision",
+            source=source,
+            fields=fields,
+            ids=revision_id_candidates(source, effective_from),
+            score=days_since_epoch(effective_from),
+            job_id=job_id,
+            hold_seconds=hold_seconds,
+        )
+        self._raise_refusal(reply, source, effective_from=effective_from)
+        return _revision(reply["revision"], reply.get("held_by")), _side_effects(reply, effective_to)
+
+    async def update_revision(self, source: str, revision_id: str, changes: RevisionChanges) -> Revision:
+        """PATCH: absent leaves, None clears; dates are checked against all others, neighbours stay (P7)."""
+        fields = {name: _stored(value) for name, value in changes.items()}
+        if fields.get("version_label") == "" or fields.get("effective_from") == "":
+            raise InvalidInput("version_label and effective_from cannot be null or empty. Leave them out to keep them")
+        if not fields:
+            return await self.get_revision(source, revision_id)
+        start = changes.get("effective_from")
+        reply = await self._step(
+            "update_revision",
+            source=source,
+            id=revision_id,
+            fields=fields,
+            score=None if start is None else days_since_epoch(start),
+        )
+        self._raise_refusal(reply, source, revision_id, effective_from=start)
+        return _revision(reply["revision"], reply.get("held_by"))
+
+    async def mark_active(
+        self, source: str, revision_id: str, *, chunk_count: int, page_count: int, job_id: str | None = None
+    ) -> Revision:
+        """Its passages are there: from now on it answers. Also ends a reindex."""
+        reply = await self._step(
+            "mark_active",
+            source=source,
+            id=revision_id,
+            chunk_count=chunk_count,
+            page_count=page_count,
+            job_id=job_id,
+        )
+        self._raise_refusal(reply, source, revision_id)
+        return _revision(reply["revision"], None)
+
+    async def mark_failed(self, source: str, revision_id: str, error: str, *, job_id: str | None = None) -> Revision:
+        """It could not be ingested: its predecessor is restored. A failed reindex only leaves its error (P9)."""
+        reply = await self._step("mark_failed", source=source, id=revision_id, error=error, job_id=job_id)
+        self._raise_refusal(reply, source, revision_id)
+        return _revision(reply["revision"], None)
+
+    async def begin_reindex(
+        self, source: str, revision_id: str, job_id: str, *, hold_seconds: int = HOLD_SECONDS
+    ) -> Revision:
+        """Take the revision for a job. A failed one is `processing` again, if its dates are still free."""
+        reply = await self._step(
+            "begin_reindex", source=source, id=revision_id, job_id=job_id, hold_seconds=hold_seconds
+        )
+        if reply.get("refused") == "held":
+            raise CannotReindex(source, revision_id)
+        self._raise_refusal(reply, source, revision_id)
+        return _revision(reply["revision"], reply.get("held_by"))
+
+    async def keep_hold(
+        self,
+        source: str,
+        revision_id: str,
+        job_id: str,
+        *,
+        progress: IngestProgress | None = None,
+        hold_seconds: int = HOLD_SECONDS,
+    ) -> bool:
+        """The job is alive, and so far. False: it has lost the revision (deleted, or taken by another job)."""
+        reply = await self._step(
+            "hold",
+            source=source,
+            id=revision_id,
+            job_id=job_id,
+            hold_seconds=hold_seconds,
+            progress=None if progress is None else vars(progress),
+        )
+        return bool(reply["held"])
+
+    async def get_progress(self, revision: Revision) -> IngestProgress:
+        """What `/status` shows of a revision."""
+        stored = await self._command("HGETALL", f"policy_progress:{revision.source}:{revision.revision_id}")
+        if stored and (revision.status is RevisionStatus.PROCESSING or revision.reindexing):
+            return IngestProgress(stored["phase"], int(stored["percent_complete"]), int(stored["chunks_processed"]))
+        if revision.status is RevisionStatus.PROCESSING or revision.reindexing:
+            return IngestProgress("pending", 0, 0)
+        if revision.status is RevisionStatus.FAILED:
+            return IngestProgress("failed", 0, 0)
+        return IngestProgress("complete", 100, revision.chunk_count or 0)
+
+    async def begin_delete(self, source: str, revision_id: str) -> Revision:
+        """From this step on the revision answers no more and its predecessor is restored (P8).
+
+        Its passages go next, then `delete_revision`. May be repeated after a crash. Refuses the sole active one.
+        """
+        reply = await self._step("begin_delete", source=source, id=revision_id)
+        self._raise_refusal(reply, source, revision_id)
+        return _revision(reply["revision"], None)
+
+    async def delete_revision(self, source: str, revision_id: str) -> Revision:
+        """Remove the entry; returns what it was, so that its file can be removed."""
+        revision = await self.begin_delete(source, revision_id)
+        await self._step("finish_delete", source=source, id=revision_id)
+        return revision
+
+    # For the owner of the passages
+
+    async def unfinished_deletions(self) -> list[tuple[str, str]]:
+        """(source, revision id) of deletions that a crash interrupted."""
+        reply = await self._step("deleting", source="")
+        return [(source, revision_id) for source, revision_id in reply["deleting"] or []]
+
+    async def policies_due(self) -> list[str]:
+        """Policies whose passages' metadata may be behind the registry."""
+        return sorted(await self._command("SMEMBERS", _CHUNKS_DUE))
+
+    async def take_due(self, source: str) -> None:
+        """Call before reading the policy: a change that comes later makes it due again."""
+        await self._command("SREM", _CHUNKS_DUE, source)
+
+    async def put_back_due(self, source: str) -> None:
+        await self._command("SADD", _CHUNKS_DUE, source)
+
+    async def _command(self, *words: str) -> Any:
+        try:
+            return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
+        except RedisError as error:
+            raise _unavailable(error) from error
+
+    async def _read(self, sources: list[str] | None) -> list[Policy]:
+        reply = await self._step("read", source="", sources=sources)
+        return [_policy(entry) for entry in reply["policies"] or []]
+
+    async def _step(self, step: str, **arguments: Any) -> dict[str, Any]:
+        payload = json.dumps({**arguments, "now": micro_timestamp(now())})
+        try:
+            reply: dict[str, Any] = json.loads(await self._run(args=[step, payload]))
+        except RedisError as error:
+            raise _unavailable(error) from error
+        return reply
+
+    def _raise_refusal(
+        self, reply: dict[str, Any], source: str, revision_id: str = "", *, effective_from: date | None = None
+    ) -> None:
+        match reply.get("refused"):
+            case None:
+                return
+            case "no_policy":
+                raise PolicyNotFound(source)
+            case "no_revision":
+                raise RevisionNotFound(source, revision_id)
+            case "overlap":
+                day = "" if effective_from is None else effective_from.isoformat()
+                raise RevisionOverlapError(source, reply["detail"], day)
+            case "reversed":
+                raise _reversed(*reply["detail"].split(" to "))
+            case "sole":
+                raise CannotDeleteSoleRevisionError(source, revision_id)
+            case "no_file":
+                raise NoFilePath(source, revision_id)
+            case "held":
+                raise JobLostRevision(f"Revision {revision_id} is held by job {reply['detail']}")
+            case "failed":
+                raise JobLostRevision(f"Revision {revision_id} has failed. Reindex it to try again")
+            case other:
+                _never(other)
+
+
+def _policy(entry: dict[str, Any]) -> Policy:
+    stored = entry["policy"]
+    revisions = [_revision(fields, fields.get("held_by")) for fields in entry["revisions"] or []]
+    supersessions = {
+        item["successor"]: Supersession(
+            item["was"]["revision"], _day(item["was"]["effective_to"]), RevisionStatus(item["was"]["status"])
+        )
+        for item in entry["before"] or []
+    }
+    return Policy(
+        source=stored["source"],
+        title=stored["title"],
+        description=stored["description"] or None,
+        category=PolicyCategory(stored["category"]),
+        created_at=parse_micro_timestamp(stored["created_at"]),
+        updated_at=parse_micro_timestamp(stored["updated_at"]) if stored["updated_at"] else None,
+        revisions=tuple(reversed(revisions)),
+        supersessions=supersessions,
+    )
+
+
+def _revision(stored: dict[str, Any], held_by: str | None) -> Revision:
+    return Revision(
+        revision_id=stored["revision_id"],
+        source=stored["source"],
+        version_label=stored["version_label"],
+        effective_from=parse_day(stored["effective_from"]),
+        effective_to=_day(stored["effective_to"]),
+        status=RevisionStatus(stored["status"]),
+        file_path=stored["file_path"] or None,
+        file_size_bytes=_number(stored["file_size_bytes"]),
+        page_count=_number(stored["page_count"]),
+        chunk_count=_number(stored["chunk_count"]),
+        notes=stored["notes"] or None,
+        created_at=parse_micro_timestamp(stored["created_at"]),
+        ingested_at=parse_micro_timestamp(stored["ingested_at"]) if stored["ingested_at"] else None,
+        error=stored["error"] or None,
+        held_by=held_by,
+    )
+
+
+def _side_effects(reply: dict[str, Any], effective_to: date | None) -> SideEffects | None:
+    if "superseded" not in reply:
+        return None
+    older = reply["superseded"]
+    warning = None
+    if effective_to is not None:
+        warning = (
+            f"No revision will be in force from {(effective_to + ONE_DAY).isoformat()} on: "
+            f"{older['revision_id']}, which had no end, now ends on {older['effective_to']}"
+        )
+    return SideEffects(older["revision_id"], parse_day(older["effective_to"]), warning)
+
+
+def _stored(value: object) -> str:
+    """A field as a hash keeps it: null is empty."""
+    return "" if value is None else value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _day(text: str) -> date | None:
+    return parse_day(text) if text else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def _reversed(start: str, end: str) -> InvalidInput:
+    return InvalidInput(f"effective_to ({shorten(end)}) is before effective_from ({shorten(start)})")
+
+
+def _unavailable(error: Exception) -> RegistryUnavailable:
+    return RegistryUnavailable(f"The policy registry cannot be reached ({shorten(error)}). Check Redis and REDIS_URL")
+
+
+def _never(reason: object) -> NoReturn:
+    raise RuntimeError(f"registry.lua gave a refusal that is not known: {reason}")
