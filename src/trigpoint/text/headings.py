@@ -1,0 +1,139 @@
+"""Headings that say what they are: Chapter, Section, Para, Annex, Appendix, Policy, Table, Figure. And how a reference is spelled.
+
+A heading stands on its own line, is short, and is not a mention at the start of a wrapped line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trigpoint.text.lines import Line, title_at
+
+_KINDS = {
+    "chapter": "Chapter",
+    "section": "Section",
+    "para": "Para",
+    "para.": "Para",
+    "paragraph": "Para",
+    "table": "Table",
+    "figure": "Figure",
+    "fig": "Figure",
+    "fig.": "Figure",
+    "annex": "Annex",
+    "appendix": "Appendix",
+    "policy": "Policy",
+    "footnote": "Footnote",
+}
+_SEPARATOR = r"\s*(?:[:–—-]|\.(?=\s|$))\s*"
+_CODE = r"[A-Z]{1,6} ?[0-9]{1,3}[A-Z]?|[A-Z][a-z]+(?: [A-Z][a-z]+)? [0-9]{1,3}|[0-9]{1,3}"
+_WORDED = re.compile(
+    rf"(?:(?P<kind>Chapter|CHAPTER|Section|SECTION|Paragraph|Para\.?|Annex|ANNEX|Appendix|APPENDIX|Table|TABLE|Figure|FIGURE|Fig\.)\s+"
+    rf"(?P<number>[0-9]+(?:[.–-][0-9]+)*[a-z]?|[A-Z][0-9]*(?:[.–-][0-9]+)*)|(?P<policy>Policy|POLICY)\s+(?P<code>{_CODE}))"
+    rf"(?P<separator>{_SEPARATOR}|\s+|$)(?P<title>.*)"
+)
+_CODED = re.compile(
+    r"(?P<family>[A-Z]{1,5})(?P<number>[0-9]{1,2})(?P<letter>[A-Z]?)(?::\s+|\s{2,}|\t\s*)(?P<title>[A-Z].*)"
+)
+_REFERENCE = re.compile(r"([A-Za-z]+\.?)\s*(.*)", re.DOTALL)
+_JOINED = re.compile(r"([A-Za-z]{1,6})\s*([0-9]+[A-Za-z]?)")
+_MOST_POLICIES_ON_A_PAGE = 3  # more are a list of policies
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    line: int
+    start: int
+    ref: str
+    title: str
+
+
+def normalise_ref(ref: str) -> str:
+    """One spelling a section: "Paragraph 116" and "para. 116" are "Para 116", "policy sle 4" is "Policy SLE4"."""
+    text = " ".join(ref.replace("–", "-").replace("—", "-").split())
+    match = _REFERENCE.fullmatch(text)
+    kind = _KINDS.get(match[1].lower()) if match else None
+    if match is None or kind is None or not match[2]:
+        return text
+    rest = match[2].rstrip(".:")
+    if kind == "Policy":
+        joined = _JOINED.fullmatch(rest)
+        rest = (
+            f"{joined[1].upper()}{joined[2].upper()}"
+            if joined and (len(joined[1]) <= 4 or joined[1].isupper())
+            else _title_words(rest)
+        )
+    elif kind in ("Annex", "Appendix"):
+        rest = rest.upper()
+    return f"{kind} {rest}"
+
+
+def worded_headings(lines: Sequence[Line], skipped_pages: frozenset[int]) -> list[Heading]:
+    """Headings with their kind in words, each once: the first outside the contents."""
+    found: dict[str, Heading] = {}
+    policies_on: Counter[int] = Counter()
+    for index, line in enumerate(lines):
+        if line.page in skipped_pages:
+            continue
+        heading = _worded(lines, index)
+        if heading is None:
+            continue
+        if heading.ref.startswith("Policy"):
+            policies_on[line.page] += 1
+        found.setdefault(heading.ref, heading)
+    return [
+        h
+        for h in found.values()
+        if not h.ref.startswith("Policy") or policies_on[lines[h.line].page] <= _MOST_POLICIES_ON_A_PAGE
+    ]
+
+
+def coded_policies(lines: Sequence[Line], skipped_pages: frozenset[int]) -> list[Heading]:
+    """Policies titled by their code alone (`TR1: …`, `EMP1   …`): families that count from 1 and have more than one member."""
+    families: dict[str, list[Heading]] = defaultdict(list)
+    last: dict[str, int] = {}
+    for index, line in enumerate(lines):
+        match = _CODED.fullmatch(line.text)
+        if match is None or line.page in skipped_pages or _mid_sentence(lines, index):
+            continue
+        title = title_at(lines, index, match["title"])
+        family, number = match["family"], int(match["number"])
+        if title is not None and 1 <= number - last.get(family, 0) <= 2:
+            last[family] = number
+            ref = f"Policy {family}{number}{match['letter']}"
+            families[family].append(Heading(index, line.start, ref, title))
+    return [heading for members in families.values() if len(members) > 1 for heading in members]
+
+
+def _worded(lines: Sequence[Line], index: int) -> Heading | None:
+    line = lines[index]
+    match = _WORDED.fullmatch(line.text)
+    if match is None:
+        return None
+    separated = match["separator"].strip() != ""
+    text = match["title"]
+    if text and not (text[0].isupper() or text[0].isdigit() or text[0] in "‘“\"'(" or separated):
+        return None  # "Policy SD10 directs development…": a mention
+    if match["separator"].strip() == "." and (text or not line.after_blank):
+        return None  # "see Appendix 2. Phase 2 of the EIG…": the end of a sentence
+    if not separated and not line.after_blank and _mid_sentence(lines, index):
+        return None
+    title = title_at(lines, index, text) if text else ""
+    if title is None:
+        return None
+    kind, number = match["kind"] or match["policy"], match["number"] or match["code"]
+    return Heading(index, line.start, normalise_ref(f"{kind} {number}"), title)
+
+
+def _mid_sentence(lines: Sequence[Line], index: int) -> bool:
+    """Whether the line before runs on into this one."""
+    if index == 0 or lines[index].after_blank:
+        return False
+    before = lines[index - 1]
+    return len(before.text) > 60 and not before.ends_sentence
+
+
+def _title_words(text: str) -> str:
+    return " ".join(word if word.isupper() else word.capitalize() for word in text.split())

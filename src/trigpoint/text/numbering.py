@@ -1,0 +1,200 @@
+"""Which numbers at the start of lines are numbering: chains of paragraphs, chapters, decimal sections and footnotes.
+
+A single number proves nothing: a date, a list, a table cell look the same. What counts is the longest sequence that
+runs through the document in order, so each kind of numbering is found as the best chain among its candidates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from trigpoint.text.lines import Line, letters, title_at
+
+Number = tuple[int, ...]
+
+_DOTTED = re.compile(r"([0-9]{1,3})\.(?:\s+(\S.*))?")
+_DECIMAL = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,3}){1,3})\.?(?:\s+(\S.*))?")
+_PLAIN = re.compile(r"([0-9]{1,3})\s+(\S.*)")
+_TEXT_START = re.compile(r"[A-Z‘“\"'(•\[]")
+_FEWEST = 3  # shorter chains are lists
+_CHAPTER_DISTANCE = 300  # characters; titles closer than this are a list too
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A line that begins with a number. `title` is None where what follows is a sentence."""
+
+    line: int
+    start: int
+    number: Number
+    title: str | None
+
+
+@dataclass(frozen=True)
+class _Chain:
+    score: float
+    last: Numbered
+    before: _Chain | None = None
+
+    def members(self) -> list[Numbered]:
+        chain: _Chain | None = self
+        found = []
+        while chain is not None:
+            found.append(chain.last)
+            chain = chain.before
+        return found[::-1]
+
+
+def paragraphs(lines: Sequence[Line]) -> list[Numbered]:
+    """Numbered paragraphs of a document that counts them from its beginning to its end (`116.`)."""
+    return _longest(
+        _candidates(lines, _DOTTED),
+        weight=lambda c: 1.0 if c.title is None else 0.45,
+        skip_cost=0.7,
+        jump_cost=3.0,
+        late_start_cost=1.5,
+    )
+
+
+def chapters(lines: Sequence[Line], taken: Iterable[Numbered], contents: frozenset[str]) -> list[Numbered]:
+    """Numbered titles (`9. Promoting sustainable transport`), those that the contents list above others."""
+    used = {c.line for c in taken}
+    titles = [
+        c for c in _candidates(lines, _DOTTED) if c.title is not None and c.line not in used and c.number[0] < 100
+    ]
+
+    def weight(candidate: Numbered) -> float:
+        return 1.0 if listed(candidate.title or "", contents) else 0.3
+
+    found = _longest(
+        titles,
+        weight=weight,
+        skip_cost=0.6,
+        jump_cost=None,
+        late_start_cost=0.6,
+        distance=_CHAPTER_DISTANCE,
+        fewest=0.9,
+    )
+    return [c for c in found if not contents or listed(c.title or "", contents)]
+
+
+def decimals(lines: Sequence[Line]) -> list[Numbered]:
+    """Sections or paragraphs numbered within chapters (`11.1 Introduction`, `2.5. The Joint Core Strategy…`)."""
+    best: dict[Number, _Chain] = {}
+    for candidate in _candidates(lines, _DECIMAL):
+        number = candidate.number
+        if number[-1] > 200 or number[0] == 0:
+            continue
+        previous = max((best[p] for p in _before(number) if p in best), key=lambda chain: chain.score, default=None)
+        base = previous.score if previous else (0.0 if set(number[1:]) <= {0, 1} else -1.5)
+        chain = _Chain(base + 1, candidate, previous)
+        for length in range(1, len(number) + 1):
+            prefix = number[:length]
+            if prefix not in best or best[prefix].score < chain.score:
+                best[prefix] = chain
+    return _members_of_best(best.values(), _FEWEST)
+
+
+def undotted_chapters(lines: Sequence[Line], sections: Sequence[Numbered]) -> list[Numbered]:
+    """Titles such as `5 Geometric requirements`, believed where section 5.1 follows."""
+    first_of: dict[int, Numbered] = {}
+    for section in sections:
+        first_of.setdefault(section.number[0], section)
+    found: dict[int, Numbered] = {}
+    for candidate in _candidates(lines, _PLAIN):
+        first = first_of.get(candidate.number[0])
+        if first is not None and candidate.title and 0 < first.start - candidate.start < 3000:
+            found[candidate.number[0]] = candidate
+    return list(found.values())
+
+
+def footnotes(lines: Sequence[Line]) -> list[Numbered]:
+    """Notes at the foot of pages, numbered through the document (`85 Calculated using…`)."""
+    possible = []
+    previous: Numbered | None = None
+    for candidate in _candidates(lines, _PLAIN):
+        line = lines[candidate.line]
+        follows = (
+            previous is not None
+            and lines[previous.line].page == line.page
+            and candidate.number[0] == previous.number[0] + 1
+        )
+        if line.after_blank or follows:
+            possible.append(candidate)
+            previous = candidate
+    return _longest(possible, weight=lambda _: 1.0, skip_cost=0.7, jump_cost=None, late_start_cost=1.5)
+
+
+def listed(title: str, contents: frozenset[str]) -> bool:
+    """Whether the contents have this title, whole or as far as their line goes."""
+    key = letters(title)
+    return len(key) >= 4 and any(
+        key == entry or (len(entry) >= 12 and (key.startswith(entry) or entry.startswith(key))) for entry in contents
+    )
+
+
+def _candidates(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Numbered]:
+    found = []
+    for index, line in enumerate(lines):
+        match = pattern.fullmatch(line.text)
+        if match is None:
+            continue
+        at, rest = index, match[2]
+        if rest is None:  # the number has a line of its own: the text is on the next
+            if index + 1 >= len(lines) or lines[index + 1].page != line.page:
+                continue
+            at, rest = index + 1, lines[index + 1].text
+        if _TEXT_START.match(rest):
+            found.append(
+                Numbered(index, line.start, tuple(int(n) for n in match[1].split(".")), title_at(lines, at, rest))
+            )
+    return found
+
+
+def _longest(
+    candidates: Iterable[Numbered],
+    *,
+    weight: Callable[[Numbered], float],
+    skip_cost: float,
+    jump_cost: float | None,
+    late_start_cost: float,
+    distance: int = 0,
+    fewest: float = _FEWEST,
+) -> list[Numbered]:
+    """The chain of rising numbers with the best score: a little is lost where one is skipped, more where it jumps."""
+    best: dict[int, _Chain] = {}
+    for candidate in candidates:
+        number = candidate.number[0]
+        options: list[tuple[float, _Chain | None]] = [(0.0 if number <= 1 else -late_start_cost, None)]
+        for value, chain in best.items():
+            gap = number - value
+            if gap < 1 or candidate.start - chain.last.start < distance:
+                continue
+            cost = skip_cost * (gap - 1) if gap <= 4 else jump_cost
+            if cost is not None:
+                options.append((chain.score - cost, chain))
+        base, before = max(options, key=lambda option: option[0])
+        score = base + weight(candidate)
+        if number not in best or score > best[number].score:
+            best[number] = _Chain(score, candidate, before)
+    return _members_of_best(best.values(), fewest)
+
+
+def _before(number: Number) -> Iterable[Number]:
+    """What may stand before a decimal number: a sibling up to three earlier or anything in it, its parent, the end of a chapter before."""
+    for step in (1, 2, 3):
+        if number[-1] > step:
+            yield (*number[:-1], number[-1] - step)
+    if number[-1] <= 2:
+        yield number[:-1]
+        for depth in range(len(number) - 1):
+            for step in (1, 2, 3):
+                if number[depth] > step and set(number[depth + 1 :]) <= {0, 1}:
+                    yield (*number[:depth], number[depth] - step)
+
+
+def _members_of_best(chains: Iterable[_Chain], fewest: float) -> list[Numbered]:
+    top = max(chains, key=lambda chain: chain.score, default=None)
+    return top.members() if top is not None and top.score >= fewest else []

@@ -1,0 +1,189 @@
+"""Sections of a policy document: where each begins, what it is called (P11), and passages that lie within one each (P12).
+
+Numbering is `numbering.py`'s, headings in words are `headings.py`'s; here they become one list of marks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from trigpoint.text.chunk import Chunk, PageMap, PageText, TextChunker, document_text
+from trigpoint.text.headings import coded_policies, normalise_ref, worded_headings
+from trigpoint.text.lines import Line, contents_pages, letters, read_lines
+from trigpoint.text.numbering import Numbered, chapters, decimals, footnotes, paragraphs, undotted_chapters
+from trigpoint.text.running_lines import strip_running_lines
+
+__all__ = ["SectionChunk", "SectionMark", "chunk_sections", "find_sections", "normalise_ref", "strip_running_lines"]
+
+_OUTER = ("Chapter", "Annex", "Appendix", "Policy", "Section")
+_PASSING = ("Table", "Figure", "Footnote")  # they interrupt a section, which then goes on
+_PROSE = 70  # characters; a line this long after a blank one is text again, not table
+
+
+@dataclass(frozen=True)
+class SectionMark:
+    """A section begins at `start` in the document's text. `parent` is the section around it, `continues` says that it was interrupted."""
+
+    start: int
+    ref: str
+    title: str
+    parent: str = ""
+    continues: bool = False
+
+
+@dataclass(frozen=True)
+class SectionChunk(Chunk):
+    """A passage of one section only. `section_ref` is empty before the first heading."""
+
+    section_ref: str = ""
+    parent_ref: str = ""
+
+
+def find_sections(pages: Sequence[PageText]) -> list[SectionMark]:
+    """The headings of a document in their order. Mentions, contents pages and running lines are none."""
+    lines = read_lines(pages)
+    contents = contents_pages(lines)
+    titles = frozenset(letters(line.text) for line in lines if line.page in contents) - {""}
+    body = [line for line in lines if line.page not in contents]
+    marks = _numbered_marks(body, titles) + _worded_marks(lines, contents)
+    notes = _footnote_marks(body)
+    return _resumed(_nested(_one_a_place(marks + notes)), body)
+
+
+def chunk_sections(
+    pages: Sequence[PageText], marks: Sequence[SectionMark], chunker: TextChunker | None = None
+) -> list[SectionChunk]:
+    """Passages that never straddle two sections; a section longer than a chunk is split as any text is."""
+    chunker = chunker or TextChunker()
+    text = document_text(pages)
+    at = PageMap(list(pages))
+    bounds = [SectionMark(0, "", ""), *marks, SectionMark(len(text), "", "")]
+    chunks: list[SectionChunk] = []
+    for mark, following in pairwise(bounds):
+        for begin, end in chunker.spans(text[mark.start : following.start]):
+            start, stop = mark.start + begin, mark.start + end
+            chunks.append(
+                SectionChunk(len(chunks), text[start:stop], start, stop, at.pages(start, stop), mark.ref, mark.parent)
+            )
+    return chunks
+
+
+def _numbered_marks(lines: Sequence[Line], contents: frozenset[str]) -> list[SectionMark]:
+    sections = decimals(lines)
+    paras = paragraphs(lines)
+    if len(sections) >= len(paras):
+        paras = []  # a document numbered within chapters: lists are what counts 1, 2, 3 in it
+    heads = chapters(lines, paras, contents)
+    heads += [c for c in undotted_chapters(lines, sections) if c.number not in {h.number for h in heads}]
+    taken = {c.line for c in heads}
+    marks = [SectionMark(c.start, f"Chapter {c.number[0]}", c.title or "") for c in heads]
+    marks += [_paragraph_mark(lines, c, taken) for c in paras]
+    for c in sections:
+        number = ".".join(map(str, c.number))
+        marks.append(
+            SectionMark(c.start, f"Section {number}", c.title) if c.title else _paragraph_mark(lines, c, taken)
+        )
+    return marks
+
+
+def _paragraph_mark(lines: Sequence[Line], paragraph: Numbered, headings: set[int]) -> SectionMark:
+    """A numbered paragraph, from the sub-heading above it if it has one: that is no part of the paragraph before."""
+    ref = "Para " + ".".join(map(str, paragraph.number))
+    first = paragraph.line
+    while first > 0 and paragraph.line - first < 2 and first - 1 not in headings and _is_subheading(lines, first - 1):
+        first -= 1
+    if first == paragraph.line or not lines[first].after_blank:
+        return SectionMark(paragraph.start, ref, "")
+    title = " ".join(line.text for line in lines[first : paragraph.line])
+    return SectionMark(lines[first].start, ref, title)
+
+
+def _is_subheading(lines: Sequence[Line], index: int) -> bool:
+    line = lines[index]
+    return (
+        len(line.text) <= 80
+        and line.text[0].isupper()
+        and not line.ends_sentence
+        and line.page == lines[index + 1].page
+        and any(c.isalpha() for c in line.text[1:])
+    )
+
+
+def _worded_marks(lines: Sequence[Line], contents: frozenset[int]) -> list[SectionMark]:
+    headings = worded_headings(lines, contents)
+    known = {heading.ref for heading in headings}
+    headings += [heading for heading in coded_policies(lines, contents) if heading.ref not in known]
+    return [SectionMark(heading.start, heading.ref, heading.title) for heading in headings]
+
+
+def _footnote_marks(lines: Sequence[Line]) -> list[SectionMark]:
+    return [SectionMark(c.start, f"Footnote {c.number[0]}", "") for c in footnotes(lines)]
+
+
+def _one_a_place(marks: Iterable[SectionMark]) -> list[SectionMark]:
+    """In order of place; of two at one place the one in words, which comes last, says more."""
+    return [mark for _, mark in sorted({mark.start: mark for mark in marks}.items())]
+
+
+def _nested(marks: Iterable[SectionMark]) -> list[SectionMark]:
+    """Each mark with the section around it."""
+    nested: list[SectionMark] = []
+    outer: dict[str, str] = {}
+    current = ""
+    for mark in marks:
+        kind, _, number = mark.ref.partition(" ")
+        if kind in ("Chapter", "Annex", "Appendix"):
+            outer = {"top": mark.ref}
+            nested.append(mark)
+        elif kind == "Policy":
+            nested.append(replace(mark, parent=outer.get("top", "")))
+            outer = {"top": outer.get("top", ""), "inner": mark.ref}
+        elif kind == "Section":
+            around = (
+                outer.get("section", "")
+                if number.startswith(outer.get("section", "-").removeprefix("Section ") + ".")
+                else ""
+            )
+            nested.append(replace(mark, parent=around or outer.get("top", "")))
+            outer = {"top": outer.get("top", ""), "section": around or mark.ref}
+        elif kind == "Para":
+            nested.append(replace(mark, parent=outer.get("inner") or outer.get("section") or outer.get("top", "")))
+        else:
+            nested.append(replace(mark, parent=current))
+        if kind not in _PASSING:
+            current = mark.ref
+    return nested
+
+
+def _resumed(marks: Sequence[SectionMark], lines: Sequence[Line]) -> list[SectionMark]:
+    """The marks, and one more wherever a section goes on after a table, a figure or the notes at the foot of a page."""
+    starts = [line.start for line in lines]
+    resumed: list[SectionMark] = []
+    current = SectionMark(0, "", "")
+    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+        resumed.append(mark)
+        if not mark.ref.startswith(_PASSING):
+            current = mark
+            continue
+        place = _end_of_interruption(mark, lines, bisect_left(starts, mark.start))
+        if place is not None and (following is None or place < following.start):
+            resumed.append(SectionMark(place, current.ref, current.title, current.parent, continues=True))
+    return resumed
+
+
+def _end_of_interruption(mark: SectionMark, lines: Sequence[Line], index: int) -> int | None:
+    """Notes end with their page; a figure's caption with its lines; a table where prose begins again."""
+    page = lines[index].page
+    for line in lines[index + 1 :]:
+        if mark.ref.startswith("Footnote"):
+            if line.page != page:
+                return line.start
+        elif mark.ref.startswith("Figure"):
+            if line.after_blank:
+                return line.start
+        elif line.after_blank and len(line.text) >= _PROSE:
+            return line.start
+    return None
