@@ -69,3 +69,28 @@ SHARED.replace("g", [("a", "and or not cycle: parking")])
 @given(st.text(max_size=200))
 def test_no_query_is_an_error(query: str) -> None:
     assert all(hit == "a" and score >= 0 for hit, score in SHARED.search(query, 5))
+
+
+def test_the_stamp_goes_with_the_change_and_is_no_group(tmp_path: Path) -> None:
+    index = LexicalIndex(tmp_path / "lexical", shared=True)
+    assert index.stamp() is None
+    index.replace_many([("g", [("a", "cycle route")])], stamp=7)
+    assert (index.stamp(), index.groups()) == (7, {"g": 1})
+
+
+def test_processes_that_share_an_index_take_turns_and_see_each_other(tmp_path: Path) -> None:
+    one, two = (LexicalIndex(tmp_path / "lexical", shared=True) for _ in range(2))
+    one.replace_many([("g", [("a", "cycle route")])], stamp=1)
+    two.replace_many([("h", [("b", "cycle track")])], stamp=2)
+    one.refresh()
+    assert one.groups() == {"g": 1, "h": 1}
+    assert one.stamp() == 2
+    assert {hit for hit, _ in one.search("cycles", 5)} == {"a", "b"}
+
+
+def test_a_change_that_fails_leaves_the_index_as_it_was() -> None:
+    index = LexicalIndex(None)
+    index.replace("g", [("a", "cycle route")])
+    with pytest.raises(TypeError):
+        index.replace("g", [("b", "new"), None])  # type: ignore[list-item]
+    assert [hit for hit, _ in index.search("cycle new", 5)] == ["a"]

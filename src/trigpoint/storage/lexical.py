@@ -1,27 +1,32 @@
 """Lexical: BM25 over passages (tantivy, English stemming; k1 1.2, b 0.75), in a folder or in memory.
 
 Rows belong to a group (a document, a revision), the unit of filter and of replacement. The index is derived: its
-owner rebuilds it from the passages when `groups()` tells that it is missing or behind. One writer a folder.
+owner rebuilds it from the passages when `groups()` or `stamp()` tells that it is missing or behind. One writer a
+folder; with `shared`, several processes take turns.
 """
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import tantivy
 
 _ANALYZER = "passage"
 _WRITER_BYTES = 32_000_000
 _MOST_QUERY_TERMS = 256
+_STAMP = "\0stamp"
 
 
 class LexicalIndex:
     """Thread-safe. Every change is committed, and visible to the next search, before the call returns."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, *, shared: bool = False) -> None:
         self._analyzer = (
             tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
             .filter(tantivy.Filter.remove_long(60))
@@ -32,26 +37,41 @@ class LexicalIndex:
         )
         self._index = self._open(folder)
         self._index.register_tokenizer(_ANALYZER, self._analyzer)
-        self._writer = self._index.writer(heap_size=_WRITER_BYTES, num_threads=1)
+        self._turn = folder.with_name(f"{folder.name}.lock") if shared and folder is not None else None
+        self._writer = None if self._turn else self._new_writer()
         self._writing = threading.Lock()
 
     def replace(self, group: str, rows: Iterable[tuple[str, str]]) -> None:
         """Make these (id, text) rows the group's only rows."""
         self.replace_many([(group, rows)])
 
-    def replace_many(self, groups: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> None:
-        """Replace several groups in one commit; for rebuilding."""
-        with self._writing:
+    def replace_many(
+        self, groups: Iterable[tuple[str, Iterable[tuple[str, str]]]], *, stamp: int | None = None
+    ) -> None:
+        """Replace several groups, and set the stamp, in one commit."""
+        with self._changing() as writer:
             for group, rows in groups:
-                self._writer.delete_documents_by_term("group", group)
+                writer.delete_documents_by_term("group", group)
                 for passage_id, text in rows:
-                    self._writer.add_document(tantivy.Document(id=passage_id, group=group, body=text))
-            self._commit()
+                    writer.add_document(tantivy.Document(id=passage_id, group=group, body=text))
+            if stamp is not None:
+                writer.delete_documents_by_term("group", _STAMP)
+                writer.add_document(tantivy.Document(id=str(stamp), group=_STAMP, body=""))
 
     def remove(self, group: str) -> None:
-        with self._writing:
-            self._writer.delete_documents_by_term("group", group)
-            self._commit()
+        with self._changing() as writer:
+            writer.delete_documents_by_term("group", group)
+
+    def stamp(self) -> int | None:
+        """The number that the last stamped change left: how far this index has come."""
+        searcher = self._index.searcher()
+        query = tantivy.Query.term_query(self._index.schema, "group", _STAMP)
+        hits = searcher.search(query, 1, count=False).hits
+        return int(str(searcher.doc(hits[0][1]).get_first("id"))) if hits else None
+
+    def refresh(self) -> None:
+        """See what other processes have committed."""
+        self._index.reload()
 
     def search(self, query: str, limit: int, groups: Sequence[str] | None = None) -> list[tuple[str, float]]:
         """The best (id, BM25 score) pairs for any of the query's words, best first; ties by id."""
@@ -78,15 +98,43 @@ class LexicalIndex:
     def groups(self) -> dict[str, int]:
         """How many rows each group has."""
         searcher = self._index.searcher()
-        return dict(searcher.terms_with_prefix("group", "", filter_query=tantivy.Query.all_query()))
+        counts = dict(searcher.terms_with_prefix("group", "", filter_query=tantivy.Query.all_query()))
+        counts.pop(_STAMP, None)
+        return counts
 
     def close(self) -> None:
         with self._writing:
-            self._writer.wait_merging_threads()
+            if self._writer is not None:
+                self._writer.wait_merging_threads()
+                self._writer = None
 
-    def _commit(self) -> None:
-        self._writer.commit()
-        self._index.reload()
+    @contextmanager
+    def _changing(self) -> Iterator[Any]:
+        """One change, committed as a whole; rolled back when it fails."""
+        with self._writing, self._my_turn():
+            writer = self._writer or self._new_writer()
+            try:
+                yield writer
+                writer.commit()
+            except BaseException:
+                writer.rollback()
+                raise
+            finally:
+                if writer is not self._writer:
+                    writer.wait_merging_threads()
+            self._index.reload()
+
+    @contextmanager
+    def _my_turn(self) -> Iterator[None]:
+        if self._turn is None:
+            yield
+            return
+        with self._turn.open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _new_writer(self) -> Any:
+        return self._index.writer(heap_size=_WRITER_BYTES, num_threads=1)
 
     @staticmethod
     def _open(folder: Path | None) -> tantivy.Index:
