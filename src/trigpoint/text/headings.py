@@ -9,8 +9,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from trigpoint.text.lines import Line, title_at
+from trigpoint.text.lines import Line, listed, title_at
 
 _KINDS = {
     "chapter": "Chapter",
@@ -39,6 +40,7 @@ _CODED = re.compile(
 )
 _REFERENCE = re.compile(r"([A-Za-z]+\.?)\s*(.*)", re.DOTALL)
 _JOINED = re.compile(r"([A-Za-z]{1,6})\s*([0-9]+[A-Za-z]?)")
+_CLOSEST_POLICIES = 150  # characters
 _MOST_POLICIES_ON_A_PAGE = 3  # more are a list of policies
 
 
@@ -90,21 +92,37 @@ def worded_headings(lines: Sequence[Line], skipped_pages: frozenset[int]) -> lis
     ]
 
 
-def coded_policies(lines: Sequence[Line], skipped_pages: frozenset[int]) -> list[Heading]:
-    """Policies titled by their code alone (`TR1: …`, `EMP1   …`): families that count from 1 and have more than one member."""
+def coded_policies(lines: Sequence[Line], skipped_pages: frozenset[int], contents: frozenset[str]) -> list[Heading]:
+    """Policies titled by their code alone (`TR1: …`, `EMP1   …`): families that count from 1, with more than one member, spread out."""
     families: dict[str, list[Heading]] = defaultdict(list)
     last: dict[str, int] = {}
     for index, line in enumerate(lines):
         match = _CODED.fullmatch(line.text)
-        if match is None or line.page in skipped_pages or _mid_sentence(lines, index):
+        if match is None or line.page in skipped_pages:
             continue
-        title = title_at(lines, index, match["title"])
         family, number = match["family"], int(match["number"])
+        title = _coded_title(lines, index, match["title"], contents)
         if title is not None and 1 <= number - last.get(family, 0) <= 2:
             last[family] = number
-            ref = f"Policy {family}{number}{match['letter']}"
-            families[family].append(Heading(index, line.start, ref, title))
-    return [heading for members in families.values() if len(members) > 1 for heading in members]
+            families[family].append(Heading(index, line.start, f"Policy {family}{number}{match['letter']}", title))
+    return [
+        heading for members in families.values() if len(members) > 1 and not _crowded(members) for heading in members
+    ]
+
+
+def _coded_title(lines: Sequence[Line], index: int, text: str | None, contents: frozenset[str]) -> str | None:
+    """The title beside the code; or on the next line, where the contents have it too."""
+    if text:
+        return title_at(lines, index, text, marked=True)
+    if index + 1 >= len(lines):
+        return None
+    title = title_at(lines, index + 1, lines[index + 1].text, marked=True)
+    return title if title and listed(title, contents) else None
+
+
+def _crowded(members: Sequence[Heading]) -> bool:
+    """Whether they are the rows of a table."""
+    return any(b.start - a.start < _CLOSEST_POLICIES for a, b in pairwise(members))
 
 
 def _worded(lines: Sequence[Line], index: int) -> Heading | None:
@@ -116,11 +134,13 @@ def _worded(lines: Sequence[Line], index: int) -> Heading | None:
     text = match["title"]
     if text and not (text[0].isupper() or text[0].isdigit() or text[0] in "‘“\"'(" or separated):
         return None  # "Policy SD10 directs development…": a mention
-    if match["separator"].strip() == "." and (text or not line.after_blank):
-        return None  # "see Appendix 2. Phase 2 of the EIG…": the end of a sentence
-    if not separated and not line.after_blank and _mid_sentence(lines, index):
+    if match["separator"].strip() == "." and (text or match["policy"] or not line.after_blank):
+        return None  # "…in Appendix 2. Phase 2 of the EIG…": the end of a sentence
+    if not separated and _mid_sentence(lines, index):
         return None
-    title = title_at(lines, index, text) if text else ""
+    if match["kind"] in ("Paragraph", "Para", "Para.") and text:
+        return None  # paragraphs have no titles: a mention
+    title = title_at(lines, index, text, marked=True) if text else ""
     if title is None:
         return None
     kind, number = match["kind"] or match["policy"], match["number"] or match["code"]

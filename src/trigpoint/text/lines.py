@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from trigpoint.text.chunk import PAGE_BREAK, PageText
 
 _LONGEST_TITLE = 110
+_LONGEST_UNMARKED = 85
+_MANY_ENTRIES = 12
 _SENTENCE_END = (".", ";", ":", ",")
-_SENTENCE_WORD = re.compile(r"\b(should|must|shall|will|is|are|was|were|has|have)\b")
+_DEMAND = re.compile(r"\b(should|must|shall)\b|https?:")
+_SENTENCE_WORD = re.compile(r"\b(will|is|are|was|were|has|have|can|may|been)\b")
+_BULLETS = "•▪◦-–"
+_MARKDOWN = re.compile(r"#{1,6}\s+|\*\*")
 _NUMBER_START = re.compile(r"[0-9]{1,3}(\.[0-9]+)*\.?(\s|$)")
 _LEADER = re.compile(r"(\.{4,}|…{2,}|\t)\s*[0-9]{1,3}\s*$")
 _ENTRY_END = re.compile(r"([.…\t]|\s)\s*[0-9]{1,3}$|^[0-9]{1,3}$")
@@ -46,28 +52,43 @@ def _page_lines(text: str, offset: int, page: int) -> Iterator[Line]:
     for raw in text.splitlines(keepends=True):
         stripped = raw.strip()
         if stripped:
-            yield Line(offset + len(raw) - len(raw.lstrip()), stripped, page, after_blank)
+            yield Line(offset + len(raw) - len(raw.lstrip()), _plain(stripped), page, after_blank)
         after_blank = not stripped
         offset += len(raw)
 
 
-def title_at(lines: Sequence[Line], index: int, first: str) -> str | None:
-    """The title that begins with `first` on this line, wrapped or not; None where the text is a sentence."""
+def _plain(text: str) -> str:
+    """A Markdown heading or bold line without its marks."""
+    return _MARKDOWN.sub("", text).strip("* ") or text if text[0] in "#*" else text
+
+
+def title_at(lines: Sequence[Line], index: int, first: str, *, marked: bool = False) -> str | None:
+    """The title that begins with `first` on this line, wrapped or not; None where the text is a sentence.
+
+    A title that is `marked`, by a word or a code before it, may have a verb.
+    """
     parts = [first]
     for following in lines[index + 1 : index + 4]:
-        if following.after_blank or following.page != lines[index].page or _NUMBER_START.match(following.text):
+        if following.page != lines[index].page and len(first) > 60:
+            return None  # a sentence that goes on over the page
+        if following.after_blank or _NUMBER_START.match(following.text) or following.text[0] in _BULLETS:
             break
-        if (
-            len(parts[-1]) <= 70
-            and not parts[-1].endswith((",", "-", "–", " and", " of", " the", "&"))
-            and following.text[0].isupper()
-        ):
+        if _begins_anew(parts[-1], following.text):
             break
         parts.append(following.text)
     title = " ".join(" ".join(parts).split())
-    if len(title) > _LONGEST_TITLE or title.endswith(_SENTENCE_END) or _SENTENCE_WORD.search(title):
+    if len(title) > _LONGEST_TITLE or title.endswith(_SENTENCE_END) or _DEMAND.search(title):
+        return None
+    if not marked and (len(title) > _LONGEST_UNMARKED or _SENTENCE_WORD.search(title)):
         return None
     return title if title[:1].isupper() or title[:1].isdigit() or title[:1] in "‘“\"'(" else None
+
+
+def _begins_anew(line: str, following: str) -> bool:
+    """Whether what follows a short line is not the rest of it."""
+    if line.isupper() and not following.isupper():
+        return True
+    return len(line) <= 70 and following[0].isupper() and not line.endswith((",", "-", "–", " and", " of", " the", "&"))
 
 
 def contents_pages(lines: Sequence[Line]) -> frozenset[int]:
@@ -80,12 +101,31 @@ def contents_pages(lines: Sequence[Line]) -> frozenset[int]:
         leaders = sum(bool(_LEADER.search(line.text)) for line in on_page)
         entries = sum(bool(_ENTRY_END.search(line.text)) for line in on_page)
         headed = any(_CONTENTS.fullmatch(line.text) for line in on_page[:6])
-        continued = page - 1 in found
-        if leaders >= 5 or (headed and entries >= 4) or (continued and entries >= 5 and entries >= 0.25 * len(on_page)):
+        continued = page - 1 in found and entries >= 5 and entries >= 0.25 * len(on_page)
+        if leaders >= 5 or (headed and entries >= 4) or continued or _counts_pages(on_page):
             found.add(page)
     return frozenset(found)
+
+
+def _counts_pages(lines: Sequence[Line]) -> bool:
+    """Whether a page has many numbers alone on their lines, and they only rise."""
+    numbers = [
+        int(line.text) for line in lines[3:] if line.text.isascii() and line.text.isdigit() and len(line.text) <= 3
+    ]
+    if len(numbers) < _MANY_ENTRIES:
+        return False
+    rising = sum(a <= b for a, b in pairwise(numbers))
+    return rising >= 0.85 * (len(numbers) - 1) and len(set(numbers)) > len(numbers) / 2
 
 
 def letters(text: str) -> str:
     """For comparing titles: lower case, letters only."""
     return "".join(c for c in text.lower() if c.isalpha())
+
+
+def listed(title: str, contents: frozenset[str]) -> bool:
+    """Whether the contents have this title, whole or as far as their line goes."""
+    key = letters(title)
+    return len(key) >= 4 and any(
+        key == entry or (len(entry) >= 12 and (key.startswith(entry) or entry.startswith(key))) for entry in contents
+    )

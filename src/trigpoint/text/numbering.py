@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from trigpoint.text.lines import Line, letters, title_at
+from trigpoint.text.lines import Line, listed, title_at
 
 Number = tuple[int, ...]
 
@@ -47,10 +47,11 @@ class _Chain:
         return found[::-1]
 
 
-def paragraphs(lines: Sequence[Line]) -> list[Numbered]:
+def paragraphs(lines: Sequence[Line], contents: frozenset[str]) -> list[Numbered]:
     """Numbered paragraphs of a document that counts them from its beginning to its end (`116.`)."""
+    possible = [c for c in _candidates(lines, _DOTTED) if c.title is None or not listed(c.title, contents)]
     return _longest(
-        _candidates(lines, _DOTTED),
+        possible,
         weight=lambda c: 1.0 if c.title is None else 0.45,
         skip_cost=0.7,
         jump_cost=3.0,
@@ -77,7 +78,8 @@ def chapters(lines: Sequence[Line], taken: Iterable[Numbered], contents: frozens
         distance=_CHAPTER_DISTANCE,
         fewest=0.9,
     )
-    return [c for c in found if not contents or listed(c.title or "", contents)]
+    named = {c.number[0] for c in found if listed(c.title or "", contents)}
+    return [c for c in found if not contents or c.number[0] in named or {c.number[0] - 1, c.number[0] + 1} <= named]
 
 
 def decimals(lines: Sequence[Line]) -> list[Numbered]:
@@ -125,14 +127,6 @@ def footnotes(lines: Sequence[Line]) -> list[Numbered]:
             possible.append(candidate)
             previous = candidate
     return _longest(possible, weight=lambda _: 1.0, skip_cost=0.7, jump_cost=None, late_start_cost=1.5)
-
-
-def listed(title: str, contents: frozenset[str]) -> bool:
-    """Whether the contents have this title, whole or as far as their line goes."""
-    key = letters(title)
-    return len(key) >= 4 and any(
-        key == entry or (len(entry) >= 12 and (key.startswith(entry) or entry.startswith(key))) for entry in contents
-    )
 
 
 def _candidates(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Numbered]:

@@ -11,6 +11,7 @@ from trigpoint.text.pages import Page
 
 _ZONE = 4  # lines at the top and at the bottom of a page where running lines stand
 _FEWEST_PAGES = 3
+_FEWEST_IN_A_ROW = 5
 _HEADING = re.compile(r"(figure|fig|table|policy|chapter|annex|appendix|section|para|paragraph)\b", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(
     r"(?:[-–—|]\s*)?(?:page\s+)?([0-9]{1,4})(?:\s*(?:of|/)\s*[0-9]{1,4})?(?:\s*[-–—|])?", re.IGNORECASE
@@ -74,7 +75,7 @@ def _printed_numbers(pages: Sequence[Page], split: list[list[str]]) -> list[dict
 
 
 def _running(pages: Sequence[Page], split: list[list[str]]) -> list[set[int]]:
-    """Lines that stand in the same zone of many pages, or of three pages in a row; there the first one stays."""
+    """Lines that stand in the same zone of many pages, or of five in a row; there the first one stays."""
     where: dict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
     for page, lines in enumerate(split):
         for zone, indices in enumerate(_zones(lines)):
@@ -105,12 +106,12 @@ def _keys(line: str, page: int) -> Iterable[str]:
 
 
 def _in_a_row(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Runs of three pages or more, next to each other or every other page, less the first of each run."""
+    """Runs of five pages or more, next to each other or every other page, less the first of each run."""
     chosen: list[tuple[int, int]] = []
     run: list[tuple[int, int]] = []
     for place in [*places, (1 << 30, 0)]:
         if run and place[0] - run[-1][0] > 2:
-            chosen += run[1:] if len({page for page, _ in run}) >= _FEWEST_PAGES else []
+            chosen += run[1:] if len({page for page, _ in run}) >= _FEWEST_IN_A_ROW else []
             run = []
         run.append(place)
     return chosen

@@ -48,9 +48,9 @@ def find_sections(pages: Sequence[PageText]) -> list[SectionMark]:
     contents = contents_pages(lines)
     titles = frozenset(letters(line.text) for line in lines if line.page in contents) - {""}
     body = [line for line in lines if line.page not in contents]
-    marks = _numbered_marks(body, titles) + _worded_marks(lines, contents)
-    notes = _footnote_marks(body)
-    return _resumed(_nested(_one_a_place(marks + notes)), body)
+    worded = _worded_marks(lines, contents, titles)
+    numbered = _numbered_marks(body, titles, {mark.start for mark in worded})
+    return _resumed(_nested(_one_a_place([*numbered, *_footnote_marks(body), *worded])), body)
 
 
 def chunk_sections(
@@ -71,14 +71,14 @@ def chunk_sections(
     return chunks
 
 
-def _numbered_marks(lines: Sequence[Line], contents: frozenset[str]) -> list[SectionMark]:
+def _numbered_marks(lines: Sequence[Line], contents: frozenset[str], worded: set[int]) -> list[SectionMark]:
     sections = decimals(lines)
-    paras = paragraphs(lines)
+    paras = paragraphs(lines, contents)
     if len(sections) >= len(paras):
         paras = []  # a document numbered within chapters: lists are what counts 1, 2, 3 in it
     heads = chapters(lines, paras, contents)
     heads += [c for c in undotted_chapters(lines, sections) if c.number not in {h.number for h in heads}]
-    taken = {c.line for c in heads}
+    taken = {c.start for c in heads} | worded
     marks = [SectionMark(c.start, f"Chapter {c.number[0]}", c.title or "") for c in heads]
     marks += [_paragraph_mark(lines, c, taken) for c in paras]
     for c in sections:
@@ -93,7 +93,12 @@ def _paragraph_mark(lines: Sequence[Line], paragraph: Numbered, headings: set[in
     """A numbered paragraph, from the sub-heading above it if it has one: that is no part of the paragraph before."""
     ref = "Para " + ".".join(map(str, paragraph.number))
     first = paragraph.line
-    while first > 0 and paragraph.line - first < 2 and first - 1 not in headings and _is_subheading(lines, first - 1):
+    while (
+        first > 0
+        and paragraph.line - first < 2
+        and lines[first - 1].start not in headings
+        and _is_subheading(lines, first - 1)
+    ):
         first -= 1
     if first == paragraph.line or not lines[first].after_blank:
         return SectionMark(paragraph.start, ref, "")
@@ -112,10 +117,13 @@ def _is_subheading(lines: Sequence[Line], index: int) -> bool:
     )
 
 
-def _worded_marks(lines: Sequence[Line], contents: frozenset[int]) -> list[SectionMark]:
+def _worded_marks(lines: Sequence[Line], contents: frozenset[int], titles: frozenset[str]) -> list[SectionMark]:
     headings = worded_headings(lines, contents)
     known = {heading.ref for heading in headings}
-    headings += [heading for heading in coded_policies(lines, contents) if heading.ref not in known]
+    headings += [heading for heading in coded_policies(lines, contents, titles) if heading.ref not in known]
+    annexed = min((h.start for h in headings if h.ref.startswith(("Annex", "Appendix"))), default=None)
+    if annexed is not None:  # tables in annexes name policies; they do not make them
+        headings = [h for h in headings if not h.ref.startswith("Policy") or h.start < annexed]
     return [SectionMark(heading.start, heading.ref, heading.title) for heading in headings]
 
 
