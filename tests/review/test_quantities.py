@@ -131,3 +131,24 @@ def test_a_sentence_cut_by_the_passage_is_marked() -> None:
         "of the site will be lit. The track continues along the whole of the northern boundary and then turns towards the"
     )
     assert (first.whole, last.whole) == (False, False)
+
+
+def test_a_heading_is_no_part_of_the_sentence_below_it() -> None:
+    text = (
+        "7.1 Primary street\nThe primary street is 6.1m wide with a design speed of 20mph. A 3.0m wide shared footway and cycleway\n"
+        "runs along the northern side.\nSecondary streets\nSecondary streets carry fewer than 1,000 vehicles a day."
+    )
+    assert [s.text for s in split_sentences(text)] == [
+        "7.1 Primary street",
+        "The primary street is 6.1m wide with a design speed of 20mph.",
+        "A 3.0m wide shared footway and cycleway runs along the northern side.",
+        "Secondary streets",
+        "Secondary streets carry fewer than 1,000 vehicles a day.",
+    ]
+
+
+def test_a_table_row_is_its_label_with_its_values() -> None:
+    text = "Route\nWidth\nSurface\nPrimary street shared footway\n3.0m\nBound\nGreen corridor path\n3.5m\nBound gravel"
+    rows = [s.text for s in split_sentences(text)]
+    assert "Primary street shared footway 3.0m" in rows
+    assert "Green corridor path 3.5m" in rows

@@ -1,0 +1,178 @@
+"""Contradictions: one figure given twice with two values, and totals that are not the sum of their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from trigpoint.review.aspects import Agreement, Aspect, Check, Sums
+from trigpoint.review.evidence import Evidence, Statement
+from trigpoint.review.findings import Citation, Finding
+from trigpoint.review.matching import any_matches, cite, first_match, policies_of, quantities_at, speaks_of
+from trigpoint.review.quantities import Quantity, check_table_sums, parse_breakdowns
+from trigpoint.review.sentences import collapse
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A figure as one statement gives it."""
+
+    quantity: Quantity
+    statement: Statement
+
+    @property
+    def value(self) -> tuple[float, str | None]:
+        return round(self.quantity.rate, 6), self.quantity.per
+
+
+def find_contradictions(evidence: Evidence, aspect: Aspect) -> list[Finding]:
+    """Every contradiction that bears on an aspect, in the order of its checks."""
+    found: list[Finding] = []
+    for check in aspect.checks:
+        found += _between_statements(evidence, aspect, check)
+    for agreement in aspect.agreements:
+        found += _disagreements(evidence, aspect, agreement)
+    if aspect.sums is not None:
+        found += _wrong_sums(evidence, aspect, aspect.sums)
+    return found
+
+
+def _between_statements(evidence: Evidence, aspect: Aspect, check: Check) -> Iterator[Finding]:
+    """The same subject with two values: the 3.0 m path of one document that is 2.5 m in another."""
+    rule = check.quantity
+    if rule is None or not rule.subject:
+        return
+    by_subject: dict[str, list[_Given]] = {}
+    for statement in evidence.statements:
+        subject = first_match(rule.subject, statement.text)
+        if subject is None or not speaks_of(statement.text, check.about, check.not_about):
+            continue
+        for quantity in quantities_at(statement.text, rule.unit, rule.find):
+            if (quantity.per or "once") in rule.bounds and rule.plausible[0] <= quantity.rate <= rule.plausible[1]:
+                by_subject.setdefault(_singular(subject), []).append(_Given(quantity, statement))
+    for subject, given in sorted(by_subject.items()):
+        different = _different(given)
+        if len(different) > 1:
+            yield _contradiction(
+                evidence,
+                aspect,
+                f"{check.id}_agrees",
+                check.requirement,
+                check.policy,
+                f"{check.requirement} ({subject})",
+                different,
+                rule.show,
+            )
+
+
+def _disagreements(evidence: Evidence, aspect: Aspect, agreement: Agreement) -> Iterator[Finding]:
+    given = [
+        _Given(quantity, statement)
+        for statement in evidence.statements
+        if speaks_of(statement.text, agreement.about, agreement.not_about)
+        for quantity in quantities_at(statement.text, agreement.unit, agreement.find)
+    ]
+    different = _different(given)
+    if len(different) > 1:
+        yield _contradiction(
+            evidence,
+            aspect,
+            agreement.id,
+            agreement.requirement,
+            agreement.policy,
+            agreement.what,
+            different,
+            agreement.show,
+            agreement.recommendation,
+        )
+
+
+def _contradiction(
+    evidence: Evidence,
+    aspect: Aspect,
+    check: str,
+    requirement: str,
+    policy: Sequence[str],
+    what: str,
+    given: Sequence[_Given],
+    show: str,
+    recommendation: str | None = None,
+) -> Finding:
+    figures = " but ".join(f"{_show(show, one.quantity)} in {one.statement.passage.document}" for one in given)
+    return Finding(
+        check=check,
+        requirement=requirement,
+        outcome="contradicted",
+        text=f"The documents contradict each other on {what[0].lower()}{what[1:]}: {figures}.",
+        essential=False,
+        citations=tuple(dict.fromkeys(cite(one.statement) for one in given)),
+        policies=policies_of(evidence, aspect, policy),
+        recommendation=recommendation
+        or f"Correct the documents so that they give one figure for {what[0].lower()}{what[1:]}",
+    )
+
+
+def _wrong_sums(evidence: Evidence, aspect: Aspect, sums: Sums) -> Iterator[Finding]:
+    for statement in evidence.statements:
+        for breakdown in parse_breakdowns(statement.text):
+            if breakdown.adds_up or not any_matches([sums.about], statement.text + " " + statement.passage.text):
+                continue
+            if breakdown.total.unit != sums.unit:
+                continue
+            parts = [part.value for part in breakdown.parts]
+            yield _sum_finding(evidence, aspect, sums, breakdown.total.value, parts, cite(statement))
+    seen: set[tuple[str, float, tuple[float, ...]]] = set()
+    for passage in evidence.passages.values():
+        if not any_matches([sums.about], passage.text):
+            continue
+        for table in check_table_sums(passage.text):
+            if (passage.document_id, table.stated, table.parts) in seen:
+                continue
+            seen.add((passage.document_id, table.stated, table.parts))
+            quote = collapse(passage.text[table.start : table.end])
+            citation = Citation(
+                passage_id=passage.id,
+                document_id=passage.document_id,
+                document=passage.document,
+                pages=passage.pages,
+                quote=quote,
+            )
+            yield _sum_finding(evidence, aspect, sums, table.stated, list(table.parts), citation)
+
+
+def _sum_finding(
+    evidence: Evidence, aspect: Aspect, sums: Sums, total: float, parts: list[float], citation: Citation
+) -> Finding:
+    added = " and ".join(f"{part:g}" for part in parts)
+    return Finding(
+        check="sum",
+        requirement=sums.requirement,
+        outcome="contradicted",
+        text=f"A total does not add up: {total:g} is stated, but its parts of {added} make {sum(parts):g}.",
+        essential=False,
+        citations=(citation,),
+        policies=policies_of(evidence, aspect, sums.policy),
+        derived=(sum(parts),),
+        recommendation=sums.recommendation,
+    )
+
+
+def _different(given: Sequence[_Given]) -> list[_Given]:
+    """The first statement of each value, if values of the same kind differ."""
+    first: dict[tuple[float, str | None], _Given] = {}
+    for one in given:
+        first.setdefault(one.value, one)
+    kinds = {per for _, per in first}
+    for per in sorted(kinds, key=str):
+        same = [one for (_, its), one in first.items() if its == per]
+        if len(same) > 1:
+            return same
+    return []
+
+
+def _show(template: str, quantity: Quantity) -> str:
+    return quantity.text if quantity.per is not None else template.format(value=quantity.value)
+
+
+def _singular(subject: str) -> str:
+    return subject.removesuffix("s")

@@ -1,0 +1,50 @@
+"""From findings to a rating, from ratings to the overall one: two stated rules, the same for both analysers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trigpoint.review.findings import AspectJudgement, Finding, Outcome, Rating
+
+NOT_ENOUGH = "Not enough evidence"
+SEVERITY: dict[Outcome, int] = {"failed": 0, "contradicted": 1, "partly": 2, "met": 3, "not_found": 4}
+
+ASPECT_RULE = (
+    "An aspect is red when more than half of its essential checks that have evidence fail; green when every essential "
+    "check is met and no check fails or is contradicted; amber in all other cases, and always where there is not enough evidence."
+)
+OVERALL_RULE = (
+    "The application is red when two core aspects (cycle parking, cycle routes, junctions, permeability) are red, or all "
+    "of them where fewer are reviewed, or more than half of all aspects; green when every core aspect is green and no other "
+    "is red; amber in all other cases."
+)
+
+
+def rate(findings: Sequence[Finding]) -> Rating:
+    """The rating of an aspect, by `ASPECT_RULE`."""
+    essential = [finding.outcome for finding in findings if finding.essential]
+    decided = [outcome for outcome in essential if outcome != "not_found"]
+    if decided and sum(outcome == "failed" for outcome in decided) * 2 > len(decided):
+        return "red"
+    clean = not any(finding.outcome in ("failed", "contradicted") for finding in findings)
+    return "green" if decided and clean and all(outcome == "met" for outcome in essential) else "amber"
+
+
+def key_issue(name: str, green: str, rating: Rating, findings: Sequence[Finding]) -> str:
+    """The one line that says why."""
+    if rating == "green":
+        return green
+    if all(finding.outcome == "not_found" for finding in findings if finding.essential):
+        return f"{NOT_ENOUGH}: the documents do not say enough about {name.lower()} to judge it"
+    worst = min((f for f in findings if f.outcome != "met"), key=lambda f: (SEVERITY[f.outcome], not f.essential))
+    return worst.text.rstrip(".")
+
+
+def overall_rating(judged: Sequence[AspectJudgement], core: frozenset[str]) -> Rating:
+    """The rating of the application, by `OVERALL_RULE`."""
+    weighing = [one for one in judged if one.id in core] or list(judged)
+    red = sum(one.rating == "red" for one in weighing)
+    red_in_all = sum(one.rating == "red" for one in judged)
+    if red >= min(2, len(weighing)) or red_in_all * 2 > len(judged):
+        return "red"
+    return "green" if not red_in_all and all(one.rating == "green" for one in weighing) else "amber"

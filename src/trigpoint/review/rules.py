@@ -1,0 +1,134 @@
+"""The default analyser: deterministic, with no key and no network. Sentences and table rows of the evidence against
+the patterns and thresholds of the checks; what is not found is reported as not found, never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from trigpoint.review.aspects import Aspect, Bounds, Check, QuantityRule
+from trigpoint.review.contradictions import find_contradictions
+from trigpoint.review.evidence import Evidence, Statement
+from trigpoint.review.findings import AspectJudgement, Finding, Judgement, Outcome
+from trigpoint.review.matching import affirmed, any_matches, cite, policies_of, quantities_at, speaks_of
+from trigpoint.review.quantities import Quantity
+from trigpoint.review.rating import SEVERITY, key_issue, rate
+
+MOST_CITATIONS = 6
+
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+
+
+@dataclass(frozen=True)
+class _Hit:
+    """A statement that speaks to a check, and for a quantity what it was held against."""
+
+    statement: Statement
+    outcome: Outcome
+    quantity: Quantity | None = None
+    bounds: Bounds | None = None
+
+
+def judge_by_rules(evidence: Evidence, aspects: Iterable[Aspect]) -> Judgement:
+    """Judge every aspect. The same evidence gives the same judgement, to the byte."""
+    judged = tuple(judge_aspect(evidence, aspect) for aspect in aspects)
+    return Judgement(aspects=judged, analyser="rules", model="rules")
+
+
+def judge_aspect(evidence: Evidence, aspect: Aspect) -> AspectJudgement:
+    checked = [_check(evidence, aspect, check) for check in aspect.checks]
+    findings = (*checked, *find_contradictions(evidence, aspect))
+    rating = rate(findings)
+    issue = key_issue(aspect.name, aspect.green, rating, findings)
+    return AspectJudgement(id=aspect.id, name=aspect.name, rating=rating, key_issue=issue, findings=findings)
+
+
+def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
+    hits = [hit for statement in evidence.statements for hit in _hits(check, statement)]
+    outcome = _outcome(check, hits)
+    telling = sorted(hits, key=lambda hit: (hit.outcome != outcome, SEVERITY[hit.outcome]))[:MOST_CITATIONS]
+    citations = dict.fromkeys(cite(hit.statement) for hit in telling)
+    return Finding(
+        check=check.id,
+        requirement=check.requirement,
+        outcome=outcome,
+        text=_words(check, outcome, telling),
+        essential=check.essential,
+        citations=tuple(citations),
+        policies=policies_of(evidence, aspect, check.policy),
+        recommendation=None if outcome == "met" else check.recommendation,
+        condition=None if outcome == "met" else check.condition,
+    )
+
+
+def _hits(check: Check, statement: Statement) -> list[_Hit]:
+    text = statement.text
+    if not speaks_of(text, check.about, check.not_about):
+        return []
+    if any_matches(check.failed, text):
+        return [_Hit(statement, "failed", *_measured(check.quantity, text))]
+    if any_matches(check.partly, text):
+        return [_Hit(statement, "partly", *_measured(check.quantity, text))]
+    compared = _compared(check.quantity, statement) if check.quantity else []
+    if compared:
+        return compared
+    said = affirmed(check.met, text)
+    return [] if said is None else [_Hit(statement, "met" if said else "failed")]
+
+
+def _compared(rule: QuantityRule, statement: Statement) -> list[_Hit]:
+    hits = []
+    for quantity in quantities_at(statement.text, rule.unit, rule.find):
+        bounds = rule.bounds.get(quantity.per or "once")
+        if bounds is not None and rule.plausible[0] <= quantity.rate <= rule.plausible[1]:
+            hits.append(_Hit(statement, _held_against(quantity, rule, bounds), quantity, bounds))
+    return hits
+
+
+def _measured(rule: QuantityRule | None, text: str) -> tuple[Quantity | None, Bounds | None]:
+    found = quantities_at(text, rule.unit, rule.find) if rule else []
+    known = [q for q in found if rule and (q.per or "once") in rule.bounds]
+    return (known[0], rule.bounds[known[0].per or "once"]) if known and rule else (None, None)
+
+
+def _held_against(quantity: Quantity, rule: QuantityRule, bounds: Bounds) -> Outcome:
+    low, high = quantity.lowest / quantity.per_count, quantity.highest / quantity.per_count
+    if rule.compare == "minimum":
+        return "met" if low >= bounds.desirable else "partly" if low >= bounds.absolute else "failed"
+    return "met" if high <= bounds.desirable else "partly" if high <= bounds.absolute else "failed"
+
+
+def _outcome(check: Check, hits: Sequence[_Hit]) -> Outcome:
+    """The worst of what is said; statements that speak both ways count as the check says."""
+    outcomes = {hit.outcome for hit in hits}
+    if not outcomes:
+        return "not_found"
+    if {"met", "failed"} <= outcomes:
+        return check.conflict
+    return min(outcomes, key=lambda outcome: SEVERITY[outcome])
+
+
+def _words(check: Check, outcome: Outcome, hits: Sequence[_Hit]) -> str:
+    template = {
+        "met": check.words.met,
+        "partly": check.words.partly or check.words.failed,
+        "failed": check.words.failed,
+        "contradicted": check.words.partly or check.words.failed,
+        "not_found": check.words.not_found,
+    }[outcome]
+    measured = [hit for hit in hits if hit.quantity is not None and hit.bounds is not None]
+    if not measured or check.quantity is None:
+        return _OPTIONAL.sub("", template)
+    worst = measured[0]
+    assert worst.quantity is not None
+    filled = _OPTIONAL.sub(r"\1", template)
+    return filled.format(value=show(check.quantity.show, worst.quantity))
+
+
+def show(template: str, quantity: Quantity) -> str:
+    """A quantity as findings write it, in the words of the check; a rate as the document gives it."""
+    if quantity.per is not None:
+        return quantity.text
+    return template.format(value=quantity.value)
