@@ -1,0 +1,1 @@
+"""Application documents: ingested once, searched, read back, listed, deleted."""

@@ -1,0 +1,184 @@
+"""Ingest: a file becomes pages, passages, vectors, and a document that can be found. Reads as the contract's eight steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from trigpoint.config import Settings
+from trigpoint.documents.models import AlreadyIngested, Ingested, IngestOutcome, RegisteredDocument, Skipped
+from trigpoint.documents.roots import DocumentRoots
+from trigpoint.documents.store import DocumentStore
+from trigpoint.errors import ExtractionFailed, InvalidReference, NoChunks, UnsupportedFileType, shorten
+from trigpoint.storage.files import sha256_file
+from trigpoint.text.chunk import Chunk, TextChunker, document_text
+from trigpoint.text.classify import DocumentClassifier
+from trigpoint.text.embed import WINDOW
+from trigpoint.text.extract import DocumentProcessor
+from trigpoint.text.pages import DocumentLook, Extraction
+
+SUPPORTED = (".pdf", ".png", ".jpg", ".jpeg", ".tiff", ".tif")  # D1: no .bmp
+
+_READ, _EMBEDDED, _STORED = 40.0, 95.0, 100.0  # per cent of the work behind us after each stage
+
+_LONGEST_REFERENCE = 64
+_UNSAFE_IN_ID = re.compile(r"[^A-Za-z0-9_.-]")
+
+Report = Callable[[float, float, str], None]
+
+
+@dataclass(frozen=True)
+class IngestRequest:
+    file_path: str
+    application_ref: str
+    document_type: str | None = None
+
+
+class DocumentIngest:
+    """Ingests files into a store. Synchronous and slow: to be called in a thread. Several may run at once."""
+
+    def __init__(self, settings: Settings, store: DocumentStore, processor: DocumentProcessor | None = None) -> None:
+        self.store = store
+        self.roots = DocumentRoots(settings)
+        self.processor = processor or DocumentProcessor(settings)
+        self.classifier = DocumentClassifier()
+        self.chunker = TextChunker(count_tokens=store.embedding.count_tokens, max_tokens=WINDOW)
+
+    def ingest(
+        self,
+        request: IngestRequest,
+        *,
+        report: Report = lambda done, total, message: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> IngestOutcome:
+        """Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, NoChunks, InvalidReference, Cancelled."""
+        application_ref = checked_reference(request.application_ref)
+        path = self._file(request.file_path)
+        file_hash = _hash(path)
+        name = _UNSAFE_IN_ID.sub("_", application_ref)
+        with self.store.locked(f"{name}_{file_hash[:6]}", cancelled):
+            document_id = self.store.registry.id_for(name, application_ref, file_hash)
+            if self.store.registry.get(document_id) is not None:
+                return AlreadyIngested(document_id=document_id)
+            look = self.processor.classify_document(path, cancelled=cancelled)
+            if look.is_image_based:
+                return Skipped(image_ratio=look.image_ratio, total_pages=look.total_pages)
+            extraction = self._extract(path, report, cancelled)
+            chunks = self.chunker.chunk_pages(extraction.pages)
+            if not chunks:
+                raise NoChunks(f"{shorten(path.name)} has text, but none that makes a passage")
+            if _hash(path) != file_hash:
+                raise ExtractionFailed(f"{shorten(path.name)} changed while it was being read. Ingest it again")
+            row = self._row(request, document_id, file_hash, path, look, extraction, chunks)
+            standing = self._store(row, path, chunks, report, cancelled)
+        if standing != row:
+            return AlreadyIngested(document_id=document_id)
+        report(_STORED, _STORED, f"stored {len(chunks)} chunks")
+        return _ingested(row, look, extraction)
+
+    def _file(self, file_path: str) -> Path:
+        path = self.roots.find(file_path)
+        if path.suffix.lower() not in SUPPORTED:
+            raise UnsupportedFileType(
+                f"Unsupported file type: {shorten(path.suffix) or '(none)'}. Supported: {', '.join(SUPPORTED)}"
+            )
+        return path
+
+    def _extract(self, path: Path, report: Report, cancelled: Callable[[], bool]) -> Extraction:
+        def read(done: int, total: int) -> None:
+            report(_READ * done / max(1, total), _STORED, f"read {done} of {total} pages")
+
+        extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
+        read(extraction.page_count, extraction.page_count)
+        return extraction
+
+    def _row(
+        self,
+        request: IngestRequest,
+        document_id: str,
+        file_hash: str,
+        path: Path,
+        look: DocumentLook,
+        extraction: Extraction,
+        chunks: list[Chunk],
+    ) -> RegisteredDocument:
+        document_type = request.document_type
+        if document_type is None:
+            text = document_text(extraction.pages)
+            document_type = self.classifier.classify(path.name, text).document_type
+        return RegisteredDocument(
+            document_id=document_id,
+            file_path=str(path),
+            file_hash=file_hash,
+            application_ref=request.application_ref,
+            document_type=document_type,
+            chunk_count=len(chunks),
+            ingested_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+            extraction_method=extraction.method,
+            contains_drawings=look.contains_drawings,
+        )
+
+    def _store(
+        self, row: RegisteredDocument, path: Path, chunks: list[Chunk], report: Report, cancelled: Callable[[], bool]
+    ) -> RegisteredDocument:
+        def embedded(done: int, total: int) -> None:
+            report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"embedded {done} of {total} chunks")
+
+        texts = [chunk.text for chunk in chunks]
+        vectors = self.store.embedding.embed_batch(texts, progress=embedded, cancelled=cancelled)
+        ids = [chunk_id(row.document_id, chunk) for chunk in chunks]
+        metadatas = [_chunk_metadata(row, path, chunk) for chunk in chunks]
+        return self.store.write(row, chunks, ids, vectors, metadatas, cancelled)
+
+
+def checked_reference(application_ref: str) -> str:
+    """Councils number differently, so any short printable reference will do. Raises InvalidReference."""
+    ref = application_ref
+    if not ref.strip() or ref != ref.strip() or len(ref) > _LONGEST_REFERENCE or not ref.isprintable():
+        raise InvalidReference(
+            f"Invalid application reference: '{shorten(ref)}'. "
+            f"Expected 1 to {_LONGEST_REFERENCE} printable characters without spaces around them (e.g. 25/01178/REM)"
+        )
+    return ref
+
+
+def chunk_id(document_id: str, chunk: Chunk) -> str:
+    page = chunk.pages[0] if chunk.pages else 0
+    return f"{document_id}_{page:03d}_{chunk.index:03d}"
+
+
+def _chunk_metadata(row: RegisteredDocument, path: Path, chunk: Chunk) -> dict[str, str | int]:
+    return {
+        "application_ref": row.application_ref,
+        "document_id": row.document_id,
+        "source_file": path.name,
+        "document_type": row.document_type,
+        "page_numbers": ",".join(str(page) for page in chunk.pages),
+        "chunk_index": chunk.index,
+        "total_chunks": row.chunk_count,
+        "extraction_method": row.extraction_method,
+        "char_count": len(chunk.text),
+        "word_count": len(chunk.text.split()),
+    }
+
+
+def _ingested(row: RegisteredDocument, look: DocumentLook, extraction: Extraction) -> Ingested:
+    return Ingested(
+        document_id=row.document_id,
+        chunks_created=row.chunk_count,
+        extraction_method=extraction.method,
+        contains_drawings=look.contains_drawings,
+        total_chars=sum(len(page.text) for page in extraction.pages),
+        total_words=sum(len(page.text.split()) for page in extraction.pages),
+        warnings=extraction.warnings,
+    )
+
+
+def _hash(path: Path) -> str:
+    try:
+        return sha256_file(path)
+    except OSError as error:
+        raise ExtractionFailed(f"{shorten(path.name)} cannot be read ({error.strerror or error})") from None

@@ -1,0 +1,40 @@
+"""Where documents may come from (D8): below the data folder, or below a folder that the operator named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trigpoint.config import Settings
+from trigpoint.errors import FileMissing, shorten
+
+
+class DocumentRoots:
+    """Resolves links first, so that none leads out. What lies outside is as absent as what does not exist."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.folders = tuple(_resolved(folder) for folder in (settings.data_dir, *settings.document_roots))
+
+    def find(self, file_path: str) -> Path:
+        """The file at this path. Raises FileMissing for all that is not a file below a root."""
+        path = Path(file_path)
+        real = _real(path)
+        if real is None or not path.is_absolute() or not any(folder in real.parents for folder in self.folders):
+            raise FileMissing(
+                f"File not found: {shorten(file_path, 300)}. "
+                "Documents are read by absolute path from the data folder and the folders of DOCUMENT_ROOTS"
+            )
+        if not real.is_file():
+            raise FileMissing(f"File not found: {shorten(file_path, 300)} is not a file. Name a file, not a folder")
+        return path
+
+
+def _real(path: Path) -> Path | None:
+    """Where the path leads, links followed; None where that is nowhere."""
+    try:
+        return path.resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):  # absent, too long, a NUL in it, links in a circle
+        return None
+
+
+def _resolved(folder: Path) -> Path:
+    return folder.expanduser().resolve()
