@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from trigpoint.config import Settings
 from trigpoint.errors import ReviewFailed, ReviewNotFound
@@ -12,12 +13,26 @@ from trigpoint.jobs.queue import Lease
 from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.scripts import patiently
 from trigpoint.jobs.tools import McpTools
-from trigpoint.review.models import Progress, ReviewRequest
+from trigpoint.review.models import Checkpoints, Progress, ReviewRequest, ReviewResult, Tools
 from trigpoint.review.pipeline import run_review
 
 log = logging.getLogger(__name__)
 
 GIVEN_UP = "The review was interrupted three times and has been given up. Submit it again"
+
+
+class Pipeline(Protocol):
+    """`run_review`, or what a test puts in its place."""
+
+    async def __call__(
+        self,
+        request: ReviewRequest,
+        *,
+        tools: Tools,
+        checkpoints: Checkpoints,
+        report: Callable[[Progress], Awaitable[None]],
+        settings: Settings,
+    ) -> ReviewResult: ...
 
 
 class LeaseLost(Exception):
@@ -27,9 +42,10 @@ class LeaseLost(Exception):
 class ReviewJob:
     """Runs reviews (`kind == "review"`; the job's id is the review's)."""
 
-    def __init__(self, reviews: Reviews, settings: Settings) -> None:
+    def __init__(self, reviews: Reviews, settings: Settings, *, pipeline: Pipeline = run_review) -> None:
         self._reviews = reviews
         self._settings = settings
+        self._pipeline = pipeline
 
     async def run(self, lease: Lease) -> None:
         """Raises only what is worth another try."""
@@ -51,7 +67,7 @@ class ReviewJob:
         log.info("review %s of %s starts, try %d", lease.job_id, started.application_ref, lease.tries)
         try:
             async with McpTools(self._settings) as tools:
-                result = await run_review(
+                result = await self._pipeline(
                     request,
                     tools=tools,
                     checkpoints=_Checkpoints(self._reviews, lease),

@@ -20,7 +20,7 @@ from trigpoint.ids import new_review_id
 from trigpoint.jobs import events
 from trigpoint.jobs.queue import Lease
 from trigpoint.jobs.scripts import AWAY, Scripts, unavailable
-from trigpoint.review.models import Progress, ReviewOptions, ReviewResult
+from trigpoint.review.models import PHASES, Progress, ReviewOptions, ReviewResult
 
 ReviewStatus = Literal["queued", "processing", "completed", "failed", "cancelled"]
 STATUSES: tuple[ReviewStatus, ...] = ("queued", "processing", "completed", "failed", "cancelled")
@@ -166,7 +166,17 @@ class Reviews:
         moment = micro_timestamp(now())
         ref = (await self._fields(lease.job_id, ("application_ref",)))[0] or ""
         event = events.started(lease.job_id, ref, moment)
-        answer = await self._run("review_start", lease.job_id, lease.token, moment, event.delivery_id, event.body)
+        first = Progress(PHASES[0].name, PHASES[0].number, len(PHASES), 0, "Starting")
+        answer = await self._run(
+            "review_start",
+            lease.job_id,
+            lease.token,
+            moment,
+            event.delivery_id,
+            event.body,
+            first.phase,
+            orjson.dumps(first),
+        )
         if answer == "lost":
             return None
         _, options, phase_number, percent = answer

@@ -14,13 +14,13 @@ from redis.exceptions import BusyLoadingError, RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from trigpoint.errors import StoreUnavailable
+from trigpoint.errors import RegistryUnavailable, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-AWAY = (RedisConnectionError, RedisTimeoutError, BusyLoadingError, StoreUnavailable, OSError)
+AWAY = (RedisConnectionError, RedisTimeoutError, BusyLoadingError, StoreUnavailable, RegistryUnavailable, OSError)
 
 
 class Scripts:

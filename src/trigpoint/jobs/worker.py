@@ -19,6 +19,7 @@ from typing import Protocol
 from redis.asyncio import Redis
 
 from trigpoint.config import Settings
+from trigpoint.jobs import revisions
 from trigpoint.jobs.delivery import Sender
 from trigpoint.jobs.queue import Lease, Queue, Verdict
 from trigpoint.jobs.review_job import LeaseLost, ReviewJob
@@ -26,6 +27,7 @@ from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.scripts import AWAY, patiently
 from trigpoint.jobs.webhooks import Delivery, Outbox
 from trigpoint.logs import request_id
+from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.redis import redis_client, redis_server
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,7 @@ _IDLE_SECONDS = 1.0
 _HEARTBEAT_SECONDS = 1.0  # also how soon a cancellation is noticed
 _RETRY_SECONDS = 2.0
 _PURGE_EVERY_SECONDS = 600.0
+_ORPHANS_EVERY_SECONDS = 60.0
 _STOP_SECONDS = 10.0
 
 
@@ -66,6 +69,7 @@ class Worker:
         loops = [
             asyncio.create_task(self._deliver(stop, sender)),
             asyncio.create_task(self._purge()),
+            asyncio.create_task(self._take_up_orphans()),
         ]
         try:
             await self._work(stop)
@@ -210,6 +214,15 @@ class Worker:
                 continue
             await asyncio.sleep(_PURGE_EVERY_SECONDS)
 
+    async def _take_up_orphans(self) -> None:
+        kind = self._kinds.get(revisions.KIND)
+        while isinstance(kind, revisions.IngestionJob):
+            try:
+                await kind.take_up_orphans()
+            except AWAY as error:
+                log.warning("looking for ingestions without a job: %s", error)
+            await asyncio.sleep(_ORPHANS_EVERY_SECONDS)
+
 
 async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
@@ -218,7 +231,11 @@ async def _cancel(task: asyncio.Task[None]) -> None:
 
 def job_kinds(redis: Redis, settings: Settings) -> dict[str, JobKind]:
     """Everything that can be queued."""
-    return {"review": ReviewJob(Reviews(redis), settings)}
+    queue = Queue(redis, lease_seconds=settings.job_lease_seconds)
+    return {
+        "review": ReviewJob(Reviews(redis), settings),
+        revisions.KIND: revisions.IngestionJob(PolicyRegistry(redis), queue, settings),
+    }
 
 
 async def run_worker(settings: Settings, stop: asyncio.Event) -> None:

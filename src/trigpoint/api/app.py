@@ -1,0 +1,61 @@
+"""The application: what it opens and closes, its layers from the outside in, its routes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+
+from fastapi import FastAPI
+
+from trigpoint import __version__
+from trigpoint.api.auth import AuthMiddleware
+from trigpoint.api.bodies import BodyLimit
+from trigpoint.api.context import API_VERSION, RequestContext
+from trigpoint.api.documentation import add_documentation
+from trigpoint.api.errors import add_error_handlers
+from trigpoint.api.ratelimit import RateLimiter
+from trigpoint.api.routes import routers
+from trigpoint.api.services import Services
+from trigpoint.config import Settings
+from trigpoint.storage.redis import redis_client, redis_server
+
+DESCRIPTION = """Reviews of planning applications against the policy that was in force on the day, and the
+policies themselves with their dated revisions. Every claim is fixed to a passage."""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The REST API. Pages and further routers are listed in `routes/__init__.py`."""
+    app = FastAPI(
+        title="Trigpoint",
+        version=API_VERSION,
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        redirect_slashes=False,
+        lifespan=_lifespan,
+    )
+    app.state.settings = settings
+    app.state.version = __version__
+    for router in routers(settings):
+        app.include_router(router)
+    add_documentation(app)
+    add_error_handlers(app)
+    # The last one added is the outermost.
+    app.add_middleware(BodyLimit, upload_bytes=settings.max_upload_mb * 1024 * 1024)
+    app.add_middleware(AuthMiddleware, keys=settings.rest_keys)
+    app.add_middleware(RequestContext)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    settings: Settings = app.state.settings
+    with ExitStack() as stack:
+        url = await asyncio.to_thread(stack.enter_context, redis_server(settings))
+        async with redis_client(url) as redis:
+            app.state.redis = redis
+            app.state.limiter = RateLimiter(redis, settings.api_rate_limit)
+            app.state.services = Services.on(redis, settings)
+            yield

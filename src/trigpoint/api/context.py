@@ -1,0 +1,64 @@
+"""The outermost layer: an id for every request, the version on every answer, and an envelope when all else failed."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trigpoint.api.errors import send_unexpected
+from trigpoint.ids import new_request_id
+from trigpoint.logs import request_id
+
+log = logging.getLogger(__name__)
+
+API_VERSION = "1.0.0"
+_USABLE = re.compile(rb"[\x21-\x7e]{1,128}")
+
+
+class RequestContext:
+    """Plain ASGI middleware. A client's `X-Request-ID` is echoed if it is short and printable."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        ident = _given_id(scope) or new_request_id().encode()
+        token = request_id.set(ident.decode())
+        headers = [(b"x-api-version", API_VERSION.encode()), (b"x-request-id", ident)]
+        started = time.perf_counter()
+        status = 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *headers]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_headers)
+        except Exception:
+            log.exception("%s %s", scope["method"], scope["path"])
+            if status == 0:
+                await send_unexpected(send_with_headers)
+            else:
+                raise  # too late for another answer: the server closes the connection
+        finally:
+            level = logging.INFO if status >= 400 or scope["method"] != "GET" else logging.DEBUG
+            if log.isEnabledFor(level):
+                took = (time.perf_counter() - started) * 1000
+                log.log(level, "%s %s %d %.1f ms", scope["method"], scope["path"], status, took)
+            request_id.reset(token)
+
+
+def _given_id(scope: Scope) -> bytes | None:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            return value if _USABLE.fullmatch(value) else None
+    return None

@@ -1,0 +1,121 @@
+"""One envelope for every error of the REST API: ours, the framework's, and what nobody expected (E3)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import Send
+
+from trigpoint.errors import InvalidInput, PolicyError, TrigpointError, shorten
+
+log = logging.getLogger(__name__)
+
+_CODES = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "payload_too_large",
+    415: "unsupported_media_type",
+    422: "validation_error",
+    429: "rate_limited",
+    500: "internal_error",
+    503: "store_unavailable",
+}
+_UNEXPECTED = "An unexpected error occurred. Quote the X-Request-ID of this answer when you report it"
+_MOST_SHOWN = 50
+RETRY_AFTER_SECONDS = "5"
+
+
+def envelope(code: str, message: str, details: Mapping[str, Any] | None = None) -> bytes:
+    error: dict[str, Any] = {"code": code, "message": message}
+    if details:
+        error["details"] = details
+    return orjson.dumps({"error": error}, default=str)
+
+
+def error_response(
+    status: int,
+    code: str,
+    message: str,
+    details: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    return Response(envelope(code, message, details), status, headers, media_type="application/json")
+
+
+async def send_error(
+    send: Send, status: int, code: str, message: str, details: Any = None, headers: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
+    """The same from a middleware, which has no response to return."""
+    body = envelope(code, message, details)
+    start = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": start})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_unexpected(send: Send) -> None:
+    await send_error(send, 500, "internal_error", _UNEXPECTED)
+
+
+def validation_response(problems: Sequence[Mapping[str, Any]]) -> Response:
+    errors = [
+        {
+            "field": shorten(".".join(str(part) for part in problem["loc"]), 200),
+            "message": shorten(problem["msg"], 1000),
+            "type": problem["type"],
+        }
+        for problem in problems[:_MOST_SHOWN]
+    ]
+    return error_response(422, "validation_error", "Request validation failed", {"errors": errors})
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(TrigpointError, _ours)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+
+
+async def _ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, TrigpointError)
+    if isinstance(error, InvalidInput):
+        return validation_response([{"loc": ("body",), "msg": f"Value error, {error.message}", "type": "value_error"}])
+    if error.status >= 500:
+        log.error("%s %s: %s: %s", request.method, request.url.path, error.code, error.message)
+    headers = {"Retry-After": RETRY_AFTER_SECONDS} if error.status == 503 else None
+    shown = error.details if error.status < 500 or isinstance(error, PolicyError) else None
+    return error_response(error.status, error.code, error.message, shown, headers)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return validation_response([_without_position(problem) for problem in error.errors()])
+
+
+def _without_position(problem: dict[str, Any]) -> dict[str, Any]:
+    """Malformed JSON is an error of the body, not of a field named after an offset."""
+    if problem["type"] != "json_invalid":
+        return problem
+    reason = problem.get("ctx", {}).get("error", "")
+    return {"loc": ("body",), "msg": f"JSON decode error: {reason}", "type": "json_invalid"}
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = _CODES.get(error.status_code, "error")
+    message = error.detail if isinstance(error.detail, str) else HTTPStatus(error.status_code).phrase
+    if error.status_code == 404:
+        message = f"There is nothing at {shorten(request.url.path)}"
+    if error.status_code == 405:
+        message = f"{shorten(request.method)} is not allowed at {shorten(request.url.path)}"
+    return error_response(error.status_code, code, message, headers=error.headers)

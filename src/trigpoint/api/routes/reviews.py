@@ -1,0 +1,138 @@
+"""Reviews: submit, read, list, cancel."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import orjson
+from fastapi import APIRouter, Query, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.responses import Response
+
+from trigpoint.api.bodies import StrictRoute
+from trigpoint.api.schemas.errors import errors
+from trigpoint.api.schemas.reviews import (
+    ReviewAccepted,
+    ReviewDetail,
+    ReviewPage,
+    ReviewStatusAnswer,
+    ReviewSubmission,
+    WebhookConfig,
+)
+from trigpoint.api.schemas.values import ApplicationRef, WholeNumber
+from trigpoint.api.services import Services, Use
+from trigpoint.errors import InvalidInput, InvalidStatus, shorten
+from trigpoint.jobs.delivery import resolve
+from trigpoint.jobs.events import EVENTS
+from trigpoint.jobs.reviews import STATUSES, Review, Webhook
+from trigpoint.logs import request_id
+
+ESTIMATED_SECONDS = 180
+
+router = APIRouter(prefix="/api/v1/reviews", tags=["Reviews"], route_class=StrictRoute)
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(orjson.dumps(value), status, media_type="application/json")
+
+
+def _raw(text: str | None) -> orjson.Fragment | None:
+    """Stored JSON goes out as it is."""
+    return None if text is None else orjson.Fragment(text)
+
+
+@router.post("", status_code=202, response_model=ReviewAccepted, responses=errors(400, 409, 413))
+async def submit_review(submission: ReviewSubmission, use: Use) -> Response:
+    """Queue a review of a planning application. One at a time for each application."""
+    webhook = await _checked(submission.webhook, use)
+    review = await use.reviews.create(
+        submission.application_ref, submission.options, webhook, request_id=request_id.get()
+    )
+    this = f"/api/v1/reviews/{review.review_id}"
+    accepted = {
+        "review_id": review.review_id,
+        "application_ref": review.application_ref,
+        "status": review.status,
+        "created_at": review.created_at,
+        "estimated_duration_seconds": ESTIMATED_SECONDS,
+        "links": {"self": this, "status": f"{this}/status", "cancel": f"{this}/cancel"},
+    }
+    return _json(accepted, 202)
+
+
+@router.get("", response_model=ReviewPage, responses=errors(400))
+async def list_reviews(
+    use: Use,
+    status: Annotated[str | None, Query(description=f"One of {', '.join(STATUSES)}")] = None,
+    application_ref: Annotated[ApplicationRef | None, Query(description="Filter by application reference")] = None,
+    limit: Annotated[WholeNumber, Query(ge=1, le=100, description="Results per page")] = 20,
+    offset: Annotated[WholeNumber, Query(ge=0, le=10**12, description="Pagination offset")] = 0,
+) -> Response:
+    """Reviews, newest first; filters combine."""
+    if status is not None and status not in STATUSES:
+        raise InvalidStatus(f"Invalid status: {shorten(status)}", valid_statuses=list(STATUSES))
+    rows, total = await use.reviews.list(status=status, application_ref=application_ref, limit=limit, offset=offset)
+    return _json({"reviews": [asdict(row) for row in rows], "total": total, "limit": limit, "offset": offset})
+
+
+@router.get("/{review_id}", response_model=ReviewDetail, responses=errors(404))
+async def get_review(review_id: str, use: Use) -> Response:
+    """The whole review, with its results once it is completed."""
+    review = await use.reviews.get(review_id)
+    return _json(_detail(review))
+
+
+@router.get("/{review_id}/status", response_model=ReviewStatusAnswer, responses=errors(404))
+async def get_review_status(request: Request, review_id: str) -> Response:
+    """Fast status check without the full result."""
+    services: Services = request.app.state.services
+    status, phase, percent = await services.reviews.status(review_id)
+    progress = {"phase": phase, "percent_complete": int(percent or 0)} if status == "processing" and phase else None
+    return _json({"review_id": review_id, "status": status, "progress": progress})
+
+
+@router.post("/{review_id}/cancel", response_model=ReviewStatusAnswer, responses=errors(404, 409))
+async def cancel_review(review_id: str, use: Use) -> Response:
+    """Cancel a queued or processing review. No request body."""
+    await use.reviews.cancel(review_id)
+    return _json({"review_id": review_id, "status": "cancelled", "progress": None})
+
+
+def _detail(review: Review) -> dict[str, Any]:
+    return {
+        "review_id": review.review_id,
+        "application_ref": review.application_ref,
+        "status": review.status,
+        "created_at": review.created_at,
+        "started_at": review.started_at,
+        "completed_at": review.completed_at,
+        "progress": _raw(review.progress),
+        "application": _raw(review.application),
+        "review": _raw(review.review),
+        "metadata": _raw(review.metadata),
+        "error": _raw(review.error),
+    }
+
+
+async def _checked(config: WebhookConfig | None, use: Services) -> Webhook | None:
+    """In production: https only, and no host at a private or local address (W3)."""
+    if config is None:
+        return None
+    if use.settings.environment == "production":
+        parts = urlsplit(config.url)
+        if parts.scheme != "https":
+            raise _refused(f"Webhook URL must use https:// in production: {shorten(config.url)}")
+        try:
+            await resolve(parts.hostname or "", parts.port or 443, public_only=True)
+        except InvalidInput as error:
+            raise _refused(error.message) from None
+        except OSError:
+            pass  # a name that cannot be resolved now may be later; it is checked again before each delivery
+    return Webhook(config.url, config.secret, tuple(config.events or EVENTS))
+
+
+def _refused(message: str) -> RequestValidationError:
+    problem = {"loc": ("body", "webhook", "url"), "msg": f"Value error, {message}", "type": "value_error"}
+    return RequestValidationError([problem])

@@ -1,0 +1,1 @@
+"""What goes over the wire, as the contract words it; also what OpenAPI shows."""

@@ -1,0 +1,214 @@
+"""Policies and revisions over the wire."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+)
+
+from trigpoint.api.schemas.values import Day, PolicySource
+from trigpoint.dates import micro_timestamp
+from trigpoint.policies.models import Policy, PolicyCategory, Revision, RevisionStatus
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+LongText = Annotated[str, StringConstraints(max_length=10_000)]
+Moment = Annotated[datetime, PlainSerializer(micro_timestamp, return_type=str)]
+
+
+class PolicyCreation(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    source: PolicySource = Field(description="Unique slug in UPPER_SNAKE_CASE")
+    title: Text
+    description: LongText | None = None
+    category: PolicyCategory
+
+
+class PolicyUpdate(BaseModel):
+    """Only the fields that are given change."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Text | None = None
+    description: LongText | None = None
+    category: PolicyCategory | None = None
+
+
+class RevisionUpdate(BaseModel):
+    """Only the fields that are given change; null clears `effective_to` and `notes`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version_label: Text | None = None
+    effective_from: Day | None = None
+    effective_to: Day | None = None
+    notes: LongText | None = None
+
+
+class RevisionSummary(BaseModel):
+    revision_id: str
+    version_label: str
+    effective_from: date
+    effective_to: date | None
+    status: RevisionStatus
+    chunk_count: int | None
+    ingested_at: Moment | None
+
+    @classmethod
+    def of(cls, revision: Revision | None) -> RevisionSummary | None:
+        if revision is None:
+            return None
+        return cls(
+            revision_id=revision.revision_id,
+            version_label=revision.version_label,
+            effective_from=revision.effective_from,
+            effective_to=revision.effective_to,
+            status=revision.status,
+            chunk_count=revision.chunk_count,
+            ingested_at=revision.ingested_at,
+        )
+
+
+class RevisionDetail(BaseModel):
+    revision_id: str
+    source: str
+    version_label: str
+    effective_from: date
+    effective_to: date | None
+    status: RevisionStatus
+    file_path: str | None
+    file_size_bytes: int | None
+    page_count: int | None
+    chunk_count: int | None
+    notes: str | None
+    created_at: Moment
+    ingested_at: Moment | None
+    error: str | None
+
+    @classmethod
+    def of(cls, revision: Revision) -> RevisionDetail:
+        return cls(**{name: getattr(revision, name) for name in cls.model_fields})
+
+
+class PolicySummary(BaseModel):
+    source: str
+    title: str
+    category: PolicyCategory
+    current_revision: RevisionSummary | None
+    revision_count: int
+
+    @classmethod
+    def of(cls, policy: Policy, today: date) -> PolicySummary:
+        return cls(
+            source=policy.source,
+            title=policy.title,
+            category=policy.category,
+            current_revision=RevisionSummary.of(policy.in_force(today)),
+            revision_count=len(policy.revisions),
+        )
+
+
+class PolicyPage(BaseModel):
+    policies: list[PolicySummary]
+    total: int
+
+
+class PolicyDetail(BaseModel):
+    source: str
+    title: str
+    description: str | None
+    category: PolicyCategory
+    revisions: list[RevisionSummary]
+    current_revision: RevisionSummary | None
+    revision_count: int
+    created_at: Moment
+    updated_at: Moment | None
+
+    @classmethod
+    def of(cls, policy: Policy, today: date) -> PolicyDetail:
+        summaries = [RevisionSummary.of(revision) for revision in policy.revisions]
+        return cls(
+            source=policy.source,
+            title=policy.title,
+            description=policy.description,
+            category=policy.category,
+            revisions=[summary for summary in summaries if summary is not None],
+            current_revision=RevisionSummary.of(policy.in_force(today)),
+            revision_count=len(policy.revisions),
+            created_at=policy.created_at,
+            updated_at=policy.updated_at,
+        )
+
+
+class EffectivePolicy(BaseModel):
+    source: str
+    title: str
+    category: PolicyCategory
+    effective_revision: RevisionSummary | None
+
+
+class EffectivePolicies(BaseModel):
+    """Every policy is listed; where none was in force the revision is null (P14)."""
+
+    effective_date: date
+    policies: list[EffectivePolicy]
+    policies_not_yet_effective: list[str]
+
+
+class RevisionLinks(BaseModel):
+    self: str
+    status: str
+    policy: str
+
+
+class RevisionSideEffects(BaseModel):
+    superseded_revision: str
+    superseded_effective_to: date
+    warning: str | None = Field(None, description="A gap that opened; left out where there is none")
+
+    @model_serializer(mode="wrap")
+    def _without_empty_warning(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        shown: dict[str, Any] = serialise(self)
+        if self.warning is None:
+            shown.pop("warning", None)
+        return shown
+
+
+class RevisionAccepted(BaseModel):
+    source: str
+    revision_id: str
+    version_label: str
+    effective_from: date
+    effective_to: date | None
+    status: RevisionStatus
+    ingestion_job_id: str
+    links: RevisionLinks
+    side_effects: RevisionSideEffects | None
+
+
+class RevisionProgress(BaseModel):
+    phase: str
+    percent_complete: int
+    chunks_processed: int
+
+
+class RevisionStatusAnswer(BaseModel):
+    revision_id: str
+    status: RevisionStatus
+    progress: RevisionProgress
+
+
+class RevisionDeleted(BaseModel):
+    source: str
+    revision_id: str
+    status: Literal["deleted"]
+    chunks_removed: int

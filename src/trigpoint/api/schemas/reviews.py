@@ -1,0 +1,162 @@
+"""Reviews over the wire: submission, status, lists, results, webhook deliveries."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from trigpoint.api.schemas.values import ApplicationRef
+from trigpoint.errors import shorten
+from trigpoint.jobs.events import EVENTS
+from trigpoint.review.models import ReviewOptions
+
+Status = Literal["queued", "processing", "completed", "failed", "cancelled"]
+PhaseName = Literal[
+    "fetching_metadata", "downloading_documents", "ingesting_documents", "analysing_application", "generating_review"
+]
+
+
+class WebhookConfig(BaseModel):
+    """Where events are sent, and the secret that signs them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str = Field(max_length=2048, description="Callback URL (`https://` required in production)")
+    secret: str = Field(min_length=1, max_length=512, description="HMAC-SHA256 signing secret", repr=False)
+    events: list[str] | None = Field(None, max_length=20, description=f"Default: all of {', '.join(EVENTS)}")
+
+    @field_validator("url")
+    @classmethod
+    def _has_scheme_and_host(cls, url: str) -> str:
+        try:
+            parts = urlsplit(url)
+            usable = parts.port is None or parts.port > 0
+        except ValueError:
+            raise ValueError(f"Webhook URL cannot be read: {shorten(url)}") from None
+        if not url.isascii() or not url.isprintable() or " " in url or not usable:
+            raise ValueError(f"Webhook URL cannot be read: {shorten(url)}")
+        if parts.scheme not in ("http", "https"):
+            raise ValueError(f"Webhook URL must start with http:// or https://: {shorten(url)}")
+        if not parts.hostname:
+            raise ValueError(f"Webhook URL must include a host: {shorten(url)}")
+        return url
+
+    @field_validator("events")
+    @classmethod
+    def _known_events(cls, events: list[str] | None) -> list[str] | None:
+        unknown = [event for event in events or () if event not in EVENTS]
+        if unknown:
+            raise ValueError(f"Unknown webhook event: {shorten(unknown[0])}. Valid ones: {', '.join(EVENTS)}")
+        return events
+
+
+class ReviewSubmission(BaseModel):
+    """An application to review."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    application_ref: ApplicationRef = Field(description="Cherwell reference, format `YY/NNNNN/XXX`")
+    options: ReviewOptions | None = Field(None, description="Review configuration")
+    webhook: WebhookConfig | None = Field(None, description="Webhook callback configuration")
+
+
+class ReviewLinks(BaseModel):
+    self: str
+    status: str
+    cancel: str
+
+
+class ReviewAccepted(BaseModel):
+    review_id: str
+    application_ref: str
+    status: Status
+    created_at: str
+    estimated_duration_seconds: int
+    links: ReviewLinks
+
+
+class ReviewProgress(BaseModel):
+    phase: PhaseName
+    phase_number: int
+    total_phases: int
+    percent_complete: int
+    detail: str
+
+
+class ReviewError(BaseModel):
+    code: Literal["scraper_error", "ingestion_failed", "analysis_failed", "internal_error"]
+    message: str
+
+
+class ReviewDetail(BaseModel):
+    """A review; `application`, `review` and `metadata` are filled once it is completed."""
+
+    review_id: str
+    application_ref: str
+    status: Status
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    progress: ReviewProgress | None
+    application: dict[str, Any] | None
+    review: dict[str, Any] | None
+    metadata: dict[str, Any] | None
+    error: ReviewError | None
+
+
+class BriefProgress(BaseModel):
+    phase: PhaseName
+    percent_complete: int
+
+
+class ReviewStatusAnswer(BaseModel):
+    """`progress` is null unless the review is being processed."""
+
+    review_id: str
+    status: Status
+    progress: BriefProgress | None
+
+
+class ReviewSummary(BaseModel):
+    review_id: str
+    application_ref: str
+    status: Status
+    overall_rating: str | None
+    created_at: str
+    completed_at: str | None
+
+
+class ReviewPage(BaseModel):
+    reviews: list[ReviewSummary]
+    total: int
+    limit: int
+    offset: int
+
+
+class WebhookDelivery(BaseModel):
+    """One event and what became of it."""
+
+    delivery_id: str
+    event: str
+    status: Literal["pending", "delivered", "failed"]
+    attempts: int
+    created_at: str
+    last_attempt_at: str | None
+    next_attempt_at: str | None
+    delivered_at: str | None
+    response_status: int | None
+    error: str | None
+
+
+class WebhookDeliveries(BaseModel):
+    review_id: str
+    deliveries: list[WebhookDelivery]
+    total: int
+
+
+class RedeliveryAccepted(BaseModel):
+    review_id: str
+    delivery_id: str
+    status: Literal["pending"]

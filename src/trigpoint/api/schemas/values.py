@@ -1,0 +1,62 @@
+"""Values as they come in: parsed strictly, with the one parser for each form (E2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from trigpoint.dates import parse_day
+from trigpoint.errors import InvalidInput, shorten
+from trigpoint.ids import parse_application_ref, parse_policy_source
+
+T = TypeVar("T")
+
+_DIGITS = re.compile(r"-?[0-9]{1,15}", re.ASCII)
+
+
+def _strictly(parse: Callable[[object], T]) -> Callable[[object], T]:
+    """Our parsers raise their own errors; pydantic wants a ValueError."""
+
+    def validate(value: object) -> T:
+        try:
+            return parse(value)
+        except InvalidInput as error:
+            raise ValueError(error.message) from None
+
+    return validate
+
+
+def _parse_whole_number(value: object) -> int:
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        return int(value)
+    raise InvalidInput(f"'{shorten(value)}' is not a whole number")
+
+
+def _day(value: object) -> date:
+    return value if isinstance(value, date) else parse_day(value)
+
+
+def _string(pattern: str, example: str, **more: Any) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example], **more})
+
+
+ApplicationRef = Annotated[
+    str,
+    BeforeValidator(_strictly(parse_application_ref)),
+    _string(r"^[0-9]{2}/[0-9]{4,5}/[A-Z]{1,4}$", "25/01178/REM"),
+]
+PolicySource = Annotated[
+    str,
+    BeforeValidator(_strictly(parse_policy_source)),
+    _string(r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$", "LTN_1_20", maxLength=64),
+]
+Day = Annotated[
+    date,
+    BeforeValidator(_strictly(_day)),
+    WithJsonSchema({"type": "string", "format": "date", "examples": ["2024-12-12"]}),
+]
+WholeNumber = Annotated[int, BeforeValidator(_strictly(_parse_whole_number))]  # of a query string

@@ -1,0 +1,83 @@
+"""An uploaded PDF on its way to its place: told by its first bytes, limited, and never left lying about (P10)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import UploadFile
+
+from trigpoint.api.bodies import too_large
+from trigpoint.config import Settings
+from trigpoint.errors import PayloadTooLarge, UnsupportedFileType, shorten
+from trigpoint.storage.files import inside, safe_name
+
+_MAGIC = b"%PDF-"
+_MAGIC_WITHIN = 1024  # some writers put a few bytes before it
+_COPY_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that has come in whole. `path_template` names its place but for the revision's id."""
+
+    temporary: Path
+    folder: Path
+    name: str
+    size: int
+
+    @property
+    def path_template(self) -> str:
+        return str(self.folder / "{revision_id}" / self.name)
+
+    async def keep_for(self, revision_id: str) -> None:
+        """Move the file to its place. Before this it belongs to nobody and goes when the context ends."""
+        place = inside(self.folder, revision_id) / self.name
+        await asyncio.to_thread(_move, self.temporary, place)
+
+
+def check_is_pdf(file: UploadFile) -> None:
+    """Raises UnsupportedFileType unless the bytes say PDF, whatever the name or the declared type."""
+    start = file.file.read(_MAGIC_WITHIN)
+    file.file.seek(0)
+    if _MAGIC not in start:
+        raise UnsupportedFileType(
+            "Only PDF files are supported",
+            content_type=shorten(file.content_type or ""),
+            filename=shorten(file.filename or ""),
+        )
+
+
+@asynccontextmanager
+async def stored(file: UploadFile, source: str, settings: Settings) -> AsyncIterator[Upload]:
+    """The upload on disk below the data folder. Unless it is kept, nothing of it stays. Raises PayloadTooLarge."""
+    limit = settings.max_upload_mb * 1024 * 1024
+    if file.size is not None and file.size > limit:
+        raise PayloadTooLarge(too_large(limit), limit_mb=settings.max_upload_mb)
+    folder = inside(settings.data_dir / "policy", source)
+    temporary = settings.data_dir / "policy" / ".incoming" / f"{uuid.uuid4().hex}.pdf"
+    try:
+        size = await asyncio.to_thread(_copy, file, temporary)
+        yield Upload(temporary, folder, safe_name(file.filename or "", fallback="policy.pdf"), size)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _copy(file: UploadFile, place: Path) -> int:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("xb") as out:
+        shutil.copyfileobj(file.file, out, _COPY_BYTES)
+        out.flush()
+        os.fsync(out.fileno())
+        return out.tell()
+
+
+def _move(temporary: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    os.replace(temporary, place)

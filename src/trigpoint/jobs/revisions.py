@@ -1,0 +1,198 @@
+"""Policy revisions and their jobs: ingestion, reindex, deletion. Passages are touched through the policy server only.
+
+The registry says what a revision is; the queue says whether a live job holds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+from trigpoint.config import Settings
+from trigpoint.errors import (
+    CannotReindex,
+    JobLostRevision,
+    PolicyNotFound,
+    RevisionNotFound,
+    ToolFailed,
+    UnsafePath,
+    shorten,
+)
+from trigpoint.ids import new_job_id
+from trigpoint.jobs.queue import Lease, Queue
+from trigpoint.jobs.review_job import LeaseLost
+from trigpoint.jobs.scripts import patiently
+from trigpoint.jobs.tools import McpTools
+from trigpoint.policies.models import IngestProgress, Revision, RevisionStatus
+from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.storage.files import inside
+
+log = logging.getLogger(__name__)
+
+KIND = "policy_ingestion"
+GIVEN_UP = "Ingestion was interrupted three times and has been given up. Reindex the revision to try again"
+_LONGEST_STOP_SECONDS = 15.0
+
+
+def _holds(source: str, revision_id: str) -> str:
+    return f"jobs:revision:{source}:{revision_id}"
+
+
+async def queue_ingestion(queue: Queue, revision: Revision, job_id: str, *, reindex: bool, request_id: str) -> bool:
+    """Queue the job that the registry already names as the revision's holder. False: another one is queued."""
+    payload = {"source": revision.source, "revision_id": revision.revision_id, "reindex": reindex}
+    holds = _holds(revision.source, revision.revision_id)
+    return await queue.enqueue(job_id, KIND, payload, holds=holds, request_id=request_id)
+
+
+async def queue_reindex(
+    registry: PolicyRegistry, queue: Queue, source: str, revision_id: str, *, request_id: str
+) -> None:
+    """Raises CannotReindex while a live job holds the revision (P9)."""
+    await registry.get_revision(source, revision_id)
+    if await queue.holder(_holds(source, revision_id)) is not None:
+        raise CannotReindex(source, revision_id)
+    job_id = new_job_id()
+    revision = await registry.begin_reindex(source, revision_id, job_id)
+    if not await queue_ingestion(queue, revision, job_id, reindex=True, request_id=request_id):
+        raise CannotReindex(source, revision_id)
+
+
+async def delete_revision(
+    registry: PolicyRegistry, queue: Queue, settings: Settings, source: str, revision_id: str
+) -> int:
+    """The job, the passages, the entry, the file, in this order; safe to repeat (P8). Returns the passages' number."""
+    revision = await registry.begin_delete(source, revision_id)
+    job_id = await queue.cancel_holder(_holds(source, revision_id))
+    if job_id is not None:
+        await _until_gone(queue, job_id)
+    async with McpTools(settings, patience=0) as tools:
+        answer = await tools.call("policy-kb", "remove_policy_revision", {"source": source, "revision_id": revision_id})
+    await registry.delete_revision(source, revision_id)
+    await asyncio.to_thread(_remove_file, revision, settings)
+    return int(answer.get("chunks_removed", 0))
+
+
+async def _until_gone(queue: Queue, job_id: str) -> None:
+    """A cancelled job is let go by its worker within a heartbeat; its passages must not come after their removal."""
+    deadline = asyncio.get_running_loop().time() + _LONGEST_STOP_SECONDS
+    while await queue.exists(job_id):
+        if asyncio.get_running_loop().time() > deadline:
+            log.warning("job %s does not stop; it finds its revision gone when it ends", job_id)
+            return
+        await asyncio.sleep(0.1)
+
+
+def _remove_file(revision: Revision, settings: Settings) -> None:
+    """The revision's own folder below the data folder; a file that lies elsewhere (a seed) is not ours to remove."""
+    if revision.file_path is None:
+        return
+    try:
+        folder = inside(settings.data_dir / "policy", revision.source, revision.revision_id)
+    except UnsafePath:
+        return
+    if Path(revision.file_path).parent == folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class IngestionJob:
+    """Runs ingestions (`kind == KIND`): the tool writes passages, the job records what became of it (P13)."""
+
+    def __init__(self, registry: PolicyRegistry, queue: Queue, settings: Settings) -> None:
+        self._registry = registry
+        self._queue = queue
+        self._settings = settings
+
+    async def run(self, lease: Lease) -> None:
+        source, revision_id = lease.payload["source"], lease.payload["revision_id"]
+        if not await patiently(lambda: self._keep(lease, None), what="holding a revision"):
+            raise LeaseLost
+        try:
+            revision = await patiently(
+                lambda: self._registry.get_revision(source, revision_id), what="reading a revision"
+            )
+        except (PolicyNotFound, RevisionNotFound):
+            return
+        log.info("ingestion of %s starts, try %d", revision_id, lease.tries)
+        async with McpTools(self._settings) as tools:
+            try:
+                answer = await self._ingest(tools, lease, revision)
+            except ToolFailed as error:
+                await self._failed(lease, error.message)
+                return
+            try:
+                await self._active(lease, answer)
+            except RevisionNotFound:
+                log.info("%s was deleted while it was ingested; its passages go too", revision_id)
+                args = {"source": source, "revision_id": revision_id}
+                await tools.call("policy-kb", "remove_policy_revision", args)
+
+    async def _ingest(self, tools: McpTools, lease: Lease, revision: Revision) -> dict[str, Any]:
+        async def progress(done: float, total: float | None, message: str | None) -> None:
+            share = done / total if total else 0.0
+            shown = IngestProgress(message or "ingesting", min(99, int(100 * share)), _chunks(message, done))
+            if not await patiently(lambda: self._keep(lease, shown), what="recording progress"):
+                log.info("%s is no longer ours", revision.revision_id)
+
+        args = {
+            "source": revision.source,
+            "revision_id": revision.revision_id,
+            "file_path": revision.file_path or "",
+            "reindex": bool(lease.payload.get("reindex")),
+        }
+        return await tools.call("policy-kb", "ingest_policy_revision", args, progress=progress)
+
+    async def _keep(self, lease: Lease, progress: IngestProgress | None) -> bool:
+        return await self._registry.keep_hold(
+            lease.payload["source"], lease.payload["revision_id"], lease.job_id, progress=progress
+        )
+
+    async def _active(self, lease: Lease, answer: dict[str, Any]) -> None:
+        await patiently(
+            lambda: self._registry.mark_active(
+                lease.payload["source"],
+                lease.payload["revision_id"],
+                chunk_count=int(answer["chunks_created"]),
+                page_count=int(answer["page_count"]),
+                job_id=lease.job_id,
+            ),
+            what="recording an ingestion",
+        )
+        log.info("ingestion of %s: %s passages", lease.payload["revision_id"], answer["chunks_created"])
+
+    async def _failed(self, lease: Lease, problem: str) -> None:
+        source, revision_id = lease.payload["source"], lease.payload["revision_id"]
+        log.warning("ingestion of %s failed: %s", revision_id, problem)
+        try:
+            await patiently(
+                lambda: self._registry.mark_failed(source, revision_id, shorten(problem, 500), job_id=lease.job_id),
+                what="recording a failure",
+            )
+        except (PolicyNotFound, RevisionNotFound, JobLostRevision) as error:
+            log.info("%s: %s", revision_id, error.message)
+
+    async def give_up(self, lease: Lease, problem: str) -> None:
+        await self._failed(lease, problem or GIVEN_UP)
+
+    async def take_up_orphans(self) -> None:
+        """Queue what a crash left between the registry and the queue: `processing`, and no job that holds it."""
+        for policy in await self._registry.list_policies():
+            for revision in policy.revisions:
+                if revision.status is not RevisionStatus.PROCESSING or revision.held_by is not None:
+                    continue
+                if revision.file_path is None or await self._queue.holder(_holds(policy.source, revision.revision_id)):
+                    continue
+                try:
+                    await queue_reindex(
+                        self._registry, self._queue, policy.source, revision.revision_id, request_id="-"
+                    )
+                except (CannotReindex, RevisionNotFound):
+                    continue
+                log.info("%s had no job any more; queued again", revision.revision_id)
+
+
+def _chunks(message: str | None, done: float) -> int:
+    return int(done) if message and "chunk" in message else 0
