@@ -360,3 +360,133 @@ class NoChunks(TrigpointError):
 
     code = "no_chunks"
     status = 422
+
+
+# --- the planning portal ----------------------------------------------------------------------
+
+
+class PortalError(TrigpointError):
+    """The register did not give what was asked of it."""
+
+    code = "request_failed"
+    status = 502
+
+
+class RequestFailed(PortalError):
+    """No usable answer after all tries; says which address and why."""
+
+
+class PageNotUnderstood(PortalError):
+    """A page of the register has another structure than expected; says what was expected and found."""
+
+
+class ApplicationNotFound(PortalError):
+    code = "application_not_found"
+    status = 404
+
+
+class RateLimited(PortalError):
+    """The register asks for a longer pause than we wait."""
+
+    code = "rate_limited"
+    status = 429
+
+
+class DownloadFailed(PortalError):
+    """A document could not be fetched whole, or is not a document."""
+
+    code = "download_failed"
+
+
+# --- the library ------------------------------------------------------------------------------
+
+
+class LibraryError(TrigpointError):
+    """A library call failed; the code is one of the contract's."""
+
+
+class InvalidProject(LibraryError):
+    code = "INVALID_PROJECT"
+    status = 404
+
+
+class EmbeddingMismatch(LibraryError):
+    code = "EMBEDDING_MISMATCH"
+    status = 409
+
+
+class HybridNotSupported(LibraryError):
+    code = "HYBRID_NOT_SUPPORTED"
+    status = 400
+
+
+class IndexUnavailable(LibraryError):
+    code = "INDEX_UNAVAILABLE"
+    status = 503
+
+
+class LibraryTimeout(LibraryError):
+    code = "TIMEOUT"
+    status = 504
+
+
+class BatchTooLarge(LibraryError):
+    code = "BATCH_TOO_LARGE"
+    status = 400
+
+
+class InvalidChunk(LibraryError):
+    code = "INVALID_CHUNK"
+    status = 400
+
+
+class InvalidFilter(LibraryError):
+    code = "INVALID_FILTER"
+    status = 400
+
+
+class ChunkNotFound(LibraryError):
+    code = "CHUNK_NOT_FOUND"
+    status = 404
+
+
+class DocumentNotInProject(LibraryError):
+    code = "DOCUMENT_NOT_FOUND"
+    status = 404
+
+
+# --- graph ------------------------------------------------------------------------------------
+
+
+class GraphError(TrigpointError):
+    """The graph's surfaces show upper-case codes."""
+
+    code = "SERVER_ERROR"
+    status = 500
+
+
+class GraphBadRequest(GraphError):
+    code = "BAD_REQUEST"
+    status = 400
+
+
+class GraphUnauthorized(GraphError):
+    code = "UNAUTHORIZED"
+    status = 401
+
+
+class GraphForbidden(GraphError):
+    code = "FORBIDDEN"
+    status = 403
+
+
+class GraphNotFound(GraphError):
+    """Not there, or of another project: the two cannot be told apart."""
+
+    code = "NOT_FOUND"
+    status = 404
+
+
+class GraphConflict(GraphError):
+    code = "CONFLICT"
+    status = 409

@@ -1,0 +1,128 @@
+"""Projects: what the TOML file says of each. A project's id is its identity; names of collections are labels (L7)."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from trigpoint.config import Settings
+from trigpoint.errors import ConfigurationError, InvalidProject, shorten
+
+DEFAULT_MODEL = "fastembed/all-MiniLM-L6-v2"
+_OUR_MODEL = "all-MiniLM-L6-v2"
+_LONGEST_PART = 100
+
+
+class _Table(BaseModel):
+    """One `[library.projects."id"]` table."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    references: str | None = None
+    embed_model: str = Field(DEFAULT_MODEL, min_length=1)
+    hybrid_enabled: bool = True
+    fusion: Literal["convex", "rrf"] = "convex"
+    alpha: float = Field(0.5, ge=0, le=1)
+    max_chars_per_chunk: int = Field(1800, ge=100, le=20_000)
+    top_k_max: int = Field(20, ge=1, le=100)
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project as configured. `references` is absolute."""
+
+    id: str
+    collection: str
+    references: Path | None = None
+    embed_model: str = DEFAULT_MODEL
+    hybrid_enabled: bool = True
+    fusion: Literal["convex", "rrf"] = "convex"
+    alpha: float = 0.5
+    max_chars_per_chunk: int = 1800
+    top_k_max: int = 20
+
+
+@dataclass(frozen=True)
+class Projects:
+    """All configured projects, by id."""
+
+    by_id: dict[str, Project]
+    file: Path
+
+    def get(self, project_id: str) -> Project:
+        """Raises InvalidProject, naming those there are."""
+        if project_id not in self.by_id:
+            available = sorted(self.by_id)
+            hint = "" if available else f' Add [library.projects."{shorten(project_id)}"] to {self.file.name}.'
+            raise InvalidProject(
+                f"Project '{shorten(project_id)}' not found. Available projects: {available}{hint}",
+                project_id=shorten(project_id),
+                available_projects=available,
+            )
+        return self.by_id[project_id]
+
+
+def load_projects(settings: Settings) -> Projects:
+    """The projects of `TRIGPOINT_CONFIG`, else of `trigpoint.toml` in the working folder; none without a file."""
+    file = (settings.trigpoint_config or Path("trigpoint.toml")).absolute()
+    if not file.exists():
+        if settings.trigpoint_config is not None:
+            raise ConfigurationError(f"TRIGPOINT_CONFIG={file}: there is no such file")
+        return Projects({}, file)
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8")).get("library", {}).get("projects", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError) as error:
+        raise ConfigurationError(f"{file}: cannot be read as TOML ({error})") from None
+    if not isinstance(tables, dict):
+        raise ConfigurationError(f"{file}: library.projects must hold one table a project")
+    names = collection_names(list(tables))
+    return Projects({i: _project(i, table, names[i], file) for i, table in tables.items()}, file)
+
+
+def collection_names(project_ids: list[str]) -> dict[str, str]:
+    """`proj-` and the id with `/` as `-`; ids whose names would collide, also in case, get a short hash each."""
+    plain = {i: "proj-" + i.replace("/", "-") for i in project_ids}
+    uses = Counter(name.casefold() for name in plain.values())
+    return {i: name if uses[name.casefold()] == 1 else f"{name}-{_short_hash(i)}" for i, name in plain.items()}
+
+
+def check_project_id(project_id: str) -> None:
+    """`name` or `namespace/name`, of printable characters without spaces at the ends. Raises ConfigurationError."""
+    parts = project_id.split("/")
+    sound = len(parts) in (1, 2) and all(
+        part and len(part) <= _LONGEST_PART and part == part.strip() and part.isprintable() and part not in (".", "..")
+        for part in parts
+    )
+    if not sound:
+        raise ConfigurationError(f"Project id '{shorten(project_id)}': expected name or namespace/name")
+
+
+def same_model(one: str, other: str) -> bool:
+    """Whether two model ids mean the same embedding (L10)."""
+    return one == other or (is_our_model(one) and is_our_model(other))
+
+
+def is_our_model(name: str) -> bool:
+    """Ids that end in `all-MiniLM-L6-v2`, with or without a namespace, are our own embedding (L10)."""
+    return name == _OUR_MODEL or name.endswith("/" + _OUR_MODEL)
+
+
+def _project(project_id: str, table: Any, collection: str, file: Path) -> Project:
+    check_project_id(project_id)
+    try:
+        read = _Table.model_validate(table)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in error.errors())
+        raise ConfigurationError(f'{file}: [library.projects."{shorten(project_id)}"] {problems}') from None
+    fields = read.model_dump() | {"references": file.parent / read.references if read.references else None}
+    return Project(id=project_id, collection=collection, **fields)
+
+
+def _short_hash(project_id: str) -> str:
+    return hashlib.sha256(project_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
