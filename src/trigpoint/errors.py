@@ -385,7 +385,7 @@ class ApplicationNotFound(PortalError):
     status = 404
 
 
-class RateLimited(PortalError):
+class PortalBusy(PortalError):
     """The register asks for a longer pause than we wait."""
 
     code = "rate_limited"

@@ -1,0 +1,1 @@
+"""The council's planning register: its pages, a polite client, and which of its documents matter."""

@@ -1,0 +1,164 @@
+"""Fetches documents into folders: which folders are allowed, what is already there, one failure at a time.
+
+A run can be killed at any moment; the next one fetches only what is missing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock
+
+from trigpoint.config import Settings
+from trigpoint.errors import DownloadFailed, PortalBusy, PortalError, UnsafePath, shorten
+from trigpoint.ids import ref_as_name
+from trigpoint.portal.client import PortalClient
+from trigpoint.portal.filters import Verdict, Wanted, judge
+from trigpoint.portal.listing import document_id, name_in_url
+from trigpoint.portal.manifest import Entry, Manifest
+from trigpoint.portal.models import PortalDocument
+from trigpoint.portal.pace import acquire
+from trigpoint.storage.files import inside
+
+log = logging.getLogger(__name__)
+
+Progress = Callable[[int, int, str], Awaitable[None]]
+_LOCK_FILE = ".downloads.lock"
+
+
+@dataclass(frozen=True)
+class Download:
+    """What became of one document."""
+
+    document: PortalDocument
+    status: Literal["downloaded", "already_present", "failed"]
+    path: Path | None = None
+    entry: Entry | None = None
+    error: PortalError | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What became of all documents of an application."""
+
+    application_ref: str
+    folder: Path
+    total_documents: int
+    downloads: tuple[Download, ...]
+    filtered: tuple[tuple[PortalDocument, Verdict], ...]
+
+    def count(self, status: Literal["downloaded", "already_present", "failed"]) -> int:
+        return sum(one.status == status for one in self.downloads)
+
+
+def downloads_dir(settings: Settings) -> Path:
+    """Where documents go when nothing else is said."""
+    return settings.data_dir / "downloads"
+
+
+def allowed_folder(settings: Settings, output_dir: str) -> Path:
+    """The folder a caller named, if documents may be written there. Raises DownloadFailed.
+
+    Allowed are `downloads` in the data folder and the folders of `DOCUMENT_ROOTS`; the rest of the data
+    folder holds stores, which no caller may write into. A relative path is taken below `downloads`.
+    """
+    roots = [downloads_dir(settings), *settings.document_roots]
+    for root in roots:
+        try:
+            return inside(root, output_dir or ".")
+        except UnsafePath:
+            continue
+    raise DownloadFailed(
+        f"output_dir '{shorten(output_dir)}' is outside the folders that documents may be written to: "
+        f"{', '.join(str(root) for root in roots)}. Use one below them, or add one to DOCUMENT_ROOTS"
+    )
+
+
+async def download_one(client: PortalClient, url: str, folder: Path, filename: str | None = None) -> tuple[Path, Entry]:
+    """Fetches one document into a folder, unless the folder has it already. Raises DownloadFailed, PortalBusy."""
+    async with _Folder(folder) as manifest:
+        key = document_id(url)
+        entry = manifest.present(key) or await _fetch(
+            client, manifest, key, url, filename or name_in_url(url) or "document"
+        )
+        return folder / entry.file, entry
+
+
+async def download_all(
+    client: PortalClient,
+    application_ref: str,
+    output_dir: Path,
+    *,
+    skip_filter: bool = False,
+    wanted: Wanted = Wanted(),
+    progress: Progress | None = None,
+) -> Run:
+    """Fetches what the filter keeps of an application's documents. One that fails does not stop the others."""
+    documents = await client.documents(application_ref)
+    judged = [(document, judge(document, wanted)) for document in documents]
+    chosen = [document for document, verdict in judged if skip_filter or verdict.keep]
+    folder = inside(output_dir, ref_as_name(application_ref))
+    downloads: list[Download] = []
+    async with _Folder(folder) as manifest:
+        for number, document in enumerate(chosen):
+            if progress is not None:
+                await progress(number, len(chosen), document.description)
+            downloads.append(await _obtain(client, manifest, document))
+        manifest.clear_parts({document.document_id for document in chosen})
+    if progress is not None:
+        await progress(len(chosen), len(chosen), "done")
+    return Run(
+        application_ref=application_ref,
+        folder=folder,
+        total_documents=len(documents),
+        downloads=tuple(downloads),
+        filtered=tuple((document, verdict) for document, verdict in judged if not skip_filter and not verdict.keep),
+    )
+
+
+class _Folder:
+    """A folder and its manifest, held by one run at a time: a second one waits, and then finds the files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def __aenter__(self) -> Manifest:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DownloadFailed(f"Cannot write to {self._folder}: {error.strerror}") from None
+        self._lock = FileLock(self._folder / _LOCK_FILE, thread_local=False)
+        await acquire(self._lock)
+        return Manifest(self._folder)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+async def _obtain(client: PortalClient, manifest: Manifest, document: PortalDocument) -> Download:
+    key = document.document_id
+    if (entry := manifest.present(key)) is not None:
+        return Download(document, "already_present", manifest.folder / entry.file, entry)
+    try:
+        entry = await _fetch(client, manifest, key, document.url, document.file_name)
+    except (DownloadFailed, PortalBusy) as error:
+        log.warning("%s: %s", shorten(document.description), error.message)
+        return Download(document, "failed", error=error)
+    return Download(document, "downloaded", manifest.folder / entry.file, entry)
+
+
+async def _fetch(client: PortalClient, manifest: Manifest, key: str, url: str, name: str) -> Entry:
+    part = manifest.part(key)
+    try:
+        fetched = await client.fetch(url, part)
+        file = manifest.free_name(key, name, fetched.kind.extension)
+        entry = Entry(url, file, fetched.sha256, fetched.file_size, fetched.kind.content_type)
+        manifest.keep(key, entry)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise DownloadFailed(f"Cannot write to {manifest.folder}: {error.strerror}") from None
+    return entry

@@ -1,0 +1,186 @@
+"""Which documents of an application are worth fetching: a table of rules, the first that matches decides.
+
+Words are matched whole and without regard to case; each rule carries the reason that a caller is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from trigpoint.portal.models import PortalDocument
+
+Toggle = Literal["consultation_responses", "public_comments"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The caller's toggles."""
+
+    consultation_responses: bool = False
+    public_comments: bool = False
+
+    def includes(self, toggle: Toggle) -> bool:
+        return self.consultation_responses if toggle == "consultation_responses" else self.public_comments
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`where` says what is looked at; `keep` is a verdict, or the toggle that decides."""
+
+    name: str
+    where: Literal["category", "title", "either"]
+    pattern: re.Pattern[str]
+    keep: bool | Toggle
+    reason: str
+    unless: re.Pattern[str] | None = None
+
+    def matches(self, category: str, title: str) -> bool:
+        text = {"category": category, "title": title, "either": f"{category} | {title}"}[self.where]
+        return self.pattern.search(text) is not None and (self.unless is None or self.unless.search(title) is None)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    keep: bool
+    rule: str
+    reason: str
+
+
+def _words(*phrases: str) -> re.Pattern[str]:
+    return re.compile(r"(?<!\w)(?:" + "|".join(phrases) + r")(?!\w)", re.IGNORECASE)
+
+
+OWN_REPLY = _words(
+    r"(?:applicant|agent|developer|promoter)['’]?s?['’]?(?: \w+){0,2} (?:responses?|repl(?:y|ies)|rebuttals?|comments)",
+    r"(?:responses?|repl(?:y|ies)|rebuttals?) to (?:\S+ ){0,4}?"
+    r"(?:consultees?|consultee responses?|comments?|objections?|objectors?|representations?|queries)",
+    r"rebuttals?",
+)
+
+RULES = (
+    Rule("superseded", "either", _words("superseded"), False, "Superseded by a later document"),
+    Rule(
+        "category allowed",
+        "category",
+        _words(
+            "application forms?",
+            "supporting documents?",
+            "site plans?",
+            "proposed plans?",
+            "plans - proposed",
+            "officer/committee consideration",
+            "decision and legal agreements?",
+            "planning application documents?",
+        ),
+        True,
+        "Category of the application's own documents",
+    ),
+    Rule(
+        "consultee category",
+        "category",
+        _words("consultee responses?", "consultation responses?"),
+        "consultation_responses",
+        "Consultation response; set include_consultation_responses to fetch it",
+    ),
+    Rule(
+        "public category",
+        "category",
+        _words("public comments?"),
+        "public_comments",
+        "Public comment; set include_public_comments to fetch it",
+    ),
+    Rule(
+        "public title",
+        "title",
+        _words(
+            r"(?:public|neighbour|neighbor|resident)['’]?s?['’]? (?:comments?|letters?|responses?)",
+            "objections?",
+            "objectors?",
+            "representations?",
+            "petitions?",
+            "letters? of support",
+        ),
+        "public_comments",
+        "Title of a public comment; set include_public_comments to fetch it",
+        unless=OWN_REPLY,
+    ),
+    Rule(
+        "consultation title",
+        "title",
+        _words("(?:consultation|consultee)s?['’]?s? (?:responses?|repl(?:y|ies)|comments?|letters?)", "comments?"),
+        "consultation_responses",
+        "Title of a consultation response; set include_consultation_responses to fetch it",
+        unless=OWN_REPLY,
+    ),
+    Rule(
+        "relevant title",
+        "title",
+        _words(
+            "transport(?:ation)?",
+            "travel plans?",
+            "highways?",
+            "cycl(?:e|es|ing|eway|eways|ists?)",
+            "walking",
+            "active travel",
+            "parking",
+            "road safety",
+            "access (?:statement|plan|plans|strategy|drawing|drawings)",
+            "design (?:and|&) access",
+            "planning statements?",
+            "master ?plans?",
+            "(?:site|location|block|layout|floor|roof|proposed|existing|general arrangement) plans?",
+            "(?:site|street|highway) layouts?",
+            "elevations?",
+            "decision notices?",
+            "decisions?",
+            "(?:officer|committee|delegated)(?:['’]?s?)? reports?",
+            "(?:section|s\\.?) ?106",
+        ),
+        True,
+        "Title on transport, design, plans or a decision",
+    ),
+    Rule(
+        "unrelated title",
+        "title",
+        _words(
+            "ecolog(?:y|ical|ist)",
+            "biodiversity",
+            "bats?",
+            "newts?",
+            "habitats?",
+            "arboricultur(?:e|al)",
+            "trees?",
+            "heritage",
+            "archaeolog(?:y|ical)",
+            "floods?",
+            "flooding",
+            "drainage",
+            "suds",
+            "noise",
+            "acoustics?",
+            "air quality",
+            "energy",
+            "contaminat(?:ion|ed)",
+        ),
+        False,
+        "Title on a subject unrelated to movement",
+    ),
+)
+_OTHERWISE = Verdict(True, "otherwise", "No rule speaks against it")
+
+
+def judge(document: PortalDocument, wanted: Wanted = Wanted()) -> Verdict:
+    """Whether to fetch a document, by which rule and why."""
+    category = _spaced(document.document_type)
+    title = _spaced(f"{document.description} | {re.sub(r'[.][A-Za-z0-9]{1,5}$', '', document.file_name)}")
+    for rule in RULES:
+        if rule.matches(category, title):
+            keep = rule.keep if isinstance(rule.keep, bool) else wanted.includes(rule.keep)
+            return Verdict(keep, rule.name, rule.reason)
+    return _OTHERWISE
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.replace("_", " ").split())

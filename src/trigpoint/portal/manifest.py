@@ -1,0 +1,96 @@
+"""What has been fetched into a folder: which document is which file, with its hash. Survives a kill at any moment."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from trigpoint.storage.files import safe_name, sha256_file, write_atomic
+
+log = logging.getLogger(__name__)
+
+FILE_NAME = ".downloads.json"
+PART = ".part"
+
+
+@dataclass(frozen=True)
+class Entry:
+    url: str
+    file: str
+    sha256: str
+    file_size: int
+    content_type: str
+
+
+class Manifest:
+    """The manifest of one folder. An entry is written before its file gets its name: see `keep`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._path = folder / FILE_NAME
+        self.entries = self._load()
+
+    def part(self, document_id: str) -> Path:
+        """Where a document is written while it is being fetched."""
+        return self.folder / f".{document_id}{PART}"
+
+    def present(self, document_id: str) -> Entry | None:
+        """The entry of a document whose file is there, whole. Finishes what a killed run left between two steps."""
+        entry = self.entries.get(document_id)
+        if entry is None:
+            return None
+        path, part = self.folder / entry.file, self.part(document_id)
+        if not path.exists() and part.is_file() and sha256_file(part) == entry.sha256:
+            os.replace(part, path)
+        return entry if path.is_file() and path.stat().st_size == entry.file_size else None
+
+    def keep(self, document_id: str, entry: Entry) -> None:
+        """Records a fetched document, then gives its file the final name."""
+        self.entries[document_id] = entry
+        write_atomic(self._path, json.dumps({"version": 1, "documents": self._plain()}, indent=1).encode())
+        os.replace(self.part(document_id), self.folder / entry.file)
+
+    def free_name(self, document_id: str, name: str, extension: str) -> str:
+        """A name for a document that no other file in the folder has, on any file system. The extension is the content's."""
+        name = safe_name(name)
+        stem = name[: -len(Path(name).suffix)] if _is_extension(Path(name).suffix) else name
+        own = self.entries.get(document_id)
+        taken = {path.name.casefold() for path in self.folder.iterdir()}
+        taken |= {entry.file.casefold() for key, entry in self.entries.items() if key != document_id}
+        if own is not None:
+            taken.discard(own.file.casefold())
+        for candidate in (f"{stem}{extension}", f"{stem} ({document_id}){extension}"):
+            if candidate.casefold() not in taken:
+                return candidate
+        return f"{document_id}{extension}"
+
+    def clear_parts(self, document_ids: set[str]) -> None:
+        """Removes what killed runs left of these documents; called under the folder's lock, after `present`."""
+        for document_id in document_ids:
+            self.part(document_id).unlink(missing_ok=True)
+
+    def _plain(self) -> dict[str, dict[str, object]]:
+        return {key: asdict(entry) for key, entry in self.entries.items()}
+
+    def _load(self) -> dict[str, Entry]:
+        try:
+            data = json.loads(self._path.read_bytes())
+            entries = {str(key): Entry(**one) for key, one in data["documents"].items()}
+            if any(safe_name(entry.file) != entry.file for entry in entries.values()):
+                raise ValueError("a file name that leaves the folder")
+        except FileNotFoundError:
+            return {}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            aside = self._path.with_suffix(".unreadable")
+            log.warning("%s cannot be read (%s); set aside as %s, documents are fetched anew", self._path, error, aside)
+            os.replace(self._path, aside)
+            return {}
+        return entries
+
+
+def _is_extension(suffix: str) -> bool:
+    """`.pdf` is an extension; the `.1 Transport Assessment` of `Appendix 5.1 Transport Assessment` is not."""
+    return 2 <= len(suffix) <= 6 and suffix[1:].isalnum() and not suffix[1:].isdigit()

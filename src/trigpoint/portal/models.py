@@ -1,0 +1,42 @@
+"""What the register says of an application and its documents, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+
+@dataclass(frozen=True)
+class Application:
+    """One application's summary. Everything but the reference may be blank on the page."""
+
+    reference: str
+    address: str | None = None
+    proposal: str | None = None
+    applicant: str | None = None
+    agent: str | None = None
+    status: str | None = None
+    application_type: str | None = None
+    ward: str | None = None
+    parish: str | None = None
+    date_received: date | None = None
+    date_validated: date | None = None
+    consultation_end: date | None = None
+    target_date: date | None = None
+    decision_date: date | None = None
+    decision: str | None = None
+    case_officer: str | None = None
+
+
+@dataclass(frozen=True)
+class PortalDocument:
+    """One row of the document list. `document_type` is the section it stands in."""
+
+    document_id: str
+    description: str
+    document_type: str
+    date_published: date | None
+    url: str
+    file_size: int | None
+    file_name: str
+    drawing_ref: str | None
