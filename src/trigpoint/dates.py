@@ -64,8 +64,7 @@ def micro_timestamp(moment: datetime) -> str:
 
 def milli_timestamp(moment: datetime) -> str:
     """The graph API's form: `2025-02-07T12:34:56.789Z`."""
-    moment = moment.astimezone(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_utc_timestamp(value: object) -> datetime:

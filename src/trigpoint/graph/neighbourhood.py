@@ -1,0 +1,152 @@
+"""An entity's neighbourhood: relationships one or two steps away, whole or marked as cut (G6).
+
+Edges are taken newest first, step by step, until one would break a cap; then nothing more is taken. An end that is
+no entity of the project (a source, a distribution, a video) is shown and never passed through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, lateral, or_, select, true, union_all, values
+from sqlalchemy import column as sql_column
+
+from trigpoint.graph.filters import GraphFilter
+from trigpoint.graph.models import EntityGraph, GraphRelation, Node, RelatedEntity
+from trigpoint.graph.queries import find_entity
+from trigpoint.graph.tables import Id, entity, entity_relation
+
+_edge = entity_relation.c
+_COLUMNS = [
+    _edge[name]
+    for name in (
+        "id",
+        "relation_type",
+        "from_id",
+        "to_id",
+        "from_kind",
+        "to_kind",
+        "from_entity_id",
+        "to_entity_id",
+        "notes",
+        "created_at",
+    )
+]
+_NEWEST = (_edge.created_at.desc(), _edge.id.desc())
+
+
+@dataclass(frozen=True)
+class Caps:
+    edges: int = 200
+    nodes: int = 100
+
+
+@dataclass
+class _Taken:
+    """What has been reached so far: the distance of each entity, and the edges in the order they were taken."""
+
+    distance: dict[str, int]
+    edges: dict[str, tuple[RowMapping, int]]
+    truncated: bool = False
+
+    def take(self, edges: Sequence[RowMapping], hop: int, caps: Caps) -> None:
+        for edge in edges:
+            new = [end for end in _ends(edge) if end not in self.distance]
+            if len(self.edges) == caps.edges or len(self.distance) + len(new) > caps.nodes:
+                self.truncated = True
+                return
+            self.edges[edge["id"]] = (edge, hop)
+            self.distance.update(dict.fromkeys(new, hop))
+
+
+def entity_graph(
+    connection: Connection, project_id: str, entity_id: str, chosen: GraphFilter, caps: Caps
+) -> EntityGraph:
+    """Raises GraphNotFound."""
+    root = find_entity(connection, project_id, entity_id)
+    taken = _Taken({entity_id: 0}, {})
+    taken.take(_edges_of(connection, project_id, [entity_id], chosen, caps), 1, caps)
+    if chosen.depth == 2 and not taken.truncated:
+        near = sorted(set(taken.distance) - {entity_id})
+        taken.take(_edges_of(connection, project_id, near, chosen, caps, without=entity_id), 2, caps)
+    entities = _entities(connection, project_id, sorted(taken.distance))
+    return EntityGraph(
+        root_entity=root,
+        relationships=[_shown(edge, hop, taken.distance, entities) for edge, hop in _newest_first(taken)],
+        depth=chosen.depth,
+        nodes=[Node.of({**entities[i], "hop": taken.distance[i]}) for i in sorted(taken.distance)],
+        truncated=taken.truncated,
+    )
+
+
+def _newest_first(taken: _Taken) -> list[tuple[RowMapping, int]]:
+    return sorted(taken.edges.values(), key=lambda e: (e[0]["created_at"], e[0]["id"]), reverse=True)
+
+
+def _ends(edge: RowMapping) -> list[str]:
+    return [end for end in (edge["from_entity_id"], edge["to_entity_id"]) if end is not None]
+
+
+def _shown(edge: RowMapping, hop: int, distance: dict[str, int], entities: dict[str, RowMapping]) -> GraphRelation:
+    """`relatedEntity` is the end farther from the root; on a tie the from-end; null where that is no entity."""
+    start, end = edge["from_entity_id"], edge["to_entity_id"]
+    farther = start if distance.get(start, 9) >= distance.get(end, 9) else end
+    related = None if start is None or end is None else farther
+    return GraphRelation(
+        id=edge["id"],
+        relation_type=edge["relation_type"],
+        from_entity_id=edge["from_id"],
+        to_entity_id=edge["to_id"],
+        from_kind=edge["from_kind"],
+        to_kind=edge["to_kind"],
+        notes=edge["notes"],
+        created_at=edge["created_at"],
+        hop=hop,
+        related_entity=None if related is None else RelatedEntity.of(entities[related]),
+    )
+
+
+def _entities(connection: Connection, project_id: str, ids: list[str]) -> dict[str, RowMapping]:
+    columns = (entity.c.id, entity.c.entity_type, entity.c.title, entity.c.slug, entity.c.status)
+    found = connection.execute(select(*columns).where(entity.c.project_id == project_id, entity.c.id.in_(ids)))
+    return {row["id"]: row for row in found.mappings()}
+
+
+def _edges_of(
+    connection: Connection,
+    project_id: str,
+    ids: list[str],
+    chosen: GraphFilter,
+    caps: Caps,
+    *,
+    without: str | None = None,
+) -> list[RowMapping]:
+    """The newest edges that touch these entities, one more than the cap; a hub costs no more than that."""
+    if not ids:
+        return []
+    where: list[ColumnElement[bool]] = [_edge.project_id == project_id]
+    if chosen.relation_types:
+        where.append(_edge.relation_type.in_(chosen.relation_types))
+    if without is not None:
+        where += [or_(end.is_(None), end != without) for end in (_edge.from_entity_id, _edge.to_entity_id)]
+    newest = select(*_COLUMNS).where(*where).order_by(*_NEWEST).limit(caps.edges + 1)
+    one_by_one = _by_lateral if connection.dialect.name == "postgresql" else _by_union
+    found: dict[str, RowMapping] = {}
+    for end in (_edge.from_entity_id, _edge.to_entity_id):
+        for edge in connection.execute(one_by_one(newest, end, ids)).mappings():
+            found[edge["id"]] = edge
+    ordered = sorted(found.values(), key=lambda e: (e["created_at"], e["id"]), reverse=True)
+    return ordered[: caps.edges + 1]
+
+
+def _by_lateral(newest: Select[Any], end: ColumnElement[str], ids: list[str]) -> Select[Any]:
+    near = values(sql_column("id", Id), name="near").data([(i,) for i in ids])
+    edges = lateral(newest.where(end == near.c.id), name="edge")
+    return select(edges).select_from(near.join(edges, true()))
+
+
+def _by_union(newest: Select[Any], end: ColumnElement[str], ids: list[str]) -> Any:
+    parts = [select(newest.where(end == i).subquery()) for i in ids]
+    return union_all(*parts) if len(parts) > 1 else parts[0]

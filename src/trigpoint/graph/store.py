@@ -1,0 +1,111 @@
+"""Opens the graph's database, brings it up to date, and hands out transactions: one snapshot to read, one to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.exc import OperationalError
+
+from trigpoint.config import Settings
+from trigpoint.errors import StoreUnavailable, shorten
+from trigpoint.storage.sql import open_engine
+
+_MIGRATIONS = Path(__file__).with_name("migrations")
+_MIGRATION_LOCK = 0x7472_6967  # an advisory lock's number: only one process migrates at a time
+_WRITES = "trigpoint_writes"
+
+
+class GraphStore:
+    """The database of the graph. Safe to share between threads; `close` when done."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.engine: Engine = open_engine(settings)
+        if self.engine.dialect.name == "sqlite":
+            event.listen(self.engine, "connect", _no_implicit_transactions)
+            event.listen(self.engine, "begin", _begin)
+        self._migrated = False
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A read-only transaction: everything read in it is of one moment (G9)."""
+        with self._connect() as connection:
+            if connection.dialect.name == "postgresql":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes: all of it, or none."""
+        with self._connect() as connection:
+            connection = connection.execution_options(**{_WRITES: True})
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def _connect(self) -> Iterator[Connection]:
+        if not self._migrated:
+            self.migrate()
+        with _reachable(self.engine) as connection:
+            yield connection
+
+    def migrate(self) -> None:
+        """Brings the schema to the newest revision; does nothing where it is there already."""
+        config = migration_config()
+        head = ScriptDirectory.from_config(config).get_current_head()
+        with _reachable(self.engine) as connection:
+            if MigrationContext.configure(connection).get_current_revision() != head:
+                connection.rollback()
+                _upgrade(connection, config)
+        self._migrated = True
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def migration_config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    return config
+
+
+@contextmanager
+def _reachable(engine: Engine) -> Iterator[Connection]:
+    try:
+        connection = engine.connect()
+    except OperationalError as error:
+        where = engine.url.render_as_string(hide_password=True)
+        raise StoreUnavailable(
+            f"The graph's database cannot be reached at {where}: {shorten(error.orig, 200)}. Check DATABASE_URL."
+        ) from None
+    with connection:
+        yield connection
+
+
+def _upgrade(connection: Connection, config: Config) -> None:
+    connection = connection.execution_options(**{_WRITES: True})
+    with connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _no_implicit_transactions(connection: Any, _record: Any) -> None:
+    """Without this, pysqlite opens no transaction for a SELECT, and two of them can see different moments."""
+    connection.isolation_level = None
+    for pragma in ("cache_size=-65536", "mmap_size=1073741824"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
