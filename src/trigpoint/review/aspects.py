@@ -60,6 +60,7 @@ class Bounds(_Frozen):
 class QuantityRule(_Frozen):
     """A measure that is compared: `find` says where in a sentence it stands."""
 
+    name: str = Field(description="What it is, as a contradiction names it: the width of the route.")
     unit: str
     find: tuple[Pattern, ...] = Field(min_length=1)
     compare: Literal["minimum", "maximum"] = "minimum"
@@ -142,11 +143,9 @@ class Aspect(_Frozen):
 
     @model_validator(mode="after")
     def _policies_are_known(self) -> Self:
-        used = [
-            name
-            for part in (*self.checks, *self.agreements, *([self.sums] if self.sums else []))
-            for name in part.policy
-        ]
+        parts: list[Check | Agreement | Sums] = [*self.checks, *self.agreements]
+        parts += [self.sums] if self.sums else []
+        used = [name for part in parts for name in part.policy]
         unknown = sorted(set(used) - set(self.policies))
         unused = sorted(set(self.policies) - set(used))
         if unknown or unused:

@@ -59,7 +59,7 @@ def _between_statements(evidence: Evidence, aspect: Aspect, check: Check) -> Ite
                 f"{check.id}_agrees",
                 check.requirement,
                 check.policy,
-                f"{check.requirement} ({subject})",
+                f"{rule.name} ({subject})",
                 different,
                 rule.show,
             )

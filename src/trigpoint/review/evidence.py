@@ -14,11 +14,11 @@ from trigpoint.errors import ToolFailed
 from trigpoint.review.aspects import Aspect, PolicyBasis
 from trigpoint.review.findings import PolicyCitation
 from trigpoint.review.models import Tools
-from trigpoint.review.sentences import collapse, fold, split_sentences
+from trigpoint.review.sentences import Sentence, collapse, fold, split_sentences
 
 PASSAGES_PER_QUERY = 30
 SWEEP = "walking, wheeling and cycling: parking, routes, widths, crossings, connections, trips, travel plan"
-SWEEP_PASSAGES = 300
+SWEEP_PASSAGES = 1000
 POLICY_PASSAGES_PER_QUERY = 6
 SECTION_CANDIDATES = 25
 
@@ -268,7 +268,9 @@ class _Policies:
 
 
 def same_section(one: str, other: str) -> bool:
-    return fold(one).replace("paragraph", "para") == fold(other).replace("paragraph", "para")
+    """As the policy server looks up: case and spacing do not count, "Paragraph 116" is `Para 116`."""
+    left, right = (fold(ref).replace("paragraph", "para").replace(" ", "") for ref in (one, other))
+    return left == right
 
 
 def _passage(result: Mapping[str, Any]) -> Passage:
@@ -314,9 +316,9 @@ def _statements(passages: Iterable[Passage]) -> list[Statement]:
     fragments: dict[str, list[tuple[str, Statement]]] = {}
     for passage in passages:
         known = by_document.setdefault(passage.document_id, {})
-        for sentence in split_sentences(passage.text):
+        for sentence, pages in _sentences_by_page(passage):
             key = fold(sentence.text)
-            statement = Statement(sentence.text, passage, passage.pages)
+            statement = Statement(sentence.text, passage, pages)
             if not sentence.whole:
                 fragments.setdefault(passage.document_id, []).append((key, statement))
             elif key in known:
@@ -330,6 +332,18 @@ def _statements(passages: Iterable[Passage]) -> list[Statement]:
                 known[key] = statement
     ordered = [statement for known in by_document.values() for statement in known.values()]
     return sorted(ordered, key=lambda s: (s.passage.document, s.passage.index, s.pages))
+
+
+def _sentences_by_page(passage: Passage) -> list[tuple[Sentence, tuple[int, ...]]]:
+    """Sentences with their page: in a passage of two pages the blank line between them is where the page turns."""
+    parts = passage.text.split("\n\n")
+    if len(passage.pages) < 2 or len(parts) != len(passage.pages):
+        return [(sentence, passage.pages) for sentence in split_sentences(passage.text)]
+    return [
+        (sentence, (page,))
+        for part, page in zip(parts, passage.pages, strict=True)
+        for sentence in split_sentences(part)
+    ]
 
 
 def _narrowed(one: Statement, other: Statement) -> Statement:

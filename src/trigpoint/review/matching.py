@@ -25,12 +25,13 @@ _PROPOSES = re.compile(
     r"\b(?:will|provided|provides|proposed|proposes|scores?|audited|meets?|met|shown|secure[sd]?|delivers?|applicant|below|used|carried out|open|offered)\b",
     re.IGNORECASE,
 )
+_HEADING = re.compile(r"(?:Table |Figure )?\d+(?:[.-]\d+)*:? [A-Z][\w ,&'’/-]{0,70}")
 _NEGATION = re.compile(r"\b(?:no|not|without|nor|neither|never|cannot|none)\b[^,;.]{0,60}$", re.IGNORECASE)
 
 
 def speaks_of(text: str, about: Iterable[str], not_about: Iterable[str]) -> bool:
     """Whether a sentence is about the point, and is the applicant's own rather than a recital of policy."""
-    if not all(compile_pattern(pattern).search(text) for pattern in about):
+    if _HEADING.fullmatch(text) or not all(compile_pattern(pattern).search(text) for pattern in about):
         return False
     return not any(compile_pattern(pattern).search(text) for pattern in not_about) and not is_recital(text)
 

@@ -263,9 +263,20 @@ def _wrong_columns(total: _Row, rows: Sequence[_Row]) -> list[TableSum]:
     wrong = []
     for column, stated in enumerate(total.cells):
         parts = tuple(row.cells[column] for row in rows)
-        if abs(sum(parts) - stated) > 1e-9 and all(part <= stated for part in parts):
+        if not _adds_up(parts, stated) and all(part <= stated for part in parts) and _are_labels(rows):
             wrong.append(TableSum(total.label, stated, sum(parts), parts, rows[0].start, total.end))
     return wrong
+
+
+def _adds_up(parts: Sequence[float], stated: float) -> bool:
+    """Whether the parts make the total, all of them or each second or third: cells of one column among others."""
+    ways = [parts] + [parts[start::step] for step in (2, 3) for start in range(step)]
+    return any(abs(sum(way) - stated) < 1e-9 for way in ways)
+
+
+def _are_labels(rows: Sequence[_Row]) -> bool:
+    """A label is words; "2 spaces per dwelling" is a cell of another column, and the table cannot be read safely."""
+    return not any(re.match(r"\d[\d.,]*\s+\S+\s+per\b", row.label) for row in rows)
 
 
 def _named(match: re.Match[str], prefix: str, names: list[str]) -> str:

@@ -121,10 +121,16 @@ def _words(check: Check, outcome: Outcome, hits: Sequence[_Hit]) -> str:
     measured = [hit for hit in hits if hit.quantity is not None and hit.bounds is not None]
     if not measured or check.quantity is None:
         return _OPTIONAL.sub("", template)
-    worst = measured[0]
-    assert worst.quantity is not None
     filled = _OPTIONAL.sub(r"\1", template)
-    return filled.format(value=show(check.quantity.show, worst.quantity))
+    return filled.format(value=show(check.quantity.show, _telling(check.quantity, outcome, measured)))
+
+
+def _telling(rule: QuantityRule, outcome: Outcome, hits: Sequence[_Hit]) -> Quantity:
+    """The quantity that decides: the worst of those that have the finding's outcome."""
+    of_outcome = [hit.quantity for hit in hits if hit.quantity is not None and hit.outcome == outcome]
+    known = of_outcome or [hit.quantity for hit in hits if hit.quantity is not None]
+    pick = min if rule.compare == "minimum" else max
+    return pick(known, key=lambda quantity: quantity.rate)
 
 
 def show(template: str, quantity: Quantity) -> str:
