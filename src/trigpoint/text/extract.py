@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +20,16 @@ from trigpoint.text.images import (
     MAX_IMAGE_PIXELS,
     OCR_DPI,
     QUICK_LOOK_DPI,
+    QUICK_LOOK_SIDE,
     SUPPORTED_SUFFIXES,
     covered_ratio,
+    image_kind,
     is_rendering_name,
     raster_scale,
 )
-from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Method, Page, clean_text, has_text
+from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Page, clean_text, has_text
 from trigpoint.text.readers import Job, Lost, ReaderPool
+from trigpoint.text.survey import Opened, PageLook, PageOcr, Survey, assemble, method_of, page_warnings
 
 if TYPE_CHECKING:
     from trigpoint.config import Settings
@@ -41,58 +44,15 @@ Cancelled = Callable[[], bool]
 PAGES_PER_JOB = 25
 QUICK_LOOK_PAGES = 3
 QUICK_LOOK_WORDS = 10
+SURVEYS_KEPT = 4
 MAX_PAGES = 20_000
 
+DRAWING_MAX_CHARS = 1_000
+DRAWING_PATHS = 100
+DRAWING_IMAGE_RATIO = 0.25
+DRAWING_SHEET = 595 * 842 * 1.2
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """What opening a file shows."""
-
-    number: int
-    page_count: int
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PageLook:
-    """A page's text layer, and what lies on it beside text."""
-
-    number: int
-    text: str
-    image_ratio: float
-    is_drawing: bool
-    label: str | None
-    note: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class PageOcr:
-    """A page read by Tesseract."""
-
-    number: int
-    text: str
-    confidence: float | None
-    confident_words: int
-    note: str | None
-
-
-@dataclass(frozen=True)
-class Survey:
-    """All pages of a document without OCR; what could not be read is among `lost`."""
-
-    opened: Opened
-    pages: Mapping[int, PageLook]
-    lost: Mapping[int, str]
-
-    def image_ratio(self) -> float:
-        return sum(page.image_ratio for page in self.pages.values()) / max(1, len(self.pages))
-
-    def has_text_layer(self) -> bool:
-        characters = sum(len(page.text.strip()) for page in self.pages.values())
-        return characters >= 10 * max(1, len(self.pages))
-
-    def without_text(self) -> list[int]:
-        return [number for number, page in self.pages.items() if not has_text(page.text)]
+_LINEARIZED = re.compile(rb"/Linearized\b[^>]{0,400}?/N\s+([0-9]{1,7})\b")
 
 
 class DocumentProcessor:
@@ -101,8 +61,8 @@ class DocumentProcessor:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool = ReaderPool(settings.text_workers or os.cpu_count() or 1, settings.page_timeout_seconds)
-        self._last: tuple[tuple[object, ...], Survey] | None = None
-        self._last_lock = threading.Lock()
+        self._surveys: dict[tuple[object, ...], Survey] = {}
+        self._surveys_lock = threading.Lock()
 
     def classify_document(self, path: Path | str, *, cancelled: Cancelled | None = None) -> DocumentLook:
         """What the document is, without reading its scans. What was seen is kept for an `extract` that follows."""
@@ -110,12 +70,13 @@ class DocumentProcessor:
         survey = self._survey(path, None, cancelled)
         self._remember(path, survey)
         rendering = is_rendering_name(path.name)
+        image_based = self._is_image_based(path, survey, rendering, cancelled)
         return DocumentLook(
             image_ratio=round(survey.image_ratio(), 3),
             total_pages=survey.opened.page_count,
-            is_image_based=self._is_image_based(path, survey, rendering, cancelled),
+            is_image_based=image_based,
             is_rendering=rendering,
-            contains_drawings=any(page.is_drawing for page in survey.pages.values()),
+            contains_drawings=image_based or any(page.is_drawing for page in survey.pages.values()),
         )
 
     def extract(
@@ -125,11 +86,11 @@ class DocumentProcessor:
         path = _checked(path)
         survey = self._recall(path) or self._survey(path, progress, cancelled)
         read = self._ocr_pages(path, survey, progress, cancelled) if self._may_ocr(path) else {}
-        pages = tuple(_page(number, survey, read) for number in range(1, survey.opened.page_count + 1))
+        pages = assemble(survey, read)
         if not any(page.text.strip() for page in pages):
             raise self._nothing_found(path, pages)
         _log_low_confidence(path, pages)
-        return Extraction(pages, _method_of(pages), len(pages), (*survey.opened.warnings, *_page_warnings(pages)))
+        return Extraction(pages, method_of(pages), len(pages), (*survey.opened.warnings, *page_warnings(pages)))
 
     def close(self) -> None:
         """Ends the reader processes; a call that is running fails."""
@@ -201,17 +162,15 @@ class DocumentProcessor:
         return bool(looked_at) and words >= QUICK_LOOK_WORDS * len(looked_at)
 
     def _remember(self, path: Path, survey: Survey) -> None:
-        with self._last_lock:
-            self._last = (_identity(path), survey)
+        with self._surveys_lock:
+            self._surveys[_identity(path)] = survey
+            while len(self._surveys) > SURVEYS_KEPT:
+                del self._surveys[next(iter(self._surveys))]
 
     def _recall(self, path: Path) -> Survey | None:
-        """The survey that `classify_document` just made of this very file, if it did."""
-        with self._last_lock:
-            last = self._last
-            if last is None or last[0] != _identity(path):
-                return None
-            self._last = None
-            return last[1]
+        """The survey that `classify_document` made of this very file, if it did."""
+        with self._surveys_lock:
+            return self._surveys.pop(_identity(path), None)
 
     def _nothing_found(self, path: Path, pages: Sequence[Page]) -> ExtractionFailed | NoContent:
         name = shorten(path.name)
@@ -247,40 +206,6 @@ def _spread(numbers: Sequence[int], count: int) -> list[int]:
     return [numbers[round(i * (len(numbers) - 1) / (count - 1))] for i in range(count)]
 
 
-def _page(number: int, survey: Survey, read: Mapping[int, PageOcr | Lost]) -> Page:
-    look = survey.pages.get(number)
-    if look is None:
-        return Page(number, "", "text_layer", note=survey.lost.get(number, "was not read"))
-    found = read.get(number)
-    if isinstance(found, Lost):
-        return Page(number, look.text, "text_layer", label=look.label, note=f"{found.reason} during OCR")
-    if found is not None and len(found.text.strip()) >= max(1, len(look.text.strip())):
-        note = "; ".join(filter(None, (look.note, found.note))) or None
-        return Page(number, found.text, "ocr", found.confidence, look.label, note)
-    return Page(number, look.text, "text_layer", label=look.label, note=look.note)
-
-
-def _method_of(pages: Sequence[Page]) -> Method:
-    methods = {page.method for page in pages if page.text.strip()}
-    return methods.pop() if len(methods) == 1 else "mixed"
-
-
-def _page_warnings(pages: Sequence[Page]) -> list[str]:
-    """One warning for each thing that was noted, with the pages it was noted on."""
-    by_note: dict[str, list[int]] = {}
-    for page in pages:
-        if page.note:
-            by_note.setdefault(page.note, []).append(page.number)
-    return [f"{_page_list(numbers)} {note}" for note, numbers in by_note.items()]
-
-
-def _page_list(numbers: Sequence[int]) -> str:
-    shown = ", ".join(str(number) for number in numbers[:10]) + (
-        f" and {len(numbers) - 10} more" if len(numbers) > 10 else ""
-    )
-    return f"Page{'s' if len(numbers) > 1 else ''} {shown}:"
-
-
 def _log_low_confidence(path: Path, pages: Sequence[Page]) -> None:
     for page in pages:
         if page.confidence is not None and page.confidence < LOW_CONFIDENCE:
@@ -291,117 +216,188 @@ def _log_low_confidence(path: Path, pages: Sequence[Page]) -> None:
 
 # --- what runs in a reader process ---------------------------------------------------------------
 
-
-_documents: dict[tuple[object, ...], Any] = {}
+_open_documents: dict[tuple[object, ...], Any] = {}
 
 
 def _mupdf() -> Any:
+    """PyMuPDF, quiet: what it has to say is asked of it."""
     import pymupdf
 
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    pymupdf.TOOLS.mupdf_display_warnings(False)
+    tools: Any = pymupdf.TOOLS
+    tools.mupdf_display_errors(False)
+    tools.mupdf_display_warnings(False)
     return pymupdf
 
 
 def _document(path: str) -> Any:
     """The open document; the last one stays open, since its pages come job by job."""
     identity = _identity(Path(path))
-    if identity not in _documents:
-        for document in _documents.values():
-            document.close()
-        _documents.clear()
-        _documents[identity] = _open_image(path) if Path(path).suffix.lower() in IMAGE_SUFFIXES else _open_pdf(path)
-    return _documents[identity]
+    if identity not in _open_documents:
+        while _open_documents:
+            _open_documents.popitem()[1].close()
+        opening = _open_image if Path(path).suffix.lower() in IMAGE_SUFFIXES else _open_pdf
+        _open_documents[identity] = opening(path)
+    return _open_documents[identity]
 
 
 def _open_pdf(path: str) -> Any:
-    pymupdf = _mupdf()
     name = shorten(Path(path).name)
     if os.path.getsize(path) == 0:
         raise ExtractionFailed(f"{name} is empty: 0 bytes.")
+    pymupdf = _mupdf()
+    pymupdf.TOOLS.mupdf_warnings(reset=True)
     try:
         document = pymupdf.open(path, filetype="pdf")
+        locked = document.needs_pass
+        pages = 0 if locked else document.page_count
     except Exception as error:
-        raise ExtractionFailed(f"{name} is damaged and cannot be repaired{_cut_short(path)}: {error}.") from None
+        why = str(error.__cause__ or error).partition(": ")[2] or str(error)
+        raise ExtractionFailed(f"{name} is damaged{_cut_short(path)} and cannot be read: {shorten(why)}.") from None
     if not document.is_pdf:
         raise ExtractionFailed(f"{name} is not a PDF, whatever its name says.")
-    if document.needs_pass:
+    if locked:
         raise ExtractionFailed(f"{name} is encrypted: a password is needed to open it.")
-    if document.page_count == 0:
-        if cut := _cut_short(path):
-            raise ExtractionFailed(f"{name} is damaged{cut}: no page of it can be recovered.")
+    if pages > MAX_PAGES:
+        raise ExtractionFailed(f"{name} claims to have {pages} pages; at most {MAX_PAGES} are read.")
+    if pages == 0 and (document.is_repaired or _cut_short(path) or pymupdf.TOOLS.mupdf_warnings(reset=True)):
+        raise ExtractionFailed(f"{name} is damaged{_cut_short(path)}: no page of it can be recovered.")
+    if pages == 0:
         raise NoContent(f"{name} has no pages.")
-    if document.page_count > MAX_PAGES:
-        raise ExtractionFailed(f"{name} claims {document.page_count} pages; at most {MAX_PAGES} are read.")
     return document
+
+
+def _open_image(path: str) -> Any:
+    name = shorten(Path(path).name)
+    if os.path.getsize(path) == 0:
+        raise ExtractionFailed(f"{name} is empty: 0 bytes.")
+    kind = image_kind(path)
+    if kind is None:
+        raise ExtractionFailed(f"{name} is not a PNG, JPEG, TIFF or BMP image, whatever its name says.")
+    try:
+        document = _mupdf().open(path, filetype=kind)
+        pages = document.page_count
+    except Exception as error:
+        raise ExtractionFailed(f"{name} is damaged: it cannot be decoded as {kind} ({shorten(error)}).") from None
+    if not 1 <= pages <= MAX_PAGES:
+        raise ExtractionFailed(f"{name} is damaged: it holds {pages} pictures.")
+    for page in document:
+        width, height = _pixels(page)
+        if width * height > MAX_IMAGE_PIXELS:
+            limit = f"at most {MAX_IMAGE_PIXELS // 1_000_000} million are decoded"
+            raise ExtractionFailed(f"{name} is {width} × {height} pixels; {limit}. Scale it down and try again.")
+    return document
+
+
+def _pixels(page: Any) -> tuple[int, int]:
+    """The size of an image file's picture, from its header: nothing is decoded."""
+    image = page.get_image_info()[0]
+    return image["width"], image["height"]
 
 
 def _cut_short(path: str) -> str:
     with open(path, "rb") as file:
         file.seek(max(0, os.path.getsize(path) - 2048))
-        return "" if b"%%EOF" in file.read() else " (its end is missing, as after an interrupted download)"
+        return "" if b"%%EOF" in file.read() else " (its end is missing, as after a broken download)"
 
 
-def _open_image(path: str) -> Any:
-    pymupdf = _mupdf()
-    name = shorten(Path(path).name)
-    if os.path.getsize(path) == 0:
-        raise ExtractionFailed(f"{name} is empty: 0 bytes.")
-    try:
-        document = pymupdf.open(path)
-        pages = document.page_count
-    except Exception as error:
-        raise ExtractionFailed(f"{name} is damaged: it cannot be decoded as an image ({error}).") from None
-    if document.is_pdf or document.is_reflowable or not pages:
-        raise ExtractionFailed(f"{name} is not an image, whatever its name says.")
-    return document
+def _promised_pages(path: str) -> int | None:
+    """The page count that the head of a web-optimised PDF states, which survives the loss of its tail."""
+    with open(path, "rb") as file:
+        found = _LINEARIZED.search(file.read(2048))
+    return int(found.group(1)) if found else None
 
 
 def read_opening(path: str, pages: Sequence[int]) -> Iterator[Opened]:
     document = _document(path)
-    warnings = []
-    if document.is_pdf and document.is_repaired:
-        warnings.append(f"The file was damaged{_cut_short(path)} and has been repaired; parts of it may be missing.")
-    yield Opened(0, document.page_count, tuple(warnings))
+    yield Opened(0, document.page_count, tuple(_damage(document, path)) if document.is_pdf else ())
+
+
+def _damage(document: Any, path: str) -> Iterator[str]:
+    cut = _cut_short(path)
+    if document.is_repaired:
+        yield f"The file was damaged{cut} and was repaired; parts of it may be missing."
+    elif cut:
+        yield f"The file may be incomplete{cut}."
+    promised = _promised_pages(path)
+    if promised is not None and promised > document.page_count:
+        yield f"The file should have {promised} pages; {document.page_count} were found."
 
 
 def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
+    """The text layers. A page that raises is noted, and the next one is read."""
     pymupdf = _mupdf()
     document = _document(path)
-    labelled = document.is_pdf and bool(document.get_page_labels())
-    flags = pymupdf.TEXTFLAGS_TEXT | pymupdf.TEXT_PRESERVE_IMAGES
+    labels = document.is_pdf and bool(document.get_page_labels())
+    doubtful = document.is_pdf and (document.is_repaired or bool(_cut_short(path)))
     for number in pages:
         try:
             page = document[number - 1]
-            found = page.get_textpage(flags=flags)
+            if doubtful and not page.xref:  # MuPDF shows a blank page and says nothing
+                yield PageLook(number, "", note="is missing from the file", unreadable=True)
+                continue
+            incomplete = "has lost a part of its content" if doubtful and _lost_content(document, page) else None
+            found = page.get_textpage(flags=pymupdf.TEXTFLAGS_TEXT | pymupdf.TEXT_PRESERVE_IMAGES)
             text = clean_text(found.extractText())
-            boxes = [image["bbox"] for image in found.extractIMGINFO()]
-            ratio = covered_ratio(boxes, tuple(page.rect))
-            yield PageLook(number, text, ratio, False, (page.get_label() or None) if labelled else None, None)
+            ratio = covered_ratio([image["bbox"] for image in found.extractIMGINFO()], tuple(page.rect))
+            label = (page.get_label() or None) if labels else None
+            yield PageLook(number, text, ratio, _is_drawing(page, text, ratio), label, incomplete)
         except Exception as error:
-            yield PageLook(number, "", 0.0, False, None, f"could not be read: {error}")
+            yield PageLook(number, "", note=f"could not be read ({shorten(error)})", unreadable=True)
+    pymupdf.TOOLS.store_shrink(100)
+
+
+def _lost_content(document: Any, page: Any) -> bool:
+    return not all(document.xref_is_stream(xref) for xref in page.get_contents())
+
+
+def _is_drawing(page: Any, text: str, image_ratio: float) -> bool:
+    """Little text, and many vector paths, or a picture on a sheet larger than A4."""
+    if len(text) >= DRAWING_MAX_CHARS:
+        return False
+    if image_ratio >= DRAWING_IMAGE_RATIO and abs(page.rect) > DRAWING_SHEET and has_text(text):
+        return True
+    return sum("path" in kind for kind, *_ in page.get_bboxlog()) >= DRAWING_PATHS
 
 
 def read_by_ocr(path: str, pages: Sequence[int], dpi: int, timeout: float) -> Iterator[PageOcr]:
+    """Pages as Tesseract sees them. What is wrong with one page is noted on it."""
     document = _document(path)
+    engine = ocr.engine()
     for number in pages:
-        picture, note = _rasterise(document, number, dpi)
-        found = ocr.engine().read(picture, timeout=timeout)
+        try:
+            picture, note = _rasterise(document, number, dpi)
+            found = engine.read(picture, timeout=timeout) if picture else ocr.NOTHING
+        except ExtractionFailed:
+            raise
+        except Exception as error:
+            yield PageOcr(number, "", note=f"could not be read by OCR ({shorten(error)})")
+            continue
         yield PageOcr(number, clean_text(found.text), found.confidence, found.confident_words, note)
+    _mupdf().TOOLS.store_shrink(100)
 
 
-def _rasterise(document: Any, number: int, dpi: int) -> tuple[ocr.Picture, str | None]:
+def _rasterise(document: Any, number: int, dpi: int) -> tuple[ocr.Picture | None, str | None]:
+    """The page in grey, None where it is blank; and what had to be done to it."""
     pymupdf = _mupdf()
     page = document[number - 1]
-    scale = raster_scale(page.rect.width, page.rect.height, dpi / 72)
-    note = None
-    if scale < dpi / 72:
-        note = f"is too large for {dpi} DPI and was read at {scale * 72:.0f} DPI"
+    wanted = dpi / 72 if document.is_pdf else _picture_scale(page, dpi)
+    scale = raster_scale(page.rect.width, page.rect.height, wanted)
+    note = f"is too large for {dpi} DPI and was read at {scale * 72:.0f} DPI" if scale < wanted else None
     pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False)
-    picture = ocr.Picture(
-        pixmap.width, pixmap.height, pixmap.stride, bytes(pixmap.samples_mv), max(70, round(scale * 72))
-    )
-    return picture, note
+    samples = bytes(pixmap.samples_mv)
+    if samples.count(samples[:1]) == len(samples):
+        return None, note
+    seen_as = max(70, round(scale * 72)) if document.is_pdf else dpi
+    return ocr.Picture(pixmap.width, pixmap.height, pixmap.stride, samples, seen_as), note
+
+
+def _picture_scale(page: Any, dpi: int) -> float:
+    """An image file is read in its own pixels (the resolution that it states is often wrong), a small one doubled."""
+    width, height = _pixels(page)
+    own = float(width / page.rect.width)
+    if max(width, height) < QUICK_LOOK_SIDE:
+        return own * 2
+    return own * QUICK_LOOK_SIDE / max(width, height) if dpi == QUICK_LOOK_DPI else own
 
 
 READERS: Mapping[str, Callable[..., Iterator[Any]]] = {"open": read_opening, "text": read_text, "ocr": read_by_ocr}

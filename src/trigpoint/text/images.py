@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import PurePath
+from pathlib import Path
 
 Box = tuple[float, float, float, float]
 
@@ -13,6 +15,7 @@ SUPPORTED_SUFFIXES = IMAGE_SUFFIXES | {".pdf"}
 
 OCR_DPI = 300
 QUICK_LOOK_DPI = 150
+QUICK_LOOK_SIDE = 1750  # pixels: A4 at that resolution
 MAX_RASTER_PIXELS = 80_000_000
 MAX_IMAGE_PIXELS = 180_000_000
 MAX_RASTER_SIDE = 30_000
@@ -26,9 +29,25 @@ _RENDERING = re.compile(
 )
 
 
+_SIGNATURES = (
+    (b"\x89PNG\r\n", "png"),
+    (b"\xff\xd8\xff", "jpg"),
+    (b"II*\0", "tiff"),
+    (b"MM\0*", "tiff"),
+    (b"BM", "bmp"),
+)
+
+
+def image_kind(path: str | Path) -> str | None:
+    """What an image file really is, by its first bytes."""
+    with open(path, "rb") as file:
+        head = file.read(8)
+    return next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), None)
+
+
 def plain_name(filename: str) -> str:
-    """A file's name as words: lower case, no folder or suffix, separators and capitals-in-the-middle as one space."""
-    name = PurePath(filename.replace("\\", "/")).name
+    """A file's name as words: lower case, no suffix; separators, and joints as in `SitePlan`, as one space."""
+    name = filename.strip()
     stem, dot, suffix = name.rpartition(".")
     if dot and 1 <= len(suffix) <= 5 and suffix.isalnum():
         name = stem
@@ -60,7 +79,7 @@ def _union_area(boxes: Sequence[Box]) -> float:
     edges = sorted({x for box in boxes for x in (box[0], box[2])})
     rows = sorted(boxes, key=lambda box: box[1])
     total = 0.0
-    for x0, x1 in zip(edges, edges[1:], strict=False):
+    for x0, x1 in itertools.pairwise(edges):
         height = 0.0
         reached = float("-inf")
         for left, top, right, bottom in rows:
@@ -75,5 +94,5 @@ def raster_scale(width: float, height: float, scale: float) -> float:
     """The scale at which width × height may be rasterised: the one asked for, or the largest that is safe."""
     if width <= 0 or height <= 0:
         return scale
-    by_area = (MAX_RASTER_PIXELS / (width * height)) ** 0.5
+    by_area = math.sqrt(MAX_RASTER_PIXELS / (width * height))
     return min(scale, by_area, MAX_RASTER_SIDE / max(width, height))

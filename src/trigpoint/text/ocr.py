@@ -56,6 +56,9 @@ class Recognised:
         return sum(score >= CONFIDENT and sum(c.isalpha() for c in word) >= 2 for word, score in self.words)
 
 
+NOTHING = Recognised("", ())
+
+
 class Engine(Protocol):
     name: str
 
@@ -74,7 +77,7 @@ class TesseractProgram:
         with tempfile.TemporaryDirectory(prefix="trigpoint-ocr-") as folder:
             out = Path(folder) / "page"
             command = [*self._command, str(out), *self._options, "--dpi", str(picture.dpi), "txt", "tsv"]
-            done = subprocess.run(command, input=picture.as_pgm(), capture_output=True, timeout=timeout, check=False)  # noqa: S603
+            done = subprocess.run(command, input=picture.as_pgm(), capture_output=True, timeout=timeout, check=False)
             if done.returncode != 0:
                 said = done.stderr.decode("utf-8", "replace").strip()[-300:]
                 raise ExtractionFailed(f"{self.name} ended with status {done.returncode}: {said}")
@@ -131,7 +134,7 @@ def engine() -> Engine:
 
 def _speaks_english(program: str) -> bool:
     try:
-        listed = subprocess.run([program, "--list-langs"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+        listed = subprocess.run([program, "--list-langs"], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return LANGUAGE in (listed.stdout + listed.stderr).split()

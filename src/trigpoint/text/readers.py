@@ -52,7 +52,7 @@ class Reader:
         alive_read, self._lifeline = os.pipe()
         command = [sys.executable, "-P", "-m", "trigpoint.text.reader_process", str(theirs.fileno()), str(alive_read)]
         try:
-            self.process = subprocess.Popen(  # noqa: S603
+            self.process = subprocess.Popen(
                 command,
                 pass_fds=(theirs.fileno(), alive_read),
                 stdin=subprocess.DEVNULL,
