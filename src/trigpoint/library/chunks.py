@@ -1,0 +1,144 @@
+"""Chunks from outside: each checked, all or none taken (L2), and what a search shows of one (L6)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from trigpoint.errors import BatchTooLarge, InvalidChunk, shorten
+from trigpoint.library.projects import Project, is_our_model
+from trigpoint.library.store import StoredChunk
+
+MOST_CHUNKS = 500
+RECOMMENDED_CHUNKS = 100
+OUR_DIMENSIONS = 384
+_LONGEST_ID = 512
+_LONGEST_TEXT = 100_000
+
+
+def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[str, list[StoredChunk]]:
+    """The model of the batch and its chunks. Raises BatchTooLarge, or InvalidChunk with the index of the first bad one."""
+    if len(items) > MOST_CHUNKS:
+        raise BatchTooLarge(
+            f"{len(items)} chunks in one call; at most {MOST_CHUNKS} are taken. Send them in several calls",
+            given=len(items),
+            limit=MOST_CHUNKS,
+        )
+    chunks: list[StoredChunk] = []
+    seen: dict[str, int] = {}
+    for index, item in enumerate(items):
+        chunk = _check(project, item, index)
+        model = chunk.payload["embed_model"]
+        if chunks and model != chunks[0].payload["embed_model"]:
+            _refuse(index, f"embed_model '{shorten(model)}' differs from that of the chunks before it")
+        if chunks and len(chunk.vector) != len(chunks[0].vector):
+            _refuse(index, f"embedding has {len(chunk.vector)} dimensions, those before it {len(chunks[0].vector)}")
+        if chunk.id in seen:
+            _refuse(index, f"id '{shorten(chunk.id)}' stands at index {seen[chunk.id]} already")
+        seen[chunk.id] = index
+        chunks.append(chunk)
+    return str(chunks[0].payload["embed_model"]) if chunks else project.embed_model, chunks
+
+
+def shown(chunk: StoredChunk, score: float, *, limit: int, full_text: bool) -> dict[str, Any]:
+    """One item of a search's answer: trimmed, and ready to cite."""
+    source, zotero, doc = (_part(chunk.payload, name) for name in ("source", "zotero", "doc"))
+    return {
+        "render_text": trimmed(chunk.text, limit),
+        "score": round(score, 4),
+        "citekey": chunk.citekey,
+        "section": chunk.section,
+        "page_span": page_span(doc),
+        "section_path": list(chunk.section_path),
+        "doi": _text(zotero.get("doi")) or _text(source.get("doi")),
+        "full_text": chunk.text if full_text else None,
+        "chunk_id": chunk.id,
+        "doc_id": chunk.doc_id,
+        "title": _text(zotero.get("title")) or _text(source.get("title")),
+        "url": _text(zotero.get("url")) or _text(source.get("url")),
+        "citation": _text(zotero.get("citation")),
+        "page_label": _text(doc.get("page_label")),
+    }
+
+
+def trimmed(text: str, limit: int) -> str:
+    """At most `limit` characters, cut at a word, with an ellipsis that counts."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    at_word = cut.rsplit(None, 1)[0]
+    return (at_word if len(at_word) > limit // 2 else cut).rstrip() + "…"
+
+
+def page_span(doc: Mapping[str, Any]) -> list[int] | None:
+    """First and last page; None where they are not known, never 1 (L6)."""
+    span = doc.get("page_span")
+    if isinstance(span, list | tuple) and len(span) == 2 and all(type(page) is int for page in span):
+        return list(span)
+    return None
+
+
+def _check(project: Project, item: Mapping[str, Any], index: int) -> StoredChunk:
+    chunk_id, text, metadata = item.get("id"), item.get("text"), item.get("metadata")
+    if not isinstance(chunk_id, str) or not chunk_id.strip() or len(chunk_id) > _LONGEST_ID:
+        _refuse(index, f"id must be a string of 1 to {_LONGEST_ID} characters")
+    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST_TEXT:
+        _refuse(index, f"text must be a string of 1 to {_LONGEST_TEXT} characters, not only spaces")
+    if not isinstance(metadata, Mapping):
+        _refuse(index, "metadata must be an object")
+    model = metadata.get("embed_model")
+    if not isinstance(model, str) or not model:
+        _refuse(index, "metadata.embed_model must name the model of the embedding")
+    if metadata.get("project", project.id) != project.id:
+        _refuse(index, f"metadata.project is '{shorten(metadata['project'])}', the call's is '{project.id}'")
+    for name in ("source", "zotero", "doc"):
+        if not isinstance(metadata.get(name, {}), Mapping | None):
+            _refuse(index, f"metadata.{name} must be an object")
+    vector = _vector(item.get("embedding"), model, index)
+    payload = {**metadata, "project": project.id}
+    doc = _part(payload, "doc")
+    seq = doc.get("seq")
+    return StoredChunk(chunk_id, _doc_id(payload, chunk_id), seq if type(seq) is int else index, text, vector, payload)
+
+
+def _vector(value: Any, model: str, index: int) -> Any:
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        _refuse(index, "embedding must be a list of numbers")
+    if not all(type(number) in (int, float) for number in value):
+        _refuse(index, "embedding must hold numbers only")
+    if is_our_model(model) and len(value) != OUR_DIMENSIONS:
+        _refuse(index, f"embedding has {len(value)} dimensions, {model} has {OUR_DIMENSIONS}")
+    with np.errstate(over="ignore"):
+        vector = np.asarray(value, dtype=np.float32)
+    if not np.isfinite(vector).all():
+        _refuse(index, "embedding has a number that is not finite")
+    length = float(np.linalg.norm(vector))
+    if length == 0 or not np.isfinite(length):
+        _refuse(index, "embedding is a zero vector" if length == 0 else "embedding is too large")
+    return vector / np.float32(length)
+
+
+def _doc_id(payload: Mapping[str, Any], chunk_id: str) -> str:
+    """The document that a chunk belongs to: as said, else by its path or citekey, else the chunk alone."""
+    doc, source, zotero = (_part(payload, name) for name in ("doc", "source", "zotero"))
+    said = _text(doc.get("doc_id")) or _text(source.get("doc_id"))
+    if said:
+        return said
+    origin = _text(source.get("path")) or _text(zotero.get("citekey")) or chunk_id
+    return hashlib.sha256(origin.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _refuse(index: int, reason: str) -> NoReturn:
+    raise InvalidChunk(f"Chunk {index}: {reason}. Nothing of this call was written", index=index, reason=reason)
+
+
+def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = payload.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

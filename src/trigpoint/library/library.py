@@ -1,0 +1,232 @@
+"""The library's questions and answers: each method is one call of the contract, on one project. Synchronous."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from trigpoint.config import Settings
+from trigpoint.errors import ChunkNotFound, DocumentNotInProject, EmbeddingMismatch, HybridNotSupported, shorten
+from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, check_chunks, page_span, shown
+from trigpoint.library.projects import Project, Projects, is_our_model, load_projects
+from trigpoint.library.quotes import find_in, plain_form, put_together
+from trigpoint.library.store import ChunkStore, Filters, Question, StoredChunk, always
+from trigpoint.library.store_sqlite import SqliteStore
+from trigpoint.text.embed import EmbeddingService, shared_embedding
+
+DEFAULT_TOP_K = 6
+MOST_SAMPLES = 5
+MOST_NEIGHBOURS = 5
+MOST_QUOTES = 20
+QUOTE_CANDIDATES = 60
+
+
+def open_store(settings: Settings) -> ChunkStore:
+    """SQLite in the data folder."""
+    return SqliteStore(settings.data_dir / "library")
+
+
+class Library:
+    """Projects, their store, and the embedding that their questions are asked with."""
+
+    def __init__(self, projects: Projects, store: ChunkStore, embedding: EmbeddingService) -> None:
+        self.projects = projects
+        self.store = store
+        self.embedding = embedding
+
+    @classmethod
+    def open(cls, settings: Settings) -> Library:
+        return cls(load_projects(settings), open_store(settings), shared_embedding(settings))
+
+    def close(self) -> None:
+        self.store.close()
+
+    def store_chunks(
+        self,
+        project_id: str,
+        items: Sequence[Mapping[str, Any]],
+        *,
+        migrate: bool = False,
+        allow: Callable[[], bool] = always,
+    ) -> dict[str, Any]:
+        project = self.projects.get(project_id)
+        model, chunks = check_chunks(project, items)
+        warnings = []
+        if len(chunks) < RECOMMENDED_CHUNKS:
+            warnings.append(f"{len(chunks)} chunks: batches of {RECOMMENDED_CHUNKS} to 500 are quicker")
+        if not chunks:
+            return {"chunks_written": 0, "project": project.id, "embed_model": model, "warnings": warnings}
+        migration = self.store.write(project, model, chunks, migrate=migrate, allow=allow)
+        if migration is not None and not migration.complete:
+            warnings.append(
+                f"Migration: {migration.done} of {migration.total} chunks have a successor; until all have, the old "
+                "set answers"
+            )
+        return {"chunks_written": len(chunks), "project": project.id, "embed_model": model, "warnings": warnings}
+
+    def find_chunks(
+        self,
+        project_id: str,
+        query: str,
+        top_k: int = DEFAULT_TOP_K,
+        filters: Mapping[str, Any] | None = None,
+        *,
+        full_text: bool = False,
+    ) -> dict[str, Any]:
+        """By meaning alone."""
+        project = self.projects.get(project_id)
+        items = self._search(project, query, top_k, filters, words=None, full_text=full_text)
+        return {"items": items, "count": len(items)}
+
+    def query_hybrid(
+        self,
+        project_id: str,
+        query: str,
+        top_k: int = DEFAULT_TOP_K,
+        filters: Mapping[str, Any] | None = None,
+        *,
+        full_text: bool = False,
+    ) -> dict[str, Any]:
+        """By meaning and words, in one fused score."""
+        project = self.projects.get(project_id)
+        if not project.hybrid_enabled:
+            raise HybridNotSupported(
+                f"Hybrid search is not enabled for project '{project.id}'. Use find_chunks, or set hybrid_enabled",
+                project_id=project.id,
+            )
+        items = self._search(project, query, top_k, filters, words=query, full_text=full_text)
+        fusion = {"method": project.fusion, "alpha": project.alpha}
+        return {"items": items, "count": len(items), "hybrid_enabled": True, "fusion": fusion}
+
+    def inspect_collection(self, project_id: str, sample: int = 0) -> dict[str, Any]:
+        project = self.projects.get(project_id)
+        seen = self.store.inspect(project, min(sample, MOST_SAMPLES))
+        return {
+            "project": project.id,
+            "collection": project.collection,
+            "size": seen.size,
+            "embed_model": seen.embed_model or project.embed_model,
+            "payload_keys": list(seen.payload_keys),
+            "indexes": {"keyword": ["project", "zotero.tags"], "fulltext": ["fulltext"]},
+            "sample": [{"id": chunk.id, **chunk.payload} for chunk in seen.sample],
+        }
+
+    def list_projects(self) -> dict[str, Any]:
+        return {
+            "projects": [
+                {
+                    "id": project.id,
+                    "collection": project.collection,
+                    "embed_model": project.embed_model,
+                    "hybrid_enabled": project.hybrid_enabled,
+                }
+                for project in self.projects.by_id.values()
+            ]
+        }
+
+    def get_chunk(self, project_id: str, chunk_id: str, neighbours: int = 0) -> dict[str, Any]:
+        """One chunk whole, with the chunks before and after it in its document."""
+        project = self.projects.get(project_id)
+        found = self.store.get(project, [chunk_id])
+        if not found:
+            raise ChunkNotFound(f"No chunk '{shorten(chunk_id)}' in project '{project.id}'", chunk_id=shorten(chunk_id))
+        chunk = found[0]
+        around = self.store.document(project, chunk.doc_id)
+        place = [c.id for c in around].index(chunk.id)
+        count = min(neighbours, MOST_NEIGHBOURS)
+
+        def brief(index: int) -> dict[str, Any]:
+            doc = around[index].payload.get("doc")
+            span = page_span(doc) if isinstance(doc, Mapping) else None
+            return {"chunk_id": around[index].id, "text": around[index].text, "page_span": span}
+
+        return {
+            "chunk": shown(chunk, 1.0, limit=project.max_chars_per_chunk, full_text=True),
+            "before": [brief(i) for i in range(max(0, place - count), place)],
+            "after": [brief(i) for i in range(place + 1, min(len(around), place + 1 + count))],
+        }
+
+    def find_quote(self, project_id: str, quote: str) -> dict[str, Any]:
+        """Every place that says these words, by document and offset."""
+        project = self.projects.get(project_id)
+        matches = [
+            match for doc_id in self._likely_documents(project, quote) for match in self._quoted(project, doc_id, quote)
+        ]
+        return {"matches": matches[:MOST_QUOTES], "count": len(matches[:MOST_QUOTES])}
+
+    def delete_document(self, project_id: str, doc_id: str, *, allow: Callable[[], bool] = always) -> dict[str, Any]:
+        project = self.projects.get(project_id)
+        removed = self.store.delete_document(project, doc_id, allow=allow)
+        if not removed:
+            raise DocumentNotInProject(
+                f"No document '{shorten(doc_id)}' in project '{project.id}'", doc_id=shorten(doc_id)
+            )
+        return {"project": project.id, "doc_id": doc_id, "chunks_removed": removed}
+
+    def _likely_documents(self, project: Project, quote: str) -> list[str]:
+        """Those whose passages share most words with the quote; in a small project, then all the others."""
+        nowhere = np.zeros(OUR_DIMENSIONS, dtype=np.float32)
+        hits = self.store.search(project, Question(nowhere, QUOTE_CANDIDATES, words=quote, alpha=0.0))
+        likely = dict.fromkeys(hit.chunk.doc_id for hit in hits if hit.bm25 > 0)
+        documents = self.store.documents(project)
+        if len(documents) <= QUOTE_CANDIDATES:
+            likely |= dict.fromkeys(row.doc_id for row in documents)
+        return list(likely)
+
+    def _quoted(self, project: Project, doc_id: str, quote: str) -> list[dict[str, Any]]:
+        document = put_together(doc_id, self.store.document(project, doc_id))
+        return [
+            {
+                **_citation_of(document.chunks),
+                "doc_id": doc_id,
+                "page": document.page_at(start),
+                "end_page": document.page_at(end - 1),
+                "start": start,
+                "end": end,
+                "text": document.text[start:end],
+                "exact": document.text[start:end] == quote.strip(),
+                "chunk_ids": [chunk.id for chunk in document.chunks_touching(start, end)],
+            }
+            for start, end in find_in(plain_form(document.text), quote)
+        ]
+
+    def _search(
+        self,
+        project: Project,
+        query: str,
+        top_k: int,
+        filters: Mapping[str, Any] | None,
+        *,
+        words: str | None,
+        full_text: bool,
+    ) -> list[dict[str, Any]]:
+        bound = self.store.bound_model(project) or project.embed_model
+        if not is_our_model(bound):
+            raise EmbeddingMismatch(
+                f"Project '{project.id}' holds vectors of '{bound}'; a question in words can only be embedded with "
+                "'all-MiniLM-L6-v2'. Migrate the project to it (store_chunks with migrate: true)",
+                bound_model=bound,
+                query_model="all-MiniLM-L6-v2",
+            )
+        question = Question(
+            self.embedding.embed(query),
+            min(top_k, project.top_k_max),
+            words,
+            Filters.parse(filters),
+            project.fusion,
+            project.alpha,
+        )
+        limit = project.max_chars_per_chunk
+        return [
+            shown(hit.chunk, hit.score, limit=limit, full_text=full_text)
+            for hit in self.store.search(project, question)
+        ]
+
+
+def _citation_of(chunks: Sequence[StoredChunk]) -> dict[str, Any]:
+    if not chunks:
+        return {"citekey": None, "title": None, "citation": None}
+    item = shown(chunks[0], 1.0, limit=1, full_text=False)
+    return {key: item[key] for key in ("citekey", "title", "citation")}

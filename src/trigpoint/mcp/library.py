@@ -1,0 +1,329 @@
+"""The library's MCP server: project-scoped, citation-ready chunks. Port 3004 and stdio.
+
+Shapes and limits are the contract's; each call has its time, and a call that timed out has no effect afterwards (L8).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from trigpoint.config import Settings
+from trigpoint.errors import LibraryTimeout, TrigpointError
+from trigpoint.library.deadline import Deadline
+from trigpoint.library.library import DEFAULT_TOP_K, MOST_NEIGHBOURS, MOST_SAMPLES, Library
+from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+
+TIMEOUTS = {
+    "store_chunks": 15.0,
+    "find_chunks": 8.0,
+    "query_hybrid": 15.0,
+    "inspect_collection": 5.0,
+    "list_projects": 2.0,
+    "get_chunk": 5.0,
+    "find_quote": 15.0,
+    "delete_document": 15.0,
+}
+MAX_BODY_BYTES = 32 * 1024 * 1024
+_THREADS = 16
+
+ProjectId = Annotated[
+    PlainText, Field(min_length=1, max_length=210, description="Project id, e.g. citeloom/clean-arch")
+]
+Text = Annotated[PlainText, Field(min_length=1, max_length=10_000, pattern=r"\S")]
+TopK = Annotated[int, Field(ge=1, le=100, description="Most results; the project may cap it lower")]
+FilterObject = Annotated[
+    dict[str, Any] | None, Field(description="tags (all of them), citekey, doc_id, section_prefix, year")
+]
+
+
+class StoreChunks(ToolInput):
+    project: ProjectId
+    items: list[dict[str, Any]] = Field(
+        description="100 to 500 chunks: id, text, embedding, metadata (project, source, zotero, doc, embed_model, …)"
+    )
+    migrate: bool = Field(False, description="Allow another embedding model: rebuilds beside the old set, then swaps")
+
+
+class Search(ToolInput):
+    project: ProjectId
+    query: Text
+    top_k: TopK = DEFAULT_TOP_K
+    filters: FilterObject = None
+    include_full_text: bool = Field(False, description="Also give full_text")
+
+
+class Inspect(ToolInput):
+    project: ProjectId
+    sample: int = Field(0, ge=0, description=f"Sample payloads to show, {MOST_SAMPLES} at most")
+
+
+class Nothing(ToolInput):
+    pass
+
+
+class GetChunk(ToolInput):
+    project: ProjectId
+    chunk_id: Text
+    neighbours: int = Field(0, ge=0, le=MOST_NEIGHBOURS, description="Chunks before and after it to give too")
+
+
+class FindQuote(ToolInput):
+    project: ProjectId
+    quote: Text
+
+
+class DeleteDocument(ToolInput):
+    project: ProjectId
+    doc_id: Text
+
+
+class Written(BaseModel):
+    chunks_written: int
+    project: str
+    embed_model: str
+    warnings: list[str]
+
+
+class Item(BaseModel):
+    render_text: str
+    score: float
+    citekey: str | None
+    section: str | None
+    page_span: list[int] | None
+    section_path: list[str]
+    doi: str | None
+    full_text: str | None
+    chunk_id: str
+    doc_id: str
+    title: str | None
+    url: str | None
+    citation: str | None
+    page_label: str | None
+
+
+class Found(BaseModel):
+    items: list[Item]
+    count: int
+
+
+class FoundHybrid(Found):
+    hybrid_enabled: bool
+    fusion: dict[str, Any]
+
+
+class Inspected(BaseModel):
+    project: str
+    collection: str
+    size: int
+    embed_model: str
+    payload_keys: list[str]
+    indexes: dict[str, list[str]]
+    sample: list[dict[str, Any]]
+
+
+class Listed(BaseModel):
+    projects: list[dict[str, Any]]
+
+
+class OneChunk(BaseModel):
+    chunk: Item
+    before: list[dict[str, Any]]
+    after: list[dict[str, Any]]
+
+
+class Quoted(BaseModel):
+    matches: list[dict[str, Any]]
+    count: int
+
+
+class Deleted(BaseModel):
+    project: str
+    doc_id: str
+    chunks_removed: int
+
+
+def library_error(error: TrigpointError) -> dict[str, Any]:
+    """The envelope of this contract."""
+    code = {"validation_error": "INVALID_INPUT", "internal_error": "INTERNAL_ERROR"}.get(error.code, error.code.upper())
+    return {"error": {"code": code, "message": error.message, "details": error.details}}
+
+
+def server(settings: Settings) -> ToolServer:
+    """The server, with the library of these settings opened while it runs."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[LibraryCalls]:
+        library = await asyncio.to_thread(Library.open, settings)
+        calls = LibraryCalls(library)
+        try:
+            yield calls
+        finally:
+            calls.close()
+
+    return ToolServer(
+        "trigpoint-library",
+        TOOLS,
+        settings,
+        error_body=library_error,
+        lifespan=opened,
+        max_body_bytes=MAX_BODY_BYTES,
+        instructions="Search a project's sources and cite them: query_hybrid first, get_chunk for the context.",
+    )
+
+
+class LibraryCalls:
+    """Runs the library's synchronous calls in threads, each within its time."""
+
+    def __init__(self, library: Library, timeouts: dict[str, float] = TIMEOUTS) -> None:
+        self.library = library
+        self._timeouts = timeouts
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="library")
+
+    async def run(self, tool: str, work: Callable[[Deadline], dict[str, Any]]) -> dict[str, Any]:
+        deadline = Deadline()
+        seconds = self._timeouts[tool]
+        task = asyncio.get_running_loop().run_in_executor(self._threads, work, deadline)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=seconds)
+        except asyncio.CancelledError:
+            deadline.expire()  # nobody waits for it any more, so it must not take effect
+            raise
+        if not done and deadline.expire():
+            task.add_done_callback(lambda late: late.exception())  # what it says now concerns nobody
+            raise LibraryTimeout(
+                f"{tool} did not finish within {seconds:g} s; nothing was changed. Try fewer chunks, or again later",
+                tool=tool,
+                timeout_seconds=seconds,
+            )
+        return await task
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        self.library.close()
+
+
+async def _store_chunks(given: StoreChunks, call: Call) -> dict[str, Any]:
+    calls: LibraryCalls = call.state
+    return await calls.run(
+        "store_chunks",
+        lambda deadline: calls.library.store_chunks(
+            given.project, given.items, migrate=given.migrate, allow=deadline.claim
+        ),
+    )
+
+
+async def _find_chunks(given: Search, call: Call) -> dict[str, Any]:
+    search = call.state.library.find_chunks
+    return await _run_search("find_chunks", search, given, call)
+
+
+async def _query_hybrid(given: Search, call: Call) -> dict[str, Any]:
+    search = call.state.library.query_hybrid
+    return await _run_search("query_hybrid", search, given, call)
+
+
+async def _run_search(tool: str, search: Callable[..., dict[str, Any]], given: Search, call: Call) -> dict[str, Any]:
+    calls: LibraryCalls = call.state
+    return await calls.run(
+        tool,
+        lambda _: search(given.project, given.query, given.top_k, given.filters, full_text=given.include_full_text),
+    )
+
+
+async def _inspect(given: Inspect, call: Call) -> dict[str, Any]:
+    calls: LibraryCalls = call.state
+    return await calls.run(
+        "inspect_collection", lambda _: calls.library.inspect_collection(given.project, given.sample)
+    )
+
+
+async def _list_projects(given: Nothing, call: Call) -> dict[str, Any]:
+    calls: LibraryCalls = call.state
+    return await calls.run("list_projects", lambda _: calls.library.list_projects())
+
+
+async def _get_chunk(given: GetChunk, call: Call) -> dict[str, Any]:
+    calls: LibraryCalls = call.state
+    return await calls.run(
+        "get_chunk", lambda _: calls.library.get_chunk(given.project, given.chunk_id, given.neighbours)
+    )
+
+
+async def _find_quote(given: FindQuote, call: Call) -> dict[str, Any]:
+    calls: LibraryCalls = call.state
+    return await calls.run("find_quote", lambda _: calls.library.find_quote(given.project, given.quote))
+
+
+async def _delete_document(given: DeleteDocument, call: Call) -> dict[str, Any]:
+    calls: LibraryCalls = call.state
+    return await calls.run(
+        "delete_document",
+        lambda deadline: calls.library.delete_document(given.project, given.doc_id, allow=deadline.claim),
+    )
+
+
+TOOLS = [
+    Tool(
+        "store_chunks",
+        "Store a batch of chunks with their embeddings in a project. Chunks are replaced by id; all are written or none.",
+        StoreChunks,
+        Written,
+        _store_chunks,
+        idempotent=True,
+    ),
+    Tool(
+        "find_chunks",
+        "Search a project by meaning. Items carry citekey, pages, section and a formatted citation.",
+        Search,
+        Found,
+        _find_chunks,
+        read_only=True,
+    ),
+    Tool(
+        "query_hybrid",
+        "Search a project by meaning and words together; the best first choice for questions, names and numbers.",
+        Search,
+        FoundHybrid,
+        _query_hybrid,
+        read_only=True,
+    ),
+    Tool(
+        "inspect_collection",
+        "Size, embedding model and payload keys of a project, with sample payloads on request.",
+        Inspect,
+        Inspected,
+        _inspect,
+        read_only=True,
+    ),
+    Tool("list_projects", "List the configured projects.", Nothing, Listed, _list_projects, read_only=True),
+    Tool(
+        "get_chunk",
+        "One chunk whole, with its neighbours in the document; use it to read around a search result.",
+        GetChunk,
+        OneChunk,
+        _get_chunk,
+        read_only=True,
+    ),
+    Tool(
+        "find_quote",
+        "Where a quotation stands: document, page and offsets. Tolerates hyphenation, ligatures and line breaks.",
+        FindQuote,
+        Quoted,
+        _find_quote,
+        read_only=True,
+    ),
+    Tool(
+        "delete_document",
+        "Remove one document, with all its chunks, from a project. Cannot be undone.",
+        DeleteDocument,
+        Deleted,
+        _delete_document,
+        destructive=True,
+    ),
+]
