@@ -16,8 +16,10 @@ from trigpoint.api.documentation import add_documentation
 from trigpoint.api.errors import add_error_handlers
 from trigpoint.api.ratelimit import RateLimiter
 from trigpoint.api.routes import routers
+from trigpoint.api.routes.reviews import QUICK_STATUS
 from trigpoint.api.services import Services
 from trigpoint.config import Settings
+from trigpoint.jobs.batch import Batch
 from trigpoint.storage.redis import redis_client, redis_server
 
 DESCRIPTION = """Reviews of planning applications against the policy that was in force on the day, and the
@@ -38,6 +40,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.version = __version__
+    app.router.routes.insert(0, QUICK_STATUS)
     for router in routers(settings):
         app.include_router(router)
     add_documentation(app)
@@ -56,6 +59,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         url = await asyncio.to_thread(stack.enter_context, redis_server(settings))
         async with redis_client(url) as redis:
             app.state.redis = redis
-            app.state.limiter = RateLimiter(redis, settings.api_rate_limit)
-            app.state.services = Services.on(redis, settings)
+            batch = Batch(redis)
+            app.state.limiter = RateLimiter(batch, settings.api_rate_limit)
+            app.state.services = Services.on(redis, settings, batch)
             yield

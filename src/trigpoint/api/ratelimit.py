@@ -7,9 +7,9 @@ import itertools
 import os
 from dataclasses import dataclass
 
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.scripts import unavailable
 
 WINDOW_SECONDS = 60
@@ -55,8 +55,8 @@ class Window:
 class RateLimiter:
     """`take(who)` counts a request of somebody, or refuses it. Nobody's name is stored, only its hash."""
 
-    def __init__(self, redis: Redis, limit: int, *, window_seconds: float = WINDOW_SECONDS) -> None:
-        self._script = redis.register_script(_SCRIPT)
+    def __init__(self, batch: Batch, limit: int, *, window_seconds: float = WINDOW_SECONDS) -> None:
+        self._batch = batch
         self._limit = limit
         self._window = int(window_seconds * 1_000_000)
         self._names = map("{}:{}".format, itertools.repeat(os.urandom(6).hex()), itertools.count())
@@ -65,8 +65,8 @@ class RateLimiter:
         """Raises StoreUnavailable: without Redis nothing can be counted, and nothing is let through uncounted."""
         key = f"ratelimit:{hashlib.sha256(who.encode()).hexdigest()}"
         try:
-            allowed, remaining, reset, wait = await self._script(
-                keys=[key], args=[self._limit, self._window, next(self._names)]
+            allowed, remaining, reset, wait = await self._batch.run(
+                _SCRIPT, [key], self._limit, self._window, next(self._names)
             )
         except (RedisError, OSError) as error:
             raise unavailable(error) from error

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from redis.asyncio import Redis
 
 from trigpoint.config import Settings
+from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.webhooks import Outbox
@@ -27,13 +28,13 @@ class Services:
     resolver: EffectiveDateResolver
 
     @classmethod
-    def on(cls, redis: Redis, settings: Settings) -> Services:
+    def on(cls, redis: Redis, settings: Settings, batch: Batch) -> Services:
         registry = PolicyRegistry(redis)
         return cls(
             settings=settings,
             redis=redis,
             queue=Queue(redis, lease_seconds=settings.job_lease_seconds),
-            reviews=Reviews(redis),
+            reviews=Reviews(redis, batch),
             outbox=Outbox(redis, max_retries=settings.webhook_max_retries),
             registry=registry,
             resolver=EffectiveDateResolver(registry),

@@ -18,6 +18,7 @@ from trigpoint.dates import micro_timestamp, now
 from trigpoint.errors import CannotCancel, ReviewAlreadyExists, ReviewNotFound, shorten
 from trigpoint.ids import new_review_id
 from trigpoint.jobs import events
+from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.queue import Lease
 from trigpoint.jobs.scripts import AWAY, Scripts, unavailable
 from trigpoint.review.models import PHASES, Progress, ReviewOptions, ReviewResult
@@ -91,9 +92,10 @@ class StartedReview:
 class Reviews:
     """All reviews on one Redis."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, batch: Batch | None = None) -> None:
         self._redis = redis
         self._run = Scripts(redis)
+        self._batch = batch or Batch(redis)
 
     async def create(
         self, application_ref: str, options: ReviewOptions | None, webhook: Webhook | None, *, request_id: str
@@ -131,7 +133,7 @@ class Reviews:
     async def _fields(self, review_id: str, names: tuple[str, ...]) -> list[str | None]:
         check_id(review_id)
         try:
-            values: list[str | None] = await self._redis.hmget(f"review:{review_id}", list(names))  # type: ignore[misc]
+            values: list[str | None] = await self._batch.ask("HMGET", f"review:{review_id}", *names)
         except AWAY as error:
             raise unavailable(error) from error
         if values[0] is None:

@@ -1,0 +1,130 @@
+"""Who may call the graph's backend, and how it fails: its own envelope with upper-case codes.
+
+Reads take a key of the REST API or a write key; writes take a write key only. With no REST keys set, auth is off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from trigpoint.config import Settings
+from trigpoint.errors import (
+    GraphError,
+    GraphForbidden,
+    GraphUnauthorized,
+    InvalidInput,
+    StoreUnavailable,
+    TrigpointError,
+)
+
+log = logging.getLogger(__name__)
+
+READS = frozenset({"GET", "HEAD", "OPTIONS"})
+_CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT"}
+
+
+class GraphAccess:
+    """Plain ASGI middleware in front of every route of the graph."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self._on = settings.rest_auth_on
+        self._writers = _digests(settings.graph_write_keys)
+        self._readers = _digests(settings.rest_keys)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+        except GraphError as error:
+            await error_response(error)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _check(self, scope: Scope) -> None:
+        request = Request(scope)
+        writes = scope["method"] not in READS
+        if writes:
+            _same_origin(request)
+        if not self._on:
+            return
+        given = hashlib.sha256(_bearer(request)).digest()
+        may_write, may_read = _among(given, self._writers), _among(given, self._readers)
+        if not (may_write or may_read):
+            raise GraphUnauthorized("Unauthorized")
+        if writes and not may_write:
+            raise GraphForbidden("This key may only read. Writing needs one of GRAPH_WRITE_KEYS")
+
+
+def _digests(keys: Iterable[str]) -> list[bytes]:
+    return [hashlib.sha256(key.encode()).digest() for key in keys]
+
+
+def _among(given: bytes, digests: list[bytes]) -> bool:
+    """Every key is compared, so that time tells nothing."""
+    return sum(hmac.compare_digest(given, digest) for digest in digests) > 0
+
+
+def _bearer(request: Request) -> bytes:
+    sent = request.headers.getlist("authorization")
+    if len(sent) != 1:
+        return b""
+    scheme, _, token = sent[0].partition(" ")
+    return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+
+
+def _same_origin(request: Request) -> None:
+    """A page of another site, open in the user's browser, may not write."""
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise GraphForbidden("Writes from pages of another origin are refused")
+
+
+def json_response(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(body), status, headers, media_type="application/json")
+
+
+def envelope(error: TrigpointError) -> dict[str, Any]:
+    """`{"error": {"code", "message"}}`, and `details` where there are some."""
+    if isinstance(error, GraphError):
+        code, message = error.code, error.message
+    elif isinstance(error, InvalidInput):
+        code, message = "BAD_REQUEST", error.message
+    elif isinstance(error, StoreUnavailable):
+        code, message = "SERVER_ERROR", "The graph's database cannot be reached"
+    else:
+        code, message = "SERVER_ERROR", "Internal server error"
+    return {"error": {"code": code, "message": message, **({"details": error.details} if error.details else {})}}
+
+
+def error_response(error: TrigpointError) -> Response:
+    body = envelope(error)
+    status = error.status if isinstance(error, GraphError) else 400 if body["error"]["code"] == "BAD_REQUEST" else 500
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return json_response(body, status, headers)
+
+
+async def on_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, TrigpointError):
+        if not isinstance(error, GraphError | InvalidInput):
+            log.error("%s %s: %s", request.method, request.url.path, error.message)
+        return error_response(error)
+    if isinstance(error, HTTPException):
+        message = f"No such route: {request.method} /api{request.scope['path'].removeprefix('/api')}"
+        body = {"error": {"code": _CODES.get(error.status_code, "BAD_REQUEST"), "message": message}}
+        return json_response(body, error.status_code, dict(error.headers or {}))
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return json_response({"error": {"code": "SERVER_ERROR", "message": "Internal server error"}}, 500)

@@ -1,0 +1,283 @@
+"""The graph's backend, at `/api` beside `/api/v1`: parses, calls one function of the graph, shapes the answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from trigpoint.api.graph_access import GraphAccess, json_response, on_error
+from trigpoint.config import Settings
+from trigpoint.errors import GraphBadRequest, StoreUnavailable, TrigpointError, shorten
+from trigpoint.graph import queries, writes
+from trigpoint.graph.filters import (
+    BlockFilter,
+    EntityFilter,
+    GraphFilter,
+    PerformanceFilter,
+    check_slug,
+    check_uuid,
+    given,
+    moment_range,
+    parse_fields,
+)
+from trigpoint.graph.ingest import ingest_rows, parse_rows
+from trigpoint.graph.inputs import NewBlock, NewEntity, NewProject, NewRelation, check_body
+from trigpoint.graph.models import Entity, Project, QuotableBlock, SearchPerformance
+from trigpoint.graph.neighbourhood import Caps, entity_graph
+from trigpoint.graph.paging import Page, PageRequest
+from trigpoint.graph.performance import compare_periods, list_performance
+from trigpoint.graph.store import GraphStore
+from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, LIFECYCLE
+
+_MOST_BODY = 32 * 1024 * 1024  # 25,000 rows of Search Console, with room
+Answer = dict[str, Any]
+Work = Callable[[Request, Connection], Answer]
+WriteWork = Callable[[Request, Connection, Any], Answer]
+
+
+def graph_app(settings: Settings) -> Starlette:
+    """The graph's backend as an application of its own; its store opens at the first request."""
+    store = GraphStore(settings)
+    caps = Caps(settings.graph_max_edges, settings.graph_max_nodes)
+
+    def get(path: str, work: Work) -> Route:
+        async def endpoint(request: Request) -> Response:
+            return await run_in_threadpool(_read, store, work, request)
+
+        return Route(path, endpoint, methods=["GET"])
+
+    def write(method: str, path: str, work: WriteWork, status: int = 200) -> Route:
+        async def endpoint(request: Request) -> Response:
+            body = await _body(request)
+            return await run_in_threadpool(_write, store, work, request, body, status)
+
+        return Route(path, endpoint, methods=[method])
+
+    def graph(request: Request, connection: Connection) -> Answer:
+        entity_id = check_uuid(request.path_params["id"], "entityId")
+        chosen = GraphFilter.parse(request.query_params)
+        found = entity_graph(connection, _project(request, connection), entity_id, chosen, caps)
+        return {"data": found.shown()}
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        store.close()
+
+    app = Starlette(
+        routes=[
+            get("/api/projects", _projects),
+            get("/api/entities", _entities),
+            get("/api/entities/{id}", _entity),
+            get("/api/entities/{id}/graph", graph),
+            get("/api/seo/search-performance", _performance),
+            get("/api/seo/search-performance/compare", _compare),
+            get("/api/quotable-blocks", _blocks),
+            write("POST", "/api/projects", _new_project, 201),
+            write("POST", "/api/entities", _new_entity, 201),
+            write("PATCH", "/api/entities/{id}", _change_entity),
+            *(write("POST", f"/api/entities/{{id}}/{action}", _lifecycle(action)) for action in LIFECYCLE),
+            write("POST", "/api/entities/{id}/verify-freshness", _verify),
+            write("POST", "/api/relationships", _new_relation, 201),
+            write("DELETE", "/api/relationships", _delete_relation),
+            write("DELETE", "/api/relationships/{id}", _delete_relation),
+            write("POST", "/api/quotable-blocks", _new_block, 201),
+            write("POST", "/api/seo/search-performance/ingest", _ingest),
+        ],
+        middleware=[Middleware(GraphAccess, settings=settings)],
+        exception_handlers={TrigpointError: on_error, HTTPException: on_error, Exception: on_error},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.store = store
+    return app
+
+
+class GraphAtApi:
+    """Plain ASGI middleware: `/api/…` is the graph's, except `/api/v1`; closes the graph's store at the end."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.graph = graph_app(settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and is_graph_path(scope["path"]):
+            await self.graph(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+        if scope["type"] == "lifespan":
+            self.graph.state.store.close()
+
+
+def is_graph_path(path: str) -> bool:
+    return path.startswith("/api/") and path != "/api/v1" and not path.startswith("/api/v1/")
+
+
+def _read(store: GraphStore, work: Work, request: Request) -> Response:
+    try:
+        with store.snapshot() as connection:
+            return json_response(work(request, connection))
+    except SQLAlchemyError as error:
+        raise StoreUnavailable(f"The graph's database failed: {shorten(error, 300)}") from error
+
+
+def _write(store: GraphStore, work: WriteWork, request: Request, body: Any, status: int) -> Response:
+    try:
+        with store.writing() as connection:
+            answer = work(request, connection, body)
+        return json_response(answer, status)
+    except SQLAlchemyError as error:
+        raise StoreUnavailable(f"The graph's database failed: {shorten(error, 300)}") from error
+
+
+async def _body(request: Request) -> Any:
+    """The JSON body, or None where there is none; refused beyond the limit while it comes in."""
+    taken = bytearray()
+    async for part in request.stream():
+        taken += part
+        if len(taken) > _MOST_BODY:
+            raise GraphBadRequest(f"The body is larger than the {_MOST_BODY // 2**20} MB that are allowed")
+    if not taken:
+        return None
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise GraphBadRequest("The body must be sent as Content-Type: application/json")
+    try:
+        return orjson.loads(taken)
+    except orjson.JSONDecodeError as error:
+        raise GraphBadRequest(f"The body is not valid JSON: {shorten(error)}") from None
+
+
+def _project(request: Request, connection: Connection) -> str:
+    """`x-project-id`, then `x-project-slug`, then the cookie, then the default. A malformed header never falls through."""
+    if project_id := request.headers.get("x-project-id", "").strip():
+        return queries.project_named(connection, project_id=check_uuid(project_id, "x-project-id"))
+    if slug := request.headers.get("x-project-slug", "").strip():
+        return queries.project_named(connection, slug=check_slug(slug, "x-project-slug"))
+    try:
+        cookie = check_uuid(request.cookies.get("projectId"), "projectId")
+    except GraphBadRequest:
+        cookie = DEFAULT_PROJECT_ID
+    return queries.project_of_cookie(connection, cookie)
+
+
+def _entity_id(request: Request) -> str:
+    return check_uuid(request.path_params["id"], "entityId")
+
+
+def _listed(page: Page[Any], fields: tuple[str, ...] | None) -> Answer:
+    return {"data": [item.shown(fields) for item in page.items], "pagination": page.pagination.shown()}
+
+
+# --- reads ------------------------------------------------------------------------------------
+
+
+def _projects(request: Request, connection: Connection) -> Answer:
+    fields = parse_fields(request.query_params, Project.json_fields())
+    return _listed(queries.list_projects(connection, PageRequest.parse(request.query_params)), fields)
+
+
+def _entities(request: Request, connection: Connection) -> Answer:
+    params = request.query_params
+    fields, chosen, page = (
+        parse_fields(params, Entity.json_fields()),
+        EntityFilter.parse(params),
+        PageRequest.parse(params),
+    )
+    return _listed(queries.list_entities(connection, _project(request, connection), chosen, page), fields)
+
+
+def _entity(request: Request, connection: Connection) -> Answer:
+    entity_id, fields = _entity_id(request), parse_fields(request.query_params, Entity.json_fields())
+    return {"data": queries.find_entity(connection, _project(request, connection), entity_id).shown(fields)}
+
+
+def _performance(request: Request, connection: Connection) -> Answer:
+    params = request.query_params
+    fields = parse_fields(params, SearchPerformance.json_fields())
+    chosen, page = PerformanceFilter.parse(params), PageRequest.parse(params)
+    return _listed(list_performance(connection, _project(request, connection), chosen, page), fields)
+
+
+def _compare(request: Request, connection: Connection) -> Answer:
+    params = request.query_params
+    missing = [n for n in ("firstStart", "firstEnd", "secondStart", "secondEnd") if given(params, n) is None]
+    if missing:
+        raise GraphBadRequest(f"{missing[0]} is required: a comparison needs two whole periods")
+    base = replace(PerformanceFilter.parse(params), date_start=None, date_end=None)
+    first, second = (
+        replace(base, date_start=start, date_end=end)
+        for start, end in (moment_range(params, f"{n}Start", f"{n}End") for n in ("first", "second"))
+    )
+    return {"data": compare_periods(connection, _project(request, connection), first, second).shown()}
+
+
+def _blocks(request: Request, connection: Connection) -> Answer:
+    params = request.query_params
+    fields = parse_fields(params, QuotableBlock.json_fields())
+    chosen, page = BlockFilter.parse(params), PageRequest.parse(params)
+    return _listed(queries.list_blocks(connection, _project(request, connection), chosen, page), fields)
+
+
+# --- writes -----------------------------------------------------------------------------------
+
+
+def _new_project(request: Request, connection: Connection, body: Any) -> Answer:
+    return {"data": writes.create_project(connection, NewProject.parse(body)).shown()}
+
+
+def _new_entity(request: Request, connection: Connection, body: Any) -> Answer:
+    new = NewEntity.parse(body)
+    return {"data": writes.create_entity(connection, _project(request, connection), new).shown()}
+
+
+def _change_entity(request: Request, connection: Connection, body: Any) -> Answer:
+    entity_id = _entity_id(request)
+    return {"data": writes.change_entity(connection, _project(request, connection), entity_id, body).shown()}
+
+
+def _lifecycle(action: str) -> WriteWork:
+    def work(request: Request, connection: Connection, body: Any) -> Answer:
+        entity_id = _entity_id(request)
+        return {"data": writes.move_entity(connection, _project(request, connection), entity_id, action).shown()}
+
+    return work
+
+
+def _verify(request: Request, connection: Connection, body: Any) -> Answer:
+    entity_id = _entity_id(request)
+    return {"data": writes.verify_freshness(connection, _project(request, connection), entity_id).shown()}
+
+
+def _new_relation(request: Request, connection: Connection, body: Any) -> Answer:
+    new = NewRelation.parse(body)
+    return {"data": writes.create_relation(connection, _project(request, connection), new).shown()}
+
+
+def _delete_relation(request: Request, connection: Connection, body: Any) -> Answer:
+    relation_id = check_uuid(request.path_params.get("id") or request.query_params.get("id"), "id")
+    return {"data": writes.delete_relation(connection, _project(request, connection), relation_id).shown()}
+
+
+def _new_block(request: Request, connection: Connection, body: Any) -> Answer:
+    new = NewBlock.parse(body)
+    block, warnings = writes.create_block(connection, _project(request, connection), new)
+    return {"data": block.shown(), "warnings": warnings}
+
+
+def _ingest(request: Request, connection: Connection, body: Any) -> Answer:
+    rows = parse_rows(check_body(body, ("rows",)).get("rows"))
+    return {"data": asdict(ingest_rows(connection, _project(request, connection), rows))}

@@ -1,0 +1,68 @@
+"""Commands of many requests in one round trip: what is asked while an earlier batch is on its way goes with the next."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import NoScriptError
+
+
+class Batch:
+    """`await batch.ask("HMGET", key, "status")`. Under load a command costs a fraction of what it costs alone."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
+        self._sender: asyncio.Task[None] | None = None
+
+    async def ask(self, *command: Any) -> Any:
+        """The reply. Raises what Redis or the connection says."""
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((command, reply))
+        if self._sender is None:
+            self._sender = asyncio.create_task(self._send())
+        return await reply
+
+    async def run(self, script: str, keys: list[str], *args: Any) -> Any:
+        """A Lua script, by its hash; its text follows only where the server does not know it."""
+        rest = (len(keys), *keys, *args)
+        try:
+            return await self.ask("EVALSHA", _sha1(script), *rest)
+        except NoScriptError:
+            return await self.ask("EVAL", script, *rest)
+
+    async def _send(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                await self._send_one(batch)
+        finally:
+            self._sender = None
+
+    async def _send_one(self, batch: list[tuple[tuple[Any, ...], asyncio.Future[Any]]]) -> None:
+        pipe = self._redis.pipeline(transaction=False)
+        for command, _ in batch:
+            pipe.execute_command(*command)
+        try:
+            replies = await pipe.execute(raise_on_error=False)
+        except Exception as error:
+            replies = [error] * len(batch)
+        for (_, future), reply in zip(batch, replies, strict=True):
+            if future.done():  # the caller has gone
+                continue
+            if isinstance(reply, Exception):
+                future.set_exception(reply)
+            else:
+                future.set_result(reply)
+
+
+_SHA1: dict[str, str] = {}
+
+
+def _sha1(script: str) -> str:
+    if script not in _SHA1:
+        _SHA1[script] = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+    return _SHA1[script]
