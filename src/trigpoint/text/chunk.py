@@ -79,10 +79,9 @@ class TextChunker:
     def spans(self, text: str) -> list[Span]:
         """Where each chunk begins and ends. Both only ever grow from one to the next."""
         spans = _split(text, self.chunk_size, self.overlap)
-        if self._count_tokens is None:
-            return spans
-        fitting = [part for span in spans for part in self._within_window(text, span)]
-        return fitting if len(fitting) == len(spans) else _without_contained(fitting)
+        if self._count_tokens is not None:
+            spans = [part for span in spans for part in self._within_window(text, span)]
+        return _without_contained(spans)
 
     def _within_window(self, text: str, span: Span) -> list[Span]:
         """The span itself, or smaller ones where it has too many tokens, as dense figures and bad OCR do."""
@@ -133,7 +132,7 @@ def without_overlap(chunks: Iterable[Chunk]) -> list[str]:
 
 
 def _without_contained(spans: list[Span]) -> list[Span]:
-    """In order, less those that lie within another: splitting for tokens may leave a tail that the next chunk has whole."""
+    """In order, less those that lie within another, such as a last chunk that is overlap and blanks only."""
     kept: list[Span] = []
     for span in sorted(spans, key=lambda s: (s[0], -s[1])):
         if not kept or span[1] > kept[-1][1]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from trigpoint.config import Settings
 from trigpoint.errors import Cancelled, ModelMissing, shorten
-from trigpoint.text.weights import ModelFiles, find_model, header_hash
+from trigpoint.text.weights import WAYS_OUT, Layout, ModelFiles, find_model, read_layout
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 DIMENSIONS = 384
 WINDOW = 256  # tokens that the model reads, its two special ones included
+_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+_TYPE_TABLE = "embeddings.token_type_embeddings.weight"  # our graph takes its first row: all our tokens are of type 0
 _GOLDEN_TEXT = "Significant development should be focused on locations which are or can be made sustainable."
 
 Vector = NDArray[np.float32]
@@ -97,14 +99,10 @@ class _Model:
     """The loaded graph, tokenizer and threads."""
 
     def __init__(self, files: ModelFiles) -> None:
-        from tokenizers import Tokenizer
-
         self.files = files
-        self.tokenizer: Tokenizer = Tokenizer.from_file(str(files.tokenizer))
-        self.tokenizer.no_truncation()  # the file says 128; the model reads 256, and we cut there ourselves
-        self.tokenizer.no_padding()
+        self.tokenizer = _open_tokenizer(files)
         self._end = int(self.tokenizer.encode("").ids[-1])
-        self._session = _open_graph(files)
+        self._session, self._weights = _open_graph(files)
         self._threads = ThreadPoolExecutor(max_workers=_cores(), thread_name_prefix="embed")
 
     def vector(self, text: str) -> Vector:
@@ -140,22 +138,55 @@ class _Model:
         return f"all-MiniLM-L6-v2 weights-{weights[:16]} {versions} golden-{golden[:16]}"
 
 
-def _open_graph(files: ModelFiles) -> Any:
-    """Our graph, its weights read from the model's own file. One thread a run: texts are what runs in parallel."""
+def _open_tokenizer(files: ModelFiles) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer: Tokenizer = Tokenizer.from_file(str(files.tokenizer))
+    except Exception as error:  # the library raises nothing more particular
+        raise ModelMissing(f"{files.tokenizer} cannot be read ({error}). {WAYS_OUT}") from error
+    tokenizer.no_truncation()  # the file says 128; the model reads 256, and we cut there ourselves
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _open_graph(files: ModelFiles) -> tuple[Any, list[Any]]:
+    """Our graph with the model's weights, and what must be kept alive beside it. One thread a run: texts are what runs in parallel."""
     import onnxruntime
 
     graph = resources.files("trigpoint.text").joinpath("model/minilm.onnx").read_bytes()
-    if header_hash(files.weights).encode() not in graph:
-        raise ModelMissing(
-            f"{files.weights} ({files.origin}) lays its tensors out differently from the all-MiniLM-L6-v2 that our graph was built for. "
-            "Use the original model.safetensors, or build the graph for this one: python tools/build_onnx_graph.py FOLDER"
-        )
+    layout = read_layout(files.weights)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(files.folder))
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    weights: list[Any] = []
+    if layout.sha256.encode() in graph and not files.weights.is_symlink():
+        options.add_session_config_entry(_WEIGHTS_FOLDER, str(files.folder.resolve()))
+    else:  # other offsets than the graph has, or a link, which onnxruntime does not follow: hand the tensors over
+        names, weights = _mapped(files, layout)
+        options.add_external_initializers(names, weights)
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"]), weights
+    except Exception as error:  # onnxruntime's own exceptions share no useful base
+        reason = str(error).splitlines()[0]
+        raise ModelMissing(
+            f"{files.weights} ({files.origin}) is not all-MiniLM-L6-v2 as we know it ({reason}). {WAYS_OUT}"
+        ) from error
+
+
+def _mapped(files: ModelFiles, layout: Layout) -> tuple[list[str], list[Any]]:
+    """The tensors that the graph takes, mapped from the file."""
+    from onnxruntime import OrtValue
+
+    content = np.memmap(files.weights, dtype=np.uint8, mode="r")
+    names, values = [], []
+    for name, tensor in layout.tensors.items():
+        if tensor.dtype == "F32" and name.startswith(("embeddings.", "encoder.")):
+            array = content[tensor.start : tensor.end].view(np.float32).reshape(tensor.shape)
+            names.append(name)
+            values.append(OrtValue.ortvalue_from_numpy(array[0] if name == _TYPE_TABLE else array))
+    return names, values
 
 
 def _refuse_empty(texts: Sequence[str]) -> None:

