@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,17 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 from trigpoint.errors import ExtractionFailed, FileMissing, NoContent, UnsupportedFileType, shorten
 from trigpoint.text import ocr
+from trigpoint.text.damage import damage, lost_tail
 from trigpoint.text.images import (
     IMAGE_SUFFIXES,
     MAX_IMAGE_PIXELS,
     OCR_DPI,
     QUICK_LOOK_DPI,
-    QUICK_LOOK_SIDE,
     SUPPORTED_SUFFIXES,
     covered_ratio,
     image_kind,
     is_rendering_name,
+    picture_scale,
     raster_scale,
+    sheet_scale,
 )
 from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Page, clean_text, has_text
 from trigpoint.text.readers import Job, Lost, ReaderPool
@@ -47,12 +48,13 @@ QUICK_LOOK_WORDS = 10
 SURVEYS_KEPT = 4
 MAX_PAGES = 20_000
 
+TURNED_BELOW = 50.0
+TURNED_WORDS = 5
+
 DRAWING_MAX_CHARS = 1_000
 DRAWING_PATHS = 100
 DRAWING_IMAGE_RATIO = 0.25
 DRAWING_SHEET = 595 * 842 * 1.2
-
-_LINEARIZED = re.compile(rb"/Linearized\b[^>]{0,400}?/N\s+([0-9]{1,7})\b")
 
 
 class DocumentProcessor:
@@ -252,15 +254,15 @@ def _open_pdf(path: str) -> Any:
         pages = 0 if locked else document.page_count
     except Exception as error:
         why = str(error.__cause__ or error).partition(": ")[2] or str(error)
-        raise ExtractionFailed(f"{name} is damaged{_cut_short(path)} and cannot be read: {shorten(why)}.") from None
+        raise ExtractionFailed(f"{name} is damaged{lost_tail(path)} and cannot be read: {shorten(why)}.") from None
     if not document.is_pdf:
         raise ExtractionFailed(f"{name} is not a PDF, whatever its name says.")
     if locked:
         raise ExtractionFailed(f"{name} is encrypted: a password is needed to open it.")
     if pages > MAX_PAGES:
         raise ExtractionFailed(f"{name} claims to have {pages} pages; at most {MAX_PAGES} are read.")
-    if pages == 0 and (document.is_repaired or _cut_short(path) or pymupdf.TOOLS.mupdf_warnings(reset=True)):
-        raise ExtractionFailed(f"{name} is damaged{_cut_short(path)}: no page of it can be recovered.")
+    if pages == 0 and (document.is_repaired or lost_tail(path) or pymupdf.TOOLS.mupdf_warnings(reset=True)):
+        raise ExtractionFailed(f"{name} is damaged{lost_tail(path)}: no page of it can be recovered.")
     if pages == 0:
         raise NoContent(f"{name} has no pages.")
     return document
@@ -294,33 +296,12 @@ def _pixels(page: Any) -> tuple[int, int]:
     return image["width"], image["height"]
 
 
-def _cut_short(path: str) -> str:
-    with open(path, "rb") as file:
-        file.seek(max(0, os.path.getsize(path) - 2048))
-        return "" if b"%%EOF" in file.read() else " (its end is missing, as after a broken download)"
-
-
-def _promised_pages(path: str) -> int | None:
-    """The page count that the head of a web-optimised PDF states, which survives the loss of its tail."""
-    with open(path, "rb") as file:
-        found = _LINEARIZED.search(file.read(2048))
-    return int(found.group(1)) if found else None
-
-
 def read_opening(path: str, pages: Sequence[int]) -> Iterator[Opened]:
     document = _document(path)
-    yield Opened(0, document.page_count, tuple(_damage(document, path)) if document.is_pdf else ())
-
-
-def _damage(document: Any, path: str) -> Iterator[str]:
-    cut = _cut_short(path)
-    if document.is_repaired:
-        yield f"The file was damaged{cut} and was repaired; parts of it may be missing."
-    elif cut:
-        yield f"The file may be incomplete{cut}."
-    promised = _promised_pages(path)
-    if promised is not None and promised > document.page_count:
-        yield f"The file should have {promised} pages; {document.page_count} were found."
+    count = document.page_count
+    yield Opened(
+        0, count, tuple(damage(path, repaired=document.is_repaired, page_count=count)) if document.is_pdf else ()
+    )
 
 
 def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
@@ -328,14 +309,14 @@ def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
     pymupdf = _mupdf()
     document = _document(path)
     labels = document.is_pdf and bool(document.get_page_labels())
-    doubtful = document.is_pdf and (document.is_repaired or bool(_cut_short(path)))
+    doubtful = document.is_pdf and (document.is_repaired or bool(lost_tail(path)))
     for number in pages:
         try:
             page = document[number - 1]
-            if doubtful and not page.xref:  # MuPDF shows a blank page and says nothing
-                yield PageLook(number, "", note="is missing from the file", unreadable=True)
+            if doubtful and not _exists(document, page.xref):
+                yield PageLook(number, "", note="missing from the file", unreadable=True)
                 continue
-            incomplete = "has lost a part of its content" if doubtful and _lost_content(document, page) else None
+            incomplete = "a part of its content is lost" if doubtful and _lost_content(document, page) else None
             found = page.get_textpage(flags=pymupdf.TEXTFLAGS_TEXT | pymupdf.TEXT_PRESERVE_IMAGES)
             text = clean_text(found.extractText())
             ratio = covered_ratio([image["bbox"] for image in found.extractIMGINFO()], tuple(page.rect))
@@ -344,6 +325,11 @@ def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
         except Exception as error:
             yield PageLook(number, "", note=f"could not be read ({shorten(error)})", unreadable=True)
     pymupdf.TOOLS.store_shrink(100)
+
+
+def _exists(document: Any, xref: int) -> bool:
+    """Whether the file holds this page; where it does not, MuPDF shows a blank one and says nothing."""
+    return 0 < xref < document.xref_length() and bool(document.xref_get_key(xref, "Type")[1] == "/Page")
 
 
 def _lost_content(document: Any, page: Any) -> bool:
@@ -365,39 +351,47 @@ def read_by_ocr(path: str, pages: Sequence[int], dpi: int, timeout: float) -> It
     engine = ocr.engine()
     for number in pages:
         try:
-            picture, note = _rasterise(document, number, dpi)
-            found = engine.read(picture, timeout=timeout) if picture else ocr.NOTHING
+            yield _read_upright(engine, document[number - 1], dpi, timeout)
         except ExtractionFailed:
             raise
         except Exception as error:
             yield PageOcr(number, "", note=f"could not be read by OCR ({shorten(error)})")
-            continue
-        yield PageOcr(number, clean_text(found.text), found.confidence, found.confident_words, note)
     _mupdf().TOOLS.store_shrink(100)
 
 
-def _rasterise(document: Any, number: int, dpi: int) -> tuple[ocr.Picture | None, str | None]:
+def _read_upright(engine: ocr.Engine, page: Any, dpi: int, timeout: float) -> PageOcr:
+    """Reads the page as it lies and, where that gives little, as it lies best."""
+    picture, note = _rasterise(page, dpi)
+    found = engine.read(picture, timeout=timeout) if picture else ocr.NOTHING
+    if picture and (found.confidence or 0.0) < TURNED_BELOW:
+        looks = {
+            turn: engine.read(_rasterise(page, QUICK_LOOK_DPI, turn)[0] or picture, timeout=timeout)
+            for turn in (90, 270, 180)
+        }
+        turn = max(looks, key=lambda angle: looks[angle].confident_words)
+        if looks[turn].confident_words >= max(TURNED_WORDS, 2 * found.confident_words):
+            note = "; ".join(filter(None, (note, f"read turned by {turn}°")))
+            picture, _ = _rasterise(page, dpi, turn)
+            found = engine.read(picture, timeout=timeout) if picture else found
+    return PageOcr(page.number + 1, clean_text(found.text), found.confidence, found.confident_words, note)
+
+
+def _rasterise(page: Any, dpi: int, turn: int = 0) -> tuple[ocr.Picture | None, str | None]:
     """The page in grey, None where it is blank; and what had to be done to it."""
     pymupdf = _mupdf()
-    page = document[number - 1]
-    wanted = dpi / 72 if document.is_pdf else _picture_scale(page, dpi)
-    scale = raster_scale(page.rect.width, page.rect.height, wanted)
-    note = f"is too large for {dpi} DPI and was read at {scale * 72:.0f} DPI" if scale < wanted else None
-    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False)
+    is_pdf = page.parent.is_pdf
+    sheet = page.rect.width, page.rect.height
+    wanted = sheet_scale(*sheet, dpi) if is_pdf else picture_scale(*_pixels(page), dpi) * _pixels(page)[0] / sheet[0]
+    scale = raster_scale(*sheet, wanted)
+    note = f"too large for {dpi} DPI, read at {scale * 72:.0f} DPI" if scale < wanted else None
+    matrix = pymupdf.Matrix(scale, scale).prerotate(turn)
+    pixmap = page.get_pixmap(matrix=matrix, colorspace=pymupdf.csGRAY, alpha=False)
     samples = bytes(pixmap.samples_mv)
     if samples.count(samples[:1]) == len(samples):
         return None, note
-    seen_as = max(70, round(scale * 72)) if document.is_pdf else dpi
-    return ocr.Picture(pixmap.width, pixmap.height, pixmap.stride, samples, seen_as), note
-
-
-def _picture_scale(page: Any, dpi: int) -> float:
-    """An image file is read in its own pixels (the resolution that it states is often wrong), a small one doubled."""
-    width, height = _pixels(page)
-    own = float(width / page.rect.width)
-    if max(width, height) < QUICK_LOOK_SIDE:
-        return own * 2
-    return own * QUICK_LOOK_SIDE / max(width, height) if dpi == QUICK_LOOK_DPI else own
+    return ocr.Picture(
+        pixmap.width, pixmap.height, pixmap.stride, samples, max(70, round(scale * 72)) if is_pdf else dpi
+    ), note
 
 
 READERS: Mapping[str, Callable[..., Iterator[Any]]] = {"open": read_opening, "text": read_text, "ocr": read_by_ocr}

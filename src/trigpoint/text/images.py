@@ -96,3 +96,18 @@ def raster_scale(width: float, height: float, scale: float) -> float:
         return scale
     by_area = math.sqrt(MAX_RASTER_PIXELS / (width * height))
     return min(scale, by_area, MAX_RASTER_SIDE / max(width, height))
+
+
+def sheet_scale(width: float, height: float, dpi: int) -> float:
+    """Pixels a point for a sheet; a quick look at one smaller than A4 gets as many pixels as A4 does."""
+    if dpi != QUICK_LOOK_DPI:
+        return dpi / 72
+    return min(OCR_DPI / 72, max(dpi / 72, QUICK_LOOK_SIDE / max(width, height, 1)))
+
+
+def picture_scale(width: int, height: int, dpi: int) -> float:
+    """For an image file: its own pixels, since the resolution that it states is often wrong; a small one doubled."""
+    side = max(width, height, 1)
+    if side < QUICK_LOOK_SIDE:
+        return 2.0
+    return QUICK_LOOK_SIDE / side if dpi == QUICK_LOOK_DPI else 1.0
