@@ -84,7 +84,7 @@ def _offsets(chunk: StoredChunk) -> tuple[int, int] | None:
     if not isinstance(doc, Mapping):
         return None
     start, end = doc.get("start"), doc.get("end")
-    if type(start) is int and type(end) is int and 0 <= start and end - start == len(chunk.text):
+    if type(start) is int and type(end) is int and start >= 0 and end - start == len(chunk.text):
         return start, end
     return None
 
