@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvicorn
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.storage.redis import redis_server
@@ -50,6 +54,29 @@ def free_port() -> Callable[[], int]:
             return int(sock.getsockname()[1])
 
     return pick
+
+
+@pytest.fixture
+def serve() -> Callable[[Any], AbstractAsyncContextManager[str]]:
+    """`async with serve(app) as url:` runs an ASGI app on a free port of this machine, in this process."""
+
+    @asynccontextmanager
+    async def run(app: Any) -> AsyncIterator[str]:
+        config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        task = asyncio.create_task(server.serve())
+        while not server.started:
+            if task.done():
+                task.result()
+            await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.should_exit = True
+            await task
+
+    return run
 
 
 @pytest.fixture

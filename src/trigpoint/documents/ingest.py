@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from trigpoint.config import Settings
@@ -73,8 +72,8 @@ class DocumentIngest:
             if _hash(path) != file_hash:
                 raise ExtractionFailed(f"{shorten(path.name)} changed while it was being read. Ingest it again")
             row = self._row(request, document_id, file_hash, path, look, extraction, chunks)
-            standing = self._store(row, path, chunks, report, cancelled)
-        if standing != row:
+            first = self._store(row, path, chunks, report, cancelled)
+        if not first:
             return AlreadyIngested(document_id=document_id)
         report(_STORED, _STORED, f"stored {len(chunks)} chunks")
         return _ingested(row, look, extraction)
@@ -116,14 +115,14 @@ class DocumentIngest:
             application_ref=request.application_ref,
             document_type=document_type,
             chunk_count=len(chunks),
-            ingested_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+            ingested_at="",  # when it becomes visible
             extraction_method=extraction.method,
             contains_drawings=look.contains_drawings,
         )
 
     def _store(
         self, row: RegisteredDocument, path: Path, chunks: list[Chunk], report: Report, cancelled: Callable[[], bool]
-    ) -> RegisteredDocument:
+    ) -> bool:
         def embedded(done: int, total: int) -> None:
             report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"embedded {done} of {total} chunks")
 

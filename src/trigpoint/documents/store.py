@@ -12,6 +12,8 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
 from types import TracebackType
 from typing import Any, Self
@@ -68,8 +70,8 @@ class DocumentStore:
         vectors: Vector,
         metadatas: Sequence[dict[str, Any]],
         cancelled: Callable[[], bool],
-    ) -> RegisteredDocument:
-        """Write a document; it becomes visible with the last step. Returns the row that stands."""
+    ) -> bool:
+        """Write a document; it becomes visible with the last step. False where another process was first."""
         texts = [chunk.text for chunk in chunks]
         try:
             for at in range(0, len(chunks), _WRITTEN_AT_ONCE):
@@ -83,7 +85,8 @@ class DocumentStore:
         except Cancelled:
             self._forget_unregistered(row.document_id, chunk_ids)
             raise
-        return self.registry.register(row)
+        row = replace(row, ingested_at=datetime.now(UTC).isoformat(timespec="microseconds"))
+        return self.registry.register(row) == row
 
     def chunks_of(self, document_id: str) -> list[Record]:
         """A document's passages in order."""

@@ -1,0 +1,314 @@
+"""The policy knowledge base's MCP server: six tools, port 3003. Parses, calls the domain, shapes the answer."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from trigpoint.config import Settings
+from trigpoint.dates import parse_day
+from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
+from trigpoint.text.retrieval import PassageHit, SearchMode
+
+_INSTRUCTIONS = (
+    "Planning policy as it stood on a date. Give effective_date (an application's validation date) to search only the "
+    "revisions that were in force on that day. Cite source, version_label and section_ref."
+)
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty")
+    return text
+
+
+Words = Annotated[PlainText, Field(max_length=10_000), AfterValidator(_not_blank)]
+Slug = Annotated[PlainText, Field(min_length=1, max_length=100)]
+RevisionId = Annotated[PlainText, Field(min_length=1, max_length=200)]
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    status: Literal["success"] = "success"
+
+
+class SearchInput(ToolInput):
+    query: Words = Field(description="Natural language search query")
+    sources: list[Slug] | None = Field(
+        None, max_length=200, description='Only these policies, by slug, e.g. ["LTN_1_20", "NPPF"]'
+    )
+    effective_date: PlainText | None = Field(
+        None, description="YYYY-MM-DD: only revisions in force on this date. Without it, all revisions answer"
+    )
+    n_results: int = Field(10, ge=1, le=1000, description="Maximum number of results to return")
+    mode: SearchMode = Field(
+        "semantic", description="semantic: by meaning. hybrid: by meaning and by the query's words"
+    )
+
+
+class FoundPassage(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    chunk_id: str
+    text: str
+    relevance_score: float = Field(description="Cosine of query and passage, 0 to 1")
+    source: str
+    revision_id: str
+    version_label: str
+    section_ref: str
+    page_number: int
+    score: float | None = Field(None, description="Fused score by which hybrid results are ranked; only there")
+
+    @model_serializer(mode="wrap")
+    def _leave_out_absent_score(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
+        dumped: dict[str, object] = dump(self)
+        if self.score is None:
+            dumped.pop("score")
+        return dumped
+
+
+class SearchAnswer(Answer):
+    query: str
+    effective_date: str | None
+    results_count: int
+    results: list[FoundPassage]
+
+
+class SectionInput(ToolInput):
+    source: Slug = Field(description="Policy source slug, e.g. LTN_1_20")
+    section_ref: Words = Field(description="Section reference, e.g. Chapter 5, Table 5-2, Para 116, Policy SLE 4")
+    revision_id: RevisionId | None = Field(
+        None, description="Revision ID. By default the revision in force today, else the latest"
+    )
+
+
+class SectionAnswer(Answer):
+    source: str
+    section_ref: str
+    revision_id: str
+    version_label: str
+    text: str
+    page_numbers: list[int]
+
+
+class NoInput(ToolInput):
+    pass
+
+
+class ListedPolicy(BaseModel):
+    source: str
+    title: str
+    category: str
+
+
+class PoliciesAnswer(Answer):
+    policy_count: int
+    policies: list[ListedPolicy]
+
+
+class RevisionsInput(ToolInput):
+    source: Slug = Field(description="Policy source slug, e.g. NPPF")
+
+
+class ListedRevision(BaseModel):
+    revision_id: str
+    version_label: str
+    effective_from: str
+    effective_to: str | None
+    status: str
+    chunk_count: int
+
+
+class RevisionsAnswer(Answer):
+    source: str
+    revision_count: int
+    revisions: list[ListedRevision]
+
+
+class IngestInput(ToolInput):
+    source: Slug = Field(description="Policy source slug")
+    revision_id: RevisionId = Field(description="Revision ID, already registered")
+    file_path: Annotated[PlainText, Field(min_length=1, max_length=4096)] = Field(
+        description="Absolute path to the PDF on disk, below the data folder or DOCUMENT_ROOTS"
+    )
+    reindex: bool = Field(False, description="Replace the passages that the revision has")
+
+
+class IngestAnswer(Answer):
+    source: str
+    revision_id: str
+    chunks_created: int
+    page_count: int
+    extraction_method: Literal["text_layer", "ocr", "mixed"]
+
+
+class RemoveInput(ToolInput):
+    source: Slug = Field(description="Policy source slug")
+    revision_id: RevisionId = Field(description="Revision ID")
+
+
+class RemoveAnswer(Answer):
+    source: str
+    revision_id: str
+    chunks_removed: int
+
+
+async def search_policy(given: SearchInput, call: Call) -> SearchAnswer:
+    knowledge: PolicyKnowledge = call.state
+    day = None if given.effective_date is None else parse_day(given.effective_date)
+    found = await knowledge.search(
+        given.query, sources=given.sources, effective_date=day, n_results=given.n_results, mode=given.mode
+    )
+    return SearchAnswer(
+        query=given.query,
+        effective_date=given.effective_date,
+        results_count=len(found),
+        results=[_found(hit) for hit in found],
+    )
+
+
+async def get_policy_section(given: SectionInput, call: Call) -> SectionAnswer:
+    knowledge: PolicyKnowledge = call.state
+    section = await knowledge.section(given.source, given.section_ref, given.revision_id)
+    return SectionAnswer(
+        source=given.source,
+        section_ref=section.section_ref,
+        revision_id=section.revision.revision_id,
+        version_label=section.revision.version_label,
+        text=section.text,
+        page_numbers=list(section.page_numbers),
+    )
+
+
+async def list_policy_documents(given: NoInput, call: Call) -> PoliciesAnswer:
+    knowledge: PolicyKnowledge = call.state
+    policies = await knowledge.registry.list_policies()
+    listed = [ListedPolicy(source=p.source, title=p.title, category=p.category.value) for p in policies]
+    return PoliciesAnswer(policy_count=len(listed), policies=listed)
+
+
+async def list_policy_revisions(given: RevisionsInput, call: Call) -> RevisionsAnswer:
+    knowledge: PolicyKnowledge = call.state
+    revisions = await knowledge.registry.list_revisions(given.source)
+    listed = [
+        ListedRevision(
+            revision_id=r.revision_id,
+            version_label=r.version_label,
+            effective_from=r.effective_from.isoformat(),
+            effective_to=None if r.effective_to is None else r.effective_to.isoformat(),
+            status=r.status.value,
+            chunk_count=r.chunk_count or 0,
+        )
+        for r in revisions
+    ]
+    return RevisionsAnswer(source=given.source, revision_count=len(listed), revisions=listed)
+
+
+async def ingest_policy_revision(given: IngestInput, call: Call) -> IngestAnswer:
+    knowledge: PolicyKnowledge = call.state
+    ingested = await knowledge.ingest(
+        given.source, given.revision_id, given.file_path, report=call.report, cancelled=call.cancelled
+    )
+    return IngestAnswer(
+        source=given.source,
+        revision_id=given.revision_id,
+        chunks_created=ingested.chunks_created,
+        page_count=ingested.page_count,
+        extraction_method=ingested.extraction_method,
+    )
+
+
+async def remove_policy_revision(given: RemoveInput, call: Call) -> RemoveAnswer:
+    knowledge: PolicyKnowledge = call.state
+    removed = await knowledge.remove(given.source, given.revision_id)
+    return RemoveAnswer(source=given.source, revision_id=given.revision_id, chunks_removed=removed)
+
+
+TOOLS = (
+    Tool(
+        "search_policy",
+        "Search planning policy by meaning. Give effective_date, usually an application's validation date, so that "
+        "only the revisions in force on that day answer; without it superseded text answers too. Each result has the "
+        "passage, its relevance from 0 to 1, and the policy, revision, section and page to cite. Use mode hybrid for "
+        "questions that turn on particular words, numbers or policy names.",
+        SearchInput,
+        SearchAnswer,
+        search_policy,
+        read_only=True,
+        title="Search policy",
+    ),
+    Tool(
+        "get_policy_section",
+        "Read one section of a policy whole, by its reference as search results show it (Chapter 5, Section 11.1, "
+        "Table 5-2, Para 116, Policy SLE 4), from the revision in force today or the one given.",
+        SectionInput,
+        SectionAnswer,
+        get_policy_section,
+        read_only=True,
+        title="Read a policy section",
+    ),
+    Tool(
+        "list_policy_documents",
+        "List all registered policy documents with source slug, title and category.",
+        NoInput,
+        PoliciesAnswer,
+        list_policy_documents,
+        read_only=True,
+        title="List policies",
+    ),
+    Tool(
+        "list_policy_revisions",
+        "List all revisions of a policy, newest first, with the dates between which each was in force and its status.",
+        RevisionsInput,
+        RevisionsAnswer,
+        list_policy_revisions,
+        read_only=True,
+        title="List revisions of a policy",
+    ),
+    Tool(
+        "ingest_policy_revision",
+        "Ingest the PDF of a registered policy revision: extracts text, splits it by section, embeds and stores it. "
+        "The revision's old passages, if it has any, answer until the new ones are complete. Registry status is "
+        "recorded by the caller, not here.",
+        IngestInput,
+        IngestAnswer,
+        ingest_policy_revision,
+        idempotent=True,
+        title="Ingest a policy revision",
+    ),
+    Tool(
+        "remove_policy_revision",
+        "Remove all passages of a policy revision from the vector store. The registry is not changed.",
+        RemoveInput,
+        RemoveAnswer,
+        remove_policy_revision,
+        idempotent=True,
+        destructive=True,
+        title="Remove a policy revision's passages",
+    ),
+)
+
+
+def server(settings: Settings) -> ToolServer:
+    def lifespan() -> AbstractAsyncContextManager[PolicyKnowledge]:
+        return open_knowledge(settings)
+
+    return ToolServer("policy-kb-mcp", TOOLS, settings, lifespan=lifespan, instructions=_INSTRUCTIONS)
+
+
+def _found(hit: PassageHit) -> FoundPassage:
+    return FoundPassage(
+        chunk_id=hit.id,
+        text=hit.text,
+        relevance_score=hit.relevance_score,
+        source=hit.metadata["source"],
+        revision_id=hit.metadata["revision_id"],
+        version_label=hit.metadata["version_label"],
+        section_ref=hit.metadata["section_ref"],
+        page_number=hit.metadata["page_number"],
+        score=hit.score,
+    )

@@ -1,0 +1,291 @@
+"""The planning portal's MCP server (`cherwell-scraper-mcp`): four tools, port 3001. Thin: parse, call, shape."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from trigpoint.config import Settings
+from trigpoint.errors import TrigpointError
+from trigpoint.ids import parse_application_ref
+from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.portal.client import PortalClient
+from trigpoint.portal.downloads import Download, allowed_folder, download_all, download_one
+from trigpoint.portal.filters import Wanted
+from trigpoint.portal.models import PortalDocument
+
+_ERROR_TYPES = {
+    "application_not_found",
+    "invalid_reference",
+    "rate_limited",
+    "request_failed",
+    "download_failed",
+    "validation_error",
+}
+_OUTPUT_DIR = (
+    "Folder to write to: below `downloads` in the data folder (a relative path is taken from there) or below one "
+    "of DOCUMENT_ROOTS"
+)
+_INSTRUCTIONS = (
+    "The council's planning register. Look an application up by its reference, list its documents, fetch them. "
+    "Requests go out one a second, so fetching a large application takes many minutes: follow the progress."
+)
+
+Reference = Annotated[PlainText, Field(max_length=100)]
+
+
+class ReferenceInput(ToolInput):
+    application_ref: Reference = Field(description="Planning application reference, e.g. 25/01178/REM")
+
+
+class DownloadInput(ToolInput):
+    document_url: Annotated[PlainText, Field(min_length=1, max_length=4096)] = Field(
+        description="Address of the document, as list_application_documents gives it"
+    )
+    output_dir: Annotated[PlainText, Field(max_length=4096)] = Field(description=_OUTPUT_DIR)
+    filename: Annotated[PlainText, Field(min_length=1, max_length=1000)] | None = Field(
+        None, description="Name of the file. By default the portal's; the extension always follows the content"
+    )
+
+
+class DownloadAllInput(ReferenceInput):
+    output_dir: Annotated[PlainText, Field(max_length=4096)] = Field(
+        description=_OUTPUT_DIR + ". Files go to a folder of the application's own below it"
+    )
+    skip_filter: bool = Field(False, description="Fetch every document, whatever it is")
+    include_consultation_responses: bool = Field(False, description="Fetch responses of consultees as well")
+    include_public_comments: bool = Field(False, description="Fetch comments of the public as well")
+
+
+class ApplicationOut(BaseModel):
+    reference: str
+    address: str | None
+    proposal: str | None
+    applicant: str | None
+    agent: str | None
+    status: str | None
+    application_type: str | None
+    ward: str | None
+    parish: str | None
+    date_received: date | None
+    date_validated: date | None
+    consultation_end: date | None
+    target_date: date | None
+    decision_date: date | None
+    decision: str | None
+    case_officer: str | None
+
+
+class DetailsAnswer(BaseModel):
+    status: Literal["success"] = "success"
+    application: ApplicationOut
+
+
+class DocumentOut(BaseModel):
+    document_id: str
+    description: str
+    document_type: str
+    date_published: date | None
+    url: str
+    file_size: int | None
+    file_name: str
+    drawing_ref: str | None
+
+
+class ListAnswer(BaseModel):
+    status: Literal["success"] = "success"
+    application_ref: str
+    document_count: int
+    documents: list[DocumentOut]
+
+
+class DownloadAnswer(BaseModel):
+    status: Literal["success"] = "success"
+    file_path: str
+    file_size: int
+    sha256: str
+    content_type: str
+
+
+class DownloadOut(BaseModel):
+    """One document of a run. `error` and `error_type` are set where it failed, the rest where it did not."""
+
+    document_id: str
+    description: str
+    document_type: str
+    url: str
+    status: Literal["downloaded", "already_present", "failed"]
+    file_path: str | None
+    file_size: int | None
+    sha256: str | None
+    content_type: str | None
+    error_type: str | None
+    error: str | None
+
+
+class FilteredOut(DocumentOut):
+    filter_reason: str
+
+
+class DownloadAllAnswer(BaseModel):
+    """`skipped_count` were there already; `successful_downloads` counts them and those fetched now."""
+
+    status: Literal["success"] = "success"
+    application_ref: str
+    output_dir: str
+    total_documents: int
+    downloaded_count: int
+    skipped_count: int
+    filtered_count: int
+    successful_downloads: int
+    failed_downloads: int
+    downloads: list[DownloadOut]
+    filtered_documents: list[FilteredOut]
+
+
+class Scraper:
+    """The tools' handlers. One client for the process: all callers share its turn."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[PortalClient]:
+        async with PortalClient(self.settings) as client:
+            yield client
+
+    async def details(self, arguments: ReferenceInput, call: Call) -> DetailsAnswer:
+        reference = parse_application_ref(arguments.application_ref)
+        application = await _client(call).application(reference)
+        return DetailsAnswer(application=ApplicationOut(**dataclasses.asdict(application)))
+
+    async def documents(self, arguments: ReferenceInput, call: Call) -> ListAnswer:
+        reference = parse_application_ref(arguments.application_ref)
+        documents = await _client(call).documents(reference)
+        return ListAnswer(
+            application_ref=reference, document_count=len(documents), documents=[_document(one) for one in documents]
+        )
+
+    async def download(self, arguments: DownloadInput, call: Call) -> DownloadAnswer:
+        folder = allowed_folder(self.settings, arguments.output_dir)
+        path, entry = await download_one(_client(call), arguments.document_url, folder, arguments.filename)
+        return DownloadAnswer(
+            file_path=str(path), file_size=entry.file_size, sha256=entry.sha256, content_type=entry.content_type
+        )
+
+    async def download_all(self, arguments: DownloadAllInput, call: Call) -> DownloadAllAnswer:
+        reference = parse_application_ref(arguments.application_ref)
+        run = await download_all(
+            _client(call),
+            reference,
+            allowed_folder(self.settings, arguments.output_dir),
+            skip_filter=arguments.skip_filter,
+            wanted=Wanted(arguments.include_consultation_responses, arguments.include_public_comments),
+            progress=call.progress,
+        )
+        downloaded, present = run.count("downloaded"), run.count("already_present")
+        return DownloadAllAnswer(
+            application_ref=reference,
+            output_dir=str(run.folder),
+            total_documents=run.total_documents,
+            downloaded_count=downloaded,
+            skipped_count=present,
+            filtered_count=len(run.filtered),
+            successful_downloads=downloaded + present,
+            failed_downloads=run.count("failed"),
+            downloads=[_download(one) for one in run.downloads],
+            filtered_documents=[
+                FilteredOut(**dataclasses.asdict(document), filter_reason=verdict.reason)
+                for document, verdict in run.filtered
+            ],
+        )
+
+
+def error_body(error: TrigpointError) -> dict[str, Any]:
+    """The error object of this server: it carries `details` beside the message."""
+    code = error.code if error.code in _ERROR_TYPES else "internal_error"
+    return {"status": "error", "error_type": code, "message": error.message, "details": error.details}
+
+
+def server(settings: Settings) -> ToolServer:
+    scraper = Scraper(settings)
+    tools = [
+        Tool(
+            "get_application_details",
+            "Look up a planning application in the council's register: address, proposal, people, dates, decision.",
+            ReferenceInput,
+            DetailsAnswer,
+            scraper.details,
+            read_only=True,
+            idempotent=True,
+            open_world=True,
+        ),
+        Tool(
+            "list_application_documents",
+            "List all documents that the register holds for an application, with their addresses. Fetches none.",
+            ReferenceInput,
+            ListAnswer,
+            scraper.documents,
+            read_only=True,
+            idempotent=True,
+            open_world=True,
+        ),
+        Tool(
+            "download_document",
+            "Fetch one document from the register to a file on the server. Only the register's own addresses work.",
+            DownloadInput,
+            DownloadAnswer,
+            scraper.download,
+            idempotent=True,
+            open_world=True,
+        ),
+        Tool(
+            "download_all_documents",
+            "Fetch the documents of an application that matter for a review. What is there already is not fetched "
+            "again; what fails is reported and does not stop the rest.",
+            DownloadAllInput,
+            DownloadAllAnswer,
+            scraper.download_all,
+            idempotent=True,
+            open_world=True,
+        ),
+    ]
+    return ToolServer(
+        "cherwell-scraper-mcp",
+        tools,
+        settings,
+        error_body=error_body,
+        lifespan=scraper.open,
+        instructions=_INSTRUCTIONS,
+    )
+
+
+def _client(call: Call) -> PortalClient:
+    client: PortalClient = call.state
+    return client
+
+
+def _document(document: PortalDocument) -> DocumentOut:
+    return DocumentOut(**dataclasses.asdict(document))
+
+
+def _download(one: Download) -> DownloadOut:
+    document, entry = one.document, one.entry
+    return DownloadOut(
+        document_id=document.document_id,
+        description=document.description,
+        document_type=document.document_type,
+        url=document.url,
+        status=one.status,
+        file_path=str(one.path) if one.path else None,
+        file_size=entry.file_size if entry else None,
+        sha256=entry.sha256 if entry else None,
+        content_type=entry.content_type if entry else None,
+        error_type=one.error.code if one.error else None,
+        error=one.error.message if one.error else None,
+    )
