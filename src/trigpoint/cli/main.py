@@ -16,6 +16,8 @@ from trigpoint.errors import TrigpointError
 NOUNS = {
     "serve": "Run some of the servers.",
     "mcp": "One MCP server over stdin and stdout.",
+    "portal": "The council's planning register: look up, list, fetch.",
+    "demo": "A local planning portal and sample applications.",
     "doctor": "Check the stores, Tesseract, the model and the ports.",
 }
 

@@ -85,6 +85,8 @@ def _one(compiled: bytes | list[bytes] | None) -> bytes:
 def _fingerprint() -> str:
     """Changes when a source, the list of documents, the way they are made or Typst itself changes."""
     digest = hashlib.sha256(version("typst").encode())
-    for path in sorted([*_SOURCES.rglob("*.typ"), *FOLDER.glob("applications/*.toml"), *FOLDER.glob("*.py")]):
+    for path in sorted(
+        [*_SOURCES.rglob("*.typ"), *FOLDER.glob("applications/*.toml"), Path(__file__), FOLDER / "scan.py"]
+    ):
         digest.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]

@@ -1,0 +1,225 @@
+"""A planning portal on this machine: pages of the register's structure, sample documents, faults, a log of requests.
+
+`DemoPortal` runs in a thread of its own, so that a test or a command can start and stop it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote, urlsplit
+
+import uvicorn
+from pydantic import TypeAdapter, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trigpoint.demo.faults import Fault, Faults
+from trigpoint.demo.register import Entry, Served, display_page, other_page
+from trigpoint.errors import StoreError
+
+_COOKIE = "demo_disclaimer"
+_ADMIN = "/_demo/"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request that arrived. `at` is on the monotonic clock."""
+
+    at: float
+    method: str
+    target: str
+    fault: str | None
+
+
+class DemoPortal:
+    """The portal on a port (0: any free one). `url` and `seen` are there while it runs."""
+
+    def __init__(
+        self,
+        register: Mapping[str, Entry],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        faults: list[Fault] | None = None,
+        unknown_redirects: bool = False,
+    ) -> None:
+        self.register = dict(register)
+        self.faults = Faults(faults)
+        self.seen: list[Seen] = []
+        self.unknown_redirects = unknown_redirects
+        config = uvicorn.Config(self.app(), host=host, port=port, log_config=None, log_level="critical", lifespan="off")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True, name="demo-portal")
+
+    # --- running
+
+    def start(self) -> Self:
+        """Returns when it answers. Raises StoreError where the port is taken."""
+        self._thread.start()
+        while not self._server.started:
+            if not self._thread.is_alive():
+                raise StoreError(f"The demo portal cannot listen on port {self._server.config.port}. Is it taken?")
+            time.sleep(0.01)
+        return self
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._server.force_exit = True
+        self._thread.join(timeout=10)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        host, port = self._server.servers[0].sockets[0].getsockname()[:2]
+        return f"http://{host}:{port}"
+
+    def wait(self) -> None:
+        """Until it is stopped."""
+        while self._thread.is_alive():
+            self._thread.join(timeout=0.5)
+
+    # --- the application
+
+    def app(self) -> ASGIApp:
+        site = Starlette(
+            routes=[
+                Route("/", self._index),
+                Route("/Planning/Display/{reference:path}", self._display),
+                Route("/Search/Planning", self._search),
+                Route("/Disclaimer/Accept", self._accept, methods=["POST"]),
+                Route("/Document/Download", self._download),
+                Route("/_demo/requests", self._requests),
+                Route("/_demo/faults", self._order, methods=["GET", "PUT"]),
+            ]
+        )
+        return _Faulty(site, self)
+
+    async def _index(self, request: Request) -> Response:
+        return HTMLResponse(other_page("Sample applications", entries=self.register.values()))
+
+    async def _display(self, request: Request) -> Response:
+        reference = request.path_params["reference"]
+        entry = self.register.get(reference)
+        if entry is not None:
+            return HTMLResponse(display_page(entry, self._record(reference)))
+        if self.unknown_redirects:
+            return RedirectResponse("/Search/Planning", 302)
+        return HTMLResponse(other_page("Page not found"), 404)
+
+    async def _search(self, request: Request) -> Response:
+        return HTMLResponse(other_page("Planning application search", search=True))
+
+    async def _accept(self, request: Request) -> Response:
+        target = urlsplit(request.query_params.get("returnUrl", "/"))
+        back = (target.path or "/") + (f"?{target.query}" if target.query else "")
+        response = RedirectResponse(back if not target.netloc else "/", 302)
+        response.set_cookie(_COOKIE, "accepted", httponly=True)
+        return response
+
+    async def _download(self, request: Request) -> Response:
+        document = self._document(request.query_params.get("recordNumber"), request.query_params.get("imageId"))
+        if document is None:
+            return HTMLResponse(other_page("Document not found"), 404)
+        content = await asyncio.to_thread(document.read)
+        name = quote(document.file_name, safe="")
+        return Response(content, headers={"Content-Disposition": f"attachment; filename*=utf-8''{name}"})
+
+    async def _requests(self, request: Request) -> Response:
+        return JSONResponse([asdict(one) for one in self.seen])
+
+    async def _order(self, request: Request) -> Response:
+        if request.method == "PUT":
+            try:
+                self.faults.replace(TypeAdapter(list[Fault]).validate_json(await request.body()))
+            except ValidationError as error:
+                return JSONResponse({"error": str(error)}, 422)
+        return JSONResponse([fault.model_dump() for fault in self.faults.current()])
+
+    # --- finding
+
+    def _record(self, reference: str) -> int:
+        return 160_000 + list(self.register).index(reference)
+
+    def _document(self, record: str | None, image: str | None) -> Served | None:
+        for reference, entry in self.register.items():
+            if str(self._record(reference)) == record:
+                numbered = {str(number): document for number, document in enumerate(entry.documents, 1)}
+                return numbered.get(image or "")
+        return None
+
+
+class _Faulty:
+    """Logs each request and puts the ordered fault between it and the site."""
+
+    def __init__(self, app: ASGIApp, portal: DemoPortal) -> None:
+        self.app = app
+        self.portal = portal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].startswith(_ADMIN):
+            await self.app(scope, receive, send)
+            return
+        at = time.monotonic()
+        request = Request(scope)
+        target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        accepted = _COOKIE in request.cookies or scope["method"] == "POST"
+        fault = None if "moved=1" in target else self.portal.faults.take(target, accepted=accepted)
+        self.portal.seen.append(Seen(at, scope["method"], target, fault.kind if fault else None))
+        if fault is None:
+            await self.app(scope, receive, send)
+        elif fault.kind == "cut":
+            with contextlib.suppress(_Cut):
+                await self.app(scope, receive, _cutting(send))
+        else:
+            if fault.kind == "slow":
+                await asyncio.sleep(float(fault.value))
+            await (_response(fault, target) or self.app)(scope, receive, send)
+
+
+def _response(fault: Fault, target: str) -> Response | None:
+    match fault.kind:
+        case "error":
+            return HTMLResponse(other_page("Server error"), 500)
+        case "too_many":
+            return Response("Too many requests", 429, headers={"Retry-After": fault.value})
+        case "html":
+            return HTMLResponse(other_page("Document not found"))
+        case "moved":
+            return RedirectResponse(target + ("&" if "?" in target else "?") + "moved=1", 302)
+        case "away":
+            return RedirectResponse(fault.value, 302)
+        case "disclaimer":
+            return HTMLResponse(other_page("Disclaimer", disclaimer=target))
+        case "empty":
+            return Response(b"")
+    return None
+
+
+class _Cut(Exception):
+    """Ends the answer before it is whole; the server then closes the connection."""
+
+
+def _cutting(send: Send) -> Send:
+    async def cut(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            body = message.get("body", b"")
+            await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
+            raise _Cut
+        await send(message)
+
+    return cut
