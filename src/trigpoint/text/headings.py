@@ -36,7 +36,7 @@ _WORDED = re.compile(
     rf"(?P<separator>{_SEPARATOR}|\s+|$)(?P<title>.*)"
 )
 _CODED = re.compile(
-    r"(?P<family>[A-Z]{1,5})(?P<number>[0-9]{1,2})(?P<letter>[A-Z]?)(?::\s+|\s{2,}|\t\s*)(?P<title>[A-Z].*)"
+    r"(?P<family>[A-Z]{1,5})(?P<number>[0-9]{1,2})(?P<letter>[A-Z]?)(?:(?::\s+|\s{2,}|\t\s*)(?P<title>[A-Z].*))?"
 )
 _REFERENCE = re.compile(r"([A-Za-z]+\.?)\s*(.*)", re.DOTALL)
 _JOINED = re.compile(r"([A-Za-z]{1,6})\s*([0-9]+[A-Za-z]?)")

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from trigpoint.text.chunk import PAGE_BREAK, PageText
 
-_LONGEST_TITLE = 110
+_LONGEST_TITLE = 150
 _LONGEST_UNMARKED = 85
 _MANY_ENTRIES = 12
 _SENTENCE_END = (".", ";", ":", ",")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from trigpoint.text.chunk import Chunk, PageMap, PageText, TextChunker, document_text
 from trigpoint.text.headings import coded_policies, normalise_ref, worded_headings
@@ -171,7 +171,7 @@ def _resumed(marks: Sequence[SectionMark], lines: Sequence[Line]) -> list[Sectio
     starts = [line.start for line in lines]
     resumed: list[SectionMark] = []
     current = SectionMark(0, "", "")
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    for mark, following in zip_longest(marks, marks[1:]):
         resumed.append(mark)
         if not mark.ref.startswith(_PASSING):
             current = mark
