@@ -35,31 +35,29 @@ async def test_a_call_answers_with_structured_content_and_its_json_text(settings
     assert json.loads(result.content[0].text) == result.structured_content
 
 
+WRONG = [
+    ("fail", {}, "file_not_found", "No file here"),
+    ("nope", {}, "unknown_tool", "Unknown tool 'nope'. echo-mcp has: echo, fail, crash, steps, wait"),
+    ("echo", {}, "validation_error", "'text' is required"),
+    ("echo", {"text": 5}, "validation_error", "'text'"),
+    ("echo", {"text": "x", "times": "3"}, "validation_error", "'times'"),
+    ("echo", {"text": "x", "times": None}, "validation_error", "'times'"),
+    ("echo", {"text": "x", "extra": 1}, "validation_error", "'extra' is not an argument"),
+    ("echo", {"text": "a\x00b"}, "validation_error", "NUL"),
+]
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("transport", ["sse", "streamable"])
-@pytest.mark.parametrize(
-    ("tool", "arguments", "code", "says"),
-    [
-        ("fail", {}, "file_not_found", "No file here"),
-        ("nope", {}, "unknown_tool", "Unknown tool 'nope'. echo-mcp has: echo, fail, crash, steps, wait"),
-        ("echo", {}, "validation_error", "'text' is required"),
-        ("echo", {"text": 5}, "validation_error", "'text'"),
-        ("echo", {"text": "x", "times": "3"}, "validation_error", "'times'"),
-        ("echo", {"text": "x", "times": None}, "validation_error", "'times'"),
-        ("echo", {"text": "x", "extra": 1}, "validation_error", "'extra' is not an argument"),
-        ("echo", {"text": "a\x00b"}, "validation_error", "NUL"),
-    ],
-)
-async def test_what_goes_wrong_is_a_tool_error_that_a_model_can_read(
-    settings, serve, transport, mode, tool, arguments, code, says
-):
+async def test_what_goes_wrong_is_a_tool_error_that_a_model_can_read(settings, serve, transport, mode):
     async with serve(echo_server(settings).app()) as url, connect(url, transport, mode) as client:
-        result = await client.call_tool(tool, arguments)
-    assert result.is_error
-    assert result.structured_content["status"] == "error"
-    assert result.structured_content["error_type"] == code
-    assert says in result.structured_content["message"]
-    assert json.loads(result.content[0].text) == result.structured_content
+        for tool, arguments, code, says in WRONG:
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error
+            assert result.structured_content["status"] == "error"
+            assert result.structured_content["error_type"] == code
+            assert says in result.structured_content["message"]
+            assert json.loads(result.content[0].text) == result.structured_content
 
 
 async def test_an_unexpected_failure_shows_its_request_id_and_no_more(settings, serve, caplog):

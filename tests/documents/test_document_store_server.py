@@ -1,0 +1,256 @@
+"""The document store over MCP: a real client over each transport runs all four tools; bad input is a clear tool error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+from document_bench import CYCLE, NOISE, REF, make_pdf, prose
+from mcp.client import Client
+from mcp.client.sse import sse_client
+from mcp.client.stdio import StdioServerParameters
+
+from trigpoint.config import Settings, load_settings
+from trigpoint.mcp.client import ToolClient
+from trigpoint.mcp.document_store import server
+
+Connect = Callable[[Settings], AbstractAsyncContextManager[Client]]
+
+
+@pytest.fixture
+def connect(request, serve) -> Connect:
+    """A client of a running server, over the transport that the test asks for."""
+    transport, mode = request.param
+
+    @asynccontextmanager
+    async def open_client(settings: Settings) -> AsyncIterator[Client]:
+        if transport == "stdio":
+            command = StdioServerParameters(
+                command=sys.executable,
+                args=["-m", "trigpoint.cli.main", "mcp", "document-store"],
+                env={**os.environ, "TRIGPOINT_DATA_DIR": str(settings.data_dir), "TEXT_WORKERS": "1"},
+            )
+            async with Client(command, mode=mode) as client:
+                yield client
+            return
+        async with serve(server(settings).app()) as url:
+            there = sse_client(f"{url}/sse") if transport == "sse" else f"{url}/mcp"
+            async with Client(there, mode=mode) as client:
+                yield client
+
+    return open_client
+
+
+def every_transport(*modes: str):
+    choices = [(transport, mode) for transport in ("sse", "streamable", "stdio") for mode in modes]
+    return pytest.mark.parametrize("connect", choices, indirect=True, ids=lambda choice: "-".join(choice))
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Settings:
+    return load_settings(trigpoint_data_dir=tmp_path / "data", text_workers=1)
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert json.loads(result.content[0].text) == result.structured_content
+    assert result.is_error == (result.structured_content["status"] == "error")
+    return result.structured_content
+
+
+@every_transport("legacy", "auto")
+async def test_a_client_runs_all_four_tools(connect: Connect, small: Settings):
+    path = make_pdf(small.data_dir / "Transport Assessment.pdf", [CYCLE, NOISE])
+    async with connect(small) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == [
+            "ingest_document",
+            "search_application_docs",
+            "get_document_text",
+            "list_ingested_documents",
+        ]
+        ingested = await call(client, "ingest_document", file_path=str(path), application_ref=REF)
+        again = await call(client, "ingest_document", file_path=str(path), application_ref=REF)
+        found = await call(client, "search_application_docs", query="cycle parking provision", application_ref=REF)
+        hybrid = await call(client, "search_application_docs", query="cycle parking", mode="hybrid", max_results=1)
+        text = await call(client, "get_document_text", document_id=ingested["document_id"])
+        listed = await call(client, "list_ingested_documents", application_ref=REF)
+        nothing = await call(client, "list_ingested_documents", application_ref="24/00001/F")
+    document_id = ingested["document_id"]
+    assert list(ingested) == [
+        "status",
+        "document_id",
+        "chunks_created",
+        "extraction_method",
+        "contains_drawings",
+        "total_chars",
+        "total_words",
+    ]
+    assert again == {
+        "status": "already_ingested",
+        "document_id": document_id,
+        "message": "Document has already been ingested with the same content",
+    }
+    assert list(found) == ["status", "query", "results_count", "results"]
+    assert (found["query"], found["results_count"], len(found["results"])) == ("cycle parking provision", 1, 1)
+    assert list(found["results"][0]) == ["chunk_id", "text", "relevance_score", "metadata"]
+    assert found["results"][0]["chunk_id"] == f"{document_id}_001_000"
+    assert "score" in hybrid["results"][0]
+    assert list(text) == ["status", "document_id", "file_path", "document_type", "chunk_count", "text"]
+    assert "".join(text["text"].split()) == "".join((CYCLE + NOISE).split())
+    assert list(listed) == ["status", "application_ref", "document_count", "documents"]
+    assert listed["document_count"] == 1
+    assert list(listed["documents"][0]) == [
+        "document_id",
+        "file_path",
+        "document_type",
+        "chunk_count",
+        "ingested_at",
+        "extraction_method",
+        "contains_drawings",
+    ]
+    assert nothing == {"status": "success", "application_ref": "24/00001/F", "document_count": 0, "documents": []}
+
+
+async def test_every_answer_satisfies_the_declared_schema(small: Settings, serve):
+    path = make_pdf(small.data_dir / "a.pdf", [CYCLE])
+    async with serve(server(small).app()) as url, Client(f"{url}/mcp") as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        calls = [
+            ("ingest_document", {"file_path": str(path), "application_ref": REF}),
+            ("ingest_document", {"file_path": str(path), "application_ref": REF}),
+            ("ingest_document", {"file_path": "/absent.pdf", "application_ref": REF}),
+            ("search_application_docs", {"query": "cycle"}),
+            ("search_application_docs", {"query": "cycle", "mode": "hybrid"}),
+            ("get_document_text", {"document_id": "x"}),
+            ("list_ingested_documents", {"application_ref": REF}),
+        ]
+        for tool, arguments in calls:
+            result = await client.call_tool(tool, arguments)
+            jsonschema.validate(result.structured_content, schemas[tool])
+
+
+BAD = [
+    ("ingest_document", {}, "validation_error", "'file_path' is required"),
+    ("ingest_document", {"file_path": 5, "application_ref": REF}, "validation_error", "'file_path'"),
+    ("ingest_document", {"file_path": "{root}/a\x00.pdf", "application_ref": REF}, "validation_error", "NUL"),
+    ("ingest_document", {"file_path": "{root}/a.pdf", "application_ref": ""}, "invalid_reference", "reference"),
+    ("ingest_document", {"file_path": "{root}/a.pdf", "application_ref": [REF]}, "validation_error", "string"),
+    ("ingest_document", {"file_path": "{root}/absent.pdf", "application_ref": REF}, "file_not_found", "absent.pdf"),
+    ("ingest_document", {"file_path": "{root}/../../etc/passwd", "application_ref": REF}, "file_not_found", "passwd"),
+    ("ingest_document", {"file_path": "/etc/passwd", "application_ref": REF}, "file_not_found", "DOCUMENT_ROOTS"),
+    ("ingest_document", {"file_path": "{root}/folder.pdf", "application_ref": REF}, "file_not_found", "folder"),
+    ("ingest_document", {"file_path": "{root}/empty.pdf", "application_ref": REF}, "extraction_failed", "empty"),
+    ("ingest_document", {"file_path": "{root}/a.bmp", "application_ref": REF}, "unsupported_file_type", ".bmp"),
+    ("search_application_docs", {}, "validation_error", "'query' is required"),
+    ("search_application_docs", {"query": ""}, "validation_error", "empty"),
+    ("search_application_docs", {"query": " \n\t "}, "validation_error", "empty"),
+    ("search_application_docs", {"query": "x" * 1_000_000}, "validation_error", "at most 10000"),
+    ("search_application_docs", {"query": "a\x00b"}, "validation_error", "NUL"),
+    ("search_application_docs", {"query": "x", "max_results": "10"}, "validation_error", "'max_results'"),
+    ("search_application_docs", {"query": "x", "max_results": 0}, "validation_error", "'max_results'"),
+    ("search_application_docs", {"query": "x", "max_results": 1.5}, "validation_error", "'max_results'"),
+    ("search_application_docs", {"query": "x", "max_results": 10**30}, "validation_error", "'max_results'"),
+    ("search_application_docs", {"query": "x", "document_types": "site_plan"}, "validation_error", "array"),
+    ("search_application_docs", {"query": "x", "mode": "magic"}, "validation_error", "semantic"),
+    ("search_application_docs", {"query": "x", "limit": 3}, "validation_error", "'limit' is not an argument"),
+    ("get_document_text", {"document_id": "nope"}, "document_not_found", "Document not found: nope"),
+    ("get_document_text", {"document_id": ""}, "validation_error", "'document_id'"),
+    ("get_document_text", {"document_id": None}, "validation_error", "'document_id'"),
+    ("list_ingested_documents", {}, "validation_error", "'application_ref' is required"),
+    ("list_ingested_documents", {"application_ref": {}}, "validation_error", "'application_ref'"),
+    ("delete_everything", {}, "unknown_tool", "ingest_document"),
+]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_bad_input_is_a_clear_tool_error_and_nothing_is_lost(small: Settings, serve, mode):
+    root = small.data_dir
+    path = make_pdf(root / "a.pdf", [CYCLE])
+    (root / "folder.pdf").mkdir()
+    (root / "empty.pdf").write_bytes(b"")
+    (root / "a.bmp").write_bytes(b"BM")
+    async with serve(server(small).app()) as url, Client(f"{url}/mcp", mode=mode) as client:
+        kept = await call(client, "ingest_document", file_path=str(path), application_ref=REF)
+        for tool, arguments, code, says in BAD:
+            filled = {k: v.replace("{root}", str(root)) if isinstance(v, str) else v for k, v in arguments.items()}
+            error = await call(client, tool, **filled)
+            assert error["status"] == "error", (tool, arguments)
+            assert error["error_type"] == code, (tool, arguments, error)
+            assert says in error["message"], (tool, arguments, error)
+            assert len(error["message"]) < 1000
+        listed = await call(client, "list_ingested_documents", application_ref=REF)
+    assert [row["document_id"] for row in listed["documents"]] == [kept["document_id"]]
+
+
+async def test_a_long_ingest_reports_progress_and_the_server_answers_meanwhile(small: Settings, serve):
+    path = make_pdf(small.data_dir / "long.pdf", [prose(f"chapter {n}", 40) for n in range(6)])
+    seen: list[tuple[float, float | None, str | None]] = []
+
+    async def note(done, total, message):
+        seen.append((done, total, message))
+
+    async with serve(server(small).app()) as url, ToolClient(url) as client, httpx.AsyncClient() as http:
+        ingest = asyncio.create_task(
+            client.call("ingest_document", {"file_path": str(path), "application_ref": REF}, progress=note)
+        )
+        answers = 0
+        while not ingest.done():
+            assert (await http.get(f"{url}/health")).json() == {"status": "ok"}
+            found = await client.call("search_application_docs", {"query": "survey"})
+            assert found["results_count"] == 0 or ingest.done() or seen[-1][0] >= 95
+            answers += 1
+        outcome = await ingest
+    assert outcome["status"] == "success"
+    assert answers > 3
+    assert [step[0] for step in seen] == sorted(step[0] for step in seen)
+    assert any("embedded" in (message or "") for _, _, message in seen)
+
+
+async def test_cancelling_an_ingest_stops_the_work_and_leaves_nothing(small: Settings, serve):
+    path = make_pdf(small.data_dir / "long.pdf", [prose(f"chapter {n}", 40) for n in range(6)])
+    begun = asyncio.Event()
+
+    async def note(done, total, message):
+        if "embedded" in message:
+            begun.set()
+
+    arguments = {"file_path": str(path), "application_ref": REF}
+    async with serve(server(small).app()) as url, ToolClient(url) as client:
+        ingest = asyncio.create_task(client.call("ingest_document", arguments, progress=note))
+        async with asyncio.timeout(60):
+            await begun.wait()
+        ingest.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ingest
+        listed = await client.call("list_ingested_documents", {"application_ref": REF})
+        found = await client.call("search_application_docs", {"query": "survey"})
+        again = await client.call("ingest_document", arguments)
+    assert listed["document_count"] == found["results_count"] == 0
+    assert again["status"] == "success"
+
+
+async def test_two_clients_ingesting_one_file_get_one_document(small: Settings, serve):
+    path = make_pdf(small.data_dir / "a.pdf", [prose("statement", 60)])
+    arguments = {"file_path": str(path), "application_ref": REF}
+    async with serve(server(small).app()) as url, ToolClient(url) as one, ToolClient(f"{url}/sse") as two:
+        answers = await asyncio.gather(one.call("ingest_document", arguments), two.call("ingest_document", arguments))
+    assert sorted(answer["status"] for answer in answers) == ["already_ingested", "success"]
+
+
+async def test_e8_a_second_server_on_the_same_folder_is_refused_with_the_way_out(small: Settings, serve):
+    from trigpoint.errors import StoreInUse
+
+    async with serve(server(small).app()):
+        with pytest.raises(StoreInUse, match="CHROMA_URL"):
+            async with server(small).running():
+                pass
