@@ -4,6 +4,8 @@ a second try does not fetch or ingest again. Servers are reached through `Tools`
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,7 +13,18 @@ from typing import Any
 
 from trigpoint.config import Settings
 from trigpoint.dates import parse_day, today
-from trigpoint.errors import AnalysisFailed, IngestionFailed, ReviewFailed, ScraperError, TrigpointError
+from trigpoint.errors import (
+    AnalysisFailed,
+    IngestionFailed,
+    ReviewFailed,
+    ScraperError,
+    TrigpointError,
+    shorten,
+)
+from trigpoint.review.aspects import Aspect, aspect
+from trigpoint.review.assemble import assemble_review, revisions_used
+from trigpoint.review.evidence import Evidence, gather_evidence
+from trigpoint.review.findings import Judgement
 from trigpoint.review.models import (
     FOCUS_AREAS,
     PHASES,
@@ -25,6 +38,9 @@ from trigpoint.review.models import (
     ToolProgress,
     Tools,
 )
+from trigpoint.review.render import render_markdown
+from trigpoint.review.rules import judge_by_rules
+from trigpoint.review.verify import verify
 
 __all__ = [
     "FOCUS_AREAS",
@@ -42,10 +58,28 @@ __all__ = [
     "run_review",
 ]
 
-NOT_FOUND = "Application not found on Cherwell planning portal"
+log = logging.getLogger(__name__)
 
+NOT_FOUND = "Application not found on Cherwell planning portal"
+INGESTS_AT_ONCE = 2
+
+Data = dict[str, Any]
 Report = Callable[[Progress], Awaitable[None]]
 Step = Callable[[float, str], Awaitable[None]]
+Work = Callable[[Step], Awaitable[Data]]
+
+
+async def run_review(
+    request: ReviewRequest, *, tools: Tools, checkpoints: Checkpoints, report: Report, settings: Settings
+) -> ReviewResult:
+    """Review one application. Raises ReviewFailed; a cancellation passes through at any await."""
+    run = _Run(request, tools, checkpoints, report, settings)
+    found = await run.phase(1, run.fetch_metadata, ScraperError)
+    fetched = await run.phase(2, run.download, ScraperError)
+    ingested = await run.phase(3, lambda step: run.ingest(step, fetched), IngestionFailed)
+    judged = await run.phase(4, lambda step: run.analyse(step, found), AnalysisFailed)
+    done = await run.phase(5, lambda step: run.generate(step, found, fetched, ingested, judged), ReviewFailed)
+    return run.result(done)
 
 
 @dataclass
@@ -58,31 +92,210 @@ class _Run:
     report: Report
     settings: Settings
 
-    async def phase(
-        self, number: int, work: Callable[[Step], Awaitable[dict[str, Any]]]
-    ) -> tuple[dict[str, Any], float]:
-        """What the phase left behind, from its checkpoint or by doing it now; and the seconds it took."""
+    def __post_init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    async def phase(self, number: int, work: Work, failure: type[ReviewFailed]) -> Data:
+        """What the phase left behind, from its checkpoint or by doing it now."""
         phase = PHASES[number - 1]
-        before = sum(p.weight for p in PHASES[: number - 1])
-
-        async def step(share: float, detail: str) -> None:
-            percent = min(99, before + int(phase.weight * min(1.0, max(0.0, share))))
-            await self.report(Progress(phase.name, number, len(PHASES), percent, detail))
-
+        step = self._step(phase)
         kept = await self.checkpoints.load(phase.name)
         if kept is not None:
-            await step(1.0, "Taken up again after this phase")
-            return kept["data"], float(kept["seconds"])
+            self.seconds[phase.name] = float(kept["seconds"])
+            await step(1.0, "Done in an earlier try")
+            return dict(kept["data"])
         started = time.monotonic()
-        data = await work(step)
-        seconds = round(time.monotonic() - started, 3)
-        await self.checkpoints.save(phase.name, {"data": data, "seconds": seconds})
-        await step(1.0, "Done")
-        return data, seconds
+        await step(0.0, _BEGINNINGS[phase.name])
+        data = await _guarded(lambda: work(step), failure, phase.name)
+        self.seconds[phase.name] = round(time.monotonic() - started, 3)
+        await self.checkpoints.save(phase.name, {"data": data, "seconds": self.seconds[phase.name]})
+        return data
+
+    async def fetch_metadata(self, step: Step) -> Data:
+        """Phase 1: what the register says, and the date whose policy applies (R7)."""
+        try:
+            answer = await self.tools.call(
+                "scraper", "get_application_details", {"application_ref": self.request.application_ref}
+            )
+        except TrigpointError as error:
+            if error.code == "application_not_found":
+                raise ScraperError(NOT_FOUND) from None
+            raise
+        application = dict(answer["application"])
+        day = application.get("date_validated") or application.get("date_received")
+        effective = parse_day(day) if day else today()
+        return {"application": application, "effective_date": effective.isoformat()}
+
+    async def download(self, step: Step) -> Data:
+        """Phase 2: the documents that the portal's filter lets through, into the data folder."""
+
+        async def progress(done: float, total: float | None, message: str | None) -> None:
+            await step(done / total if total else 0.0, message or f"Downloading {_count(total, 'document')}")
+
+        answer = await self.tools.call(
+            "scraper",
+            "download_all_documents",
+            {"application_ref": self.request.application_ref, "output_dir": "."},
+            progress=progress,
+        )
+        files = [one["file_path"] for one in answer["downloads"] if one.get("file_path")]
+        failed = int(answer["failed_downloads"])
+        if failed and not files:
+            raise ScraperError(f"None of the {_count(failed, 'document')} of the application could be downloaded")
+        return {
+            "files": sorted(dict.fromkeys(files)),
+            "listed": int(answer["total_documents"]),
+            "failed": failed,
+            "filtered": int(answer["filtered_count"]),
+        }
+
+    async def ingest(self, step: Step, fetched: Data) -> Data:
+        """Phase 3: every file into the document store. Drawings that are skipped and files without text are counted."""
+        files, outcomes = list(fetched["files"]), dict[str, str]()
+        turn = asyncio.Semaphore(INGESTS_AT_ONCE)
+
+        async def one(path: str) -> None:
+            async with turn:
+                outcomes[path] = await self._ingest_one(path)
+                await step(len(outcomes) / len(files), f"Ingested {len(outcomes)} of {_count(len(files), 'document')}")
+
+        async with asyncio.TaskGroup() as group:
+            for path in files:
+                group.create_task(one(path))
+        counts = {name: sum(o == name for o in outcomes.values()) for name in ("ingested", "skipped", "failed")}
+        if files and counts["failed"] == len(files):
+            raise IngestionFailed(f"None of the {_count(len(files), 'document')} could be read")
+        return counts
+
+    async def analyse(self, step: Step, found: Data) -> Data:
+        """Phase 4: evidence once, then one of the two analysers, then verification of every claim."""
+        chosen = tuple(aspect(area) for area in self.request.options.aspects)
+        evidence = await gather_evidence(
+            self.tools,
+            chosen,
+            application_ref=self.request.application_ref,
+            effective_date=found["effective_date"],
+            step=lambda share, detail: step(share * 0.5, detail),
+        )
+        await step(0.5, "Judging the evidence")
+        judgement = await self._judge(evidence, chosen, lambda share, detail: step(0.5 + share * 0.4, detail))
+        await step(0.9, "Verifying citations")
+        verified, count = await asyncio.to_thread(verify, judgement, evidence)
+        for note in count.notes:
+            log.warning("review %s: dropped: %s", self.request.review_id, note)
+        return {
+            "judgement": verified.model_dump(mode="json"),
+            "citations": count.as_dict(),
+            "documents": len(evidence.documents),
+            "notes": [shorten(note, 200) for note in count.notes],
+        }
+
+    async def generate(self, step: Step, found: Data, fetched: Data, ingested: Data, judged: Data) -> Data:
+        """Phase 5: the contract's objects, and the Markdown."""
+        judgement = Judgement.model_validate(judged["judgement"])
+        review = assemble_review(judgement, self.request.options)
+        application = _application(found["application"], fetched, ingested)
+        metadata = self._metadata(found, judged, judgement, fetched, ingested)
+        result = ReviewResult(application, review, metadata)
+        await step(0.3, "Writing the review")
+        markdown = await asyncio.to_thread(render_markdown, result)
+        return {"application": application, "review": review | {"full_markdown": markdown}, "metadata": metadata}
+
+    def result(self, done: Data) -> ReviewResult:
+        """The result with the times of all phases, also of those that an earlier try did."""
+        times = {"processing_time_seconds": round(sum(self.seconds.values())), "phase_seconds": dict(self.seconds)}
+        return ReviewResult(done["application"], done["review"], done["metadata"] | times)
+
+    async def _judge(self, evidence: Evidence, chosen: tuple[Aspect, ...], step: Step) -> Judgement:
+        if self.settings.trigpoint_model is None:
+            return await asyncio.to_thread(judge_by_rules, evidence, chosen)
+        from trigpoint.review.llm import judge_by_model  # pydantic-ai takes a second to import, and rules do without
+
+        return await judge_by_model(evidence, chosen, settings=self.settings, step=step)
+
+    async def _ingest_one(self, path: str) -> str:
+        arguments = {"file_path": path, "application_ref": self.request.application_ref}
+        try:
+            answer = await self.tools.call("document-store", "ingest_document", arguments)
+        except TrigpointError as error:
+            if error.code == "server_unreachable":
+                raise
+            log.warning("review %s: %s: %s", self.request.review_id, shorten(path), error.message)
+            return "skipped" if error.code in ("no_content", "no_chunks", "unsupported_file_type") else "failed"
+        return "ingested" if answer["status"] in ("success", "already_ingested") else "skipped"
+
+    def _metadata(self, found: Data, judged: Data, judgement: Judgement, fetched: Data, ingested: Data) -> Data:
+        used = revisions_used(judgement)
+        return {
+            "model": judgement.model,
+            "analyser": judgement.analyser,
+            "total_tokens_used": judgement.tokens,
+            "processing_time_seconds": 0,
+            "phase_seconds": {},
+            "documents_analysed": judged["documents"],
+            "policy_sources_referenced": len({revision["source"] for revision in used}),
+            "policy_effective_date": found["effective_date"],
+            "policy_revisions_used": used,
+            "citations": judged["citations"],
+            "documents": {
+                "listed": fetched["listed"],
+                "filtered": fetched["filtered"],
+                "download_failed": fetched["failed"],
+                **{key: ingested[key] for key in ("ingested", "skipped", "failed")},
+            },
+            "options": self.request.options.model_dump(mode="json"),
+            "notes": [*judgement.notes, *judged["notes"]],
+        }
+
+    def _step(self, phase: Phase) -> Step:
+        before = sum(p.weight for p in PHASES[: phase.number - 1])
+        highest = before
+
+        async def step(share: float, detail: str) -> None:
+            nonlocal highest
+            highest = max(highest, min(99, before + int(phase.weight * min(1.0, max(0.0, share)))))
+            await self.report(Progress(phase.name, phase.number, len(PHASES), highest, detail))
+
+        return step
 
 
-async def run_review(
-    request: ReviewRequest, *, tools: Tools, checkpoints: Checkpoints, report: Report, settings: Settings
-) -> ReviewResult:
-    """Review one application. Raises ReviewFailed; a cancellation passes through at any await."""
-    raise NotImplementedError
+_BEGINNINGS = {
+    "fetching_metadata": "Looking the application up",
+    "downloading_documents": "Downloading documents",
+    "ingesting_documents": "Reading documents",
+    "analysing_application": "Gathering evidence",
+    "generating_review": "Writing the review",
+}
+
+
+async def _guarded(work: Callable[[], Awaitable[Data]], failure: type[ReviewFailed], phase: str) -> Data:
+    """Our own errors become the phase's failure; anything unforeseen is logged whole and told in one line."""
+    try:
+        return await work()
+    except ReviewFailed:
+        raise
+    except ExceptionGroup as group:
+        first = next((e for e in group.exceptions if isinstance(e, ReviewFailed)), group.exceptions[0])
+        if isinstance(first, ReviewFailed):
+            raise first from None
+        if isinstance(first, TrigpointError):
+            raise failure(first.message) from None
+        raise first from None
+    except TrigpointError as error:
+        raise failure(error.message) from None
+
+
+def _application(details: Data, fetched: Data, ingested: Data) -> Data:
+    wanted = ("reference", "address", "proposal", "applicant", "status", "consultation_end")
+    more = ("agent", "application_type", "ward", "parish", "date_received", "date_validated", "case_officer")
+    return {
+        **{key: details.get(key) for key in wanted},
+        "documents_fetched": len(fetched["files"]),
+        "documents_ingested": ingested["ingested"],
+        **{key: details.get(key) for key in more},
+    }
+
+
+def _count(number: float | None, noun: str) -> str:
+    known = int(number or 0)
+    return f"{known} {noun}" if known == 1 else f"{known} {noun}s"
