@@ -30,7 +30,7 @@ from trigpoint.text.images import (
 )
 from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Page, clean_text, has_text
 from trigpoint.text.readers import Job, Lost, ReaderPool
-from trigpoint.text.survey import Opened, PageLook, PageOcr, Survey, assemble, method_of, page_warnings
+from trigpoint.text.survey import Opened, PageLook, PageOcr, Survey, assemble, failed_pages, method_of, page_warnings
 
 if TYPE_CHECKING:
     from trigpoint.config import Settings
@@ -90,7 +90,7 @@ class DocumentProcessor:
         read = self._ocr_pages(path, survey, progress, cancelled) if self._may_ocr(path) else {}
         pages = assemble(survey, read)
         if not any(page.text.strip() for page in pages):
-            raise self._nothing_found(path, pages)
+            raise self._nothing_found(path, survey, read)
         _log_low_confidence(path, pages)
         return Extraction(pages, method_of(pages), len(pages), (*survey.opened.warnings, *page_warnings(pages)))
 
@@ -174,16 +174,19 @@ class DocumentProcessor:
         with self._surveys_lock:
             return self._surveys.pop(_identity(path), None)
 
-    def _nothing_found(self, path: Path, pages: Sequence[Page]) -> ExtractionFailed | NoContent:
+    def _nothing_found(
+        self, path: Path, survey: Survey, read: Mapping[int, PageOcr | Lost]
+    ) -> ExtractionFailed | NoContent:
         name = shorten(path.name)
-        failed = [page for page in pages if page.note]
-        if len(failed) == len(pages):
-            return ExtractionFailed(f"No page of {name} could be read. Page 1 {failed[0].note}.")
+        failures = failed_pages(survey, read)
+        if len(failures) == survey.opened.page_count:
+            return ExtractionFailed(f"No page of {name} could be read. Page 1: {failures[1]}.")
         if is_rendering_name(path.name):
             return NoContent(f"{name} has no text; by its name it is a rendering, so it was not read by OCR.")
         if not self._settings.enable_ocr:
             return NoContent(f"{name} has no text layer, and OCR is switched off (ENABLE_OCR=false).")
-        return NoContent(f"{name} has no text: no text layer, and OCR found no words on its {len(pages)} page(s).")
+        looked_at = f"OCR found no words on its {survey.opened.page_count} page(s)"
+        return NoContent(f"{name} has no text: there is no text layer, and {looked_at}.")
 
 
 def _checked(path: Path | str) -> Path:

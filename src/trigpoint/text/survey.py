@@ -71,6 +71,14 @@ def assemble(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> tuple[Page, 
     return tuple(_page(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1))
 
 
+def failed_pages(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> dict[int, str]:
+    """The pages that could not be read at all, and why."""
+    failures = dict(survey.lost)
+    failures |= {number: page.note or "" for number, page in survey.pages.items() if page.unreadable}
+    failures |= {number: found.reason for number, found in read.items() if isinstance(found, Lost)}
+    return failures
+
+
 def _page(number: int, survey: Survey, read: PageOcr | Lost | None) -> Page:
     look = survey.pages.get(number)
     if look is None:
