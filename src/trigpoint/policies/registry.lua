@@ -5,7 +5,7 @@
 --   policy_deleting:{source}       set, revisions whose deletion has begun: they answer and count no more (P8)
 --   policy_hold:{source}:{id}      the job that works on a revision; expires when the job falls silent (P9)
 --   policy_progress:{source}:{id}  how far that job is
---   policy_chunks_due              set, policies whose passages' metadata may be behind the registry
+--   policy_chunks_due              hash, policies whose passages' metadata may be behind the registry -> number of changes
 
 local OPEN = ''
 local a = cjson.decode(ARGV[2])
@@ -82,7 +82,7 @@ end
 
 local function changed()
   redis.call('HSET', policy_key(), 'updated_at', a.now)
-  redis.call('SADD', 'policy_chunks_due', source)
+  redis.call('HINCRBY', 'policy_chunks_due', source, 1)
 end
 
 -- The first standing revision that these dates would collide with; else the open-ended one that they supersede.
@@ -271,6 +271,10 @@ function steps.begin_reindex()
   local revision = find(book, a.id)
   if not revision then return refuse('no_revision') end
   if revision.held_by then return refuse('held', revision.held_by) end
+  if given(a.file_path) then
+    set(revision, 'file_path', a.file_path)
+    set(revision, 'file_size_bytes', a.file_size_bytes)
+  end
   if revision.file_path == '' then return refuse('no_file') end
   if revision.status == 'failed' then
     local clash, older = check_dates(book, a.id, revision.effective_from, revision.effective_to, true)
@@ -319,6 +323,11 @@ function steps.deleting()
     for _, id in ipairs(redis.call('SMEMBERS', deleting_key())) do found[#found + 1] = { name, id } end
   end
   return { deleting = found }
+end
+
+function steps.settle()
+  if redis.call('HGET', 'policy_chunks_due', source) == a.seen then redis.call('HDEL', 'policy_chunks_due', source) end
+  return {}
 end
 
 function steps.hold()

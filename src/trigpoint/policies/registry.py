@@ -196,11 +196,27 @@ class PolicyRegistry:
         return _revision(reply["revision"], None)
 
     async def begin_reindex(
-        self, source: str, revision_id: str, job_id: str, *, hold_seconds: int = HOLD_SECONDS
+        self,
+        source: str,
+        revision_id: str,
+        job_id: str,
+        *,
+        hold_seconds: int = HOLD_SECONDS,
+        file_path: str | None = None,
+        file_size_bytes: int | None = None,
     ) -> Revision:
-        """Take the revision for a job. A failed one is `processing` again, if its dates are still free."""
+        """Take the revision for a job. A failed one is `processing` again, if its dates are still free.
+
+        With `file_path`, another file becomes the revision's.
+        """
         reply = await self._step(
-            "begin_reindex", source=source, id=revision_id, job_id=job_id, hold_seconds=hold_seconds
+            "begin_reindex",
+            source=source,
+            id=revision_id,
+            job_id=job_id,
+            hold_seconds=hold_seconds,
+            file_path=file_path,
+            file_size_bytes=_stored(file_size_bytes),
         )
         if reply.get("refused") == "held":
             raise CannotReindex(source, revision_id)
@@ -260,16 +276,14 @@ class PolicyRegistry:
         reply = await self._step("deleting", source="")
         return [(source, revision_id) for source, revision_id in reply["deleting"] or []]
 
-    async def policies_due(self) -> list[str]:
-        """Policies whose passages' metadata may be behind the registry."""
-        return sorted(await self._command("SMEMBERS", _CHUNKS_DUE))
+    async def policies_due(self) -> dict[str, str]:
+        """Policies whose passages' metadata may be behind the registry, each with the change that was last seen."""
+        due: dict[str, str] = await self._command("HGETALL", _CHUNKS_DUE)
+        return due
 
-    async def take_due(self, source: str) -> None:
-        """Call before reading the policy: a change that comes later makes it due again."""
-        await self._command("SREM", _CHUNKS_DUE, source)
-
-    async def put_back_due(self, source: str) -> None:
-        await self._command("SADD", _CHUNKS_DUE, source)
+    async def settle(self, source: str, seen: str) -> None:
+        """Its passages are up to date with that change; a later one leaves it due."""
+        await self._step("settle", source=source, seen=seen)
 
     async def _command(self, *words: str) -> Any:
         try:

@@ -1,0 +1,112 @@
+"""A policy PDF becomes passages: pages, sections, passages within one section each, vectors, and the swap (P9).
+
+Writes passages and no registry state: the job that called records status, counts and times (P13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from trigpoint.config import Settings
+from trigpoint.errors import FileMissing, NoContent, shorten
+from trigpoint.policies.models import Policy, Revision
+from trigpoint.policies.passages import Passage, PolicyChromaClient, passage_id, revision_metadata
+from trigpoint.text.chunk import TextChunker
+from trigpoint.text.embed import WINDOW
+from trigpoint.text.extract import DocumentProcessor
+from trigpoint.text.pages import Extraction, Method
+from trigpoint.text.sections import SectionChunk, chunk_sections, find_sections, strip_running_lines
+
+Report = Callable[[float, float, str], None]
+
+_READ, _EMBEDDED, _STORED = 40.0, 95.0, 100.0  # per cent of the work behind us after each stage
+
+
+@dataclass(frozen=True)
+class IngestedRevision:
+    chunks_created: int
+    page_count: int
+    extraction_method: Method
+
+
+class PolicyIngest:
+    """Synchronous and slow: to be called in a thread. Several may run at once."""
+
+    def __init__(
+        self, settings: Settings, passages: PolicyChromaClient, processor: DocumentProcessor | None = None
+    ) -> None:
+        self.passages = passages
+        self.processor = processor or DocumentProcessor(settings)
+        self._roots = [folder.expanduser().resolve() for folder in (settings.data_dir, *settings.document_roots)]
+        self._chunker = TextChunker(count_tokens=passages.embedding.count_tokens, max_tokens=WINDOW)
+
+    def find_file(self, file_path: str) -> Path:
+        """A file below the data folder or DOCUMENT_ROOTS; what lies outside is as absent as what does not exist."""
+        try:
+            path = Path(file_path).resolve(strict=True)
+        except (OSError, ValueError, RuntimeError):
+            path = None
+        allowed = path is not None and path.is_file() and any(root in path.parents for root in self._roots)
+        if path is None or not allowed or not Path(file_path).is_absolute():
+            raise FileMissing(
+                f"File not found: {shorten(file_path, 300)}. "
+                "Policies are read by absolute path from the data folder and the folders of DOCUMENT_ROOTS"
+            )
+        return path
+
+    def ingest(
+        self,
+        policy: Policy,
+        revision: Revision,
+        path: Path,
+        *,
+        report: Report = lambda done, total, message: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> IngestedRevision:
+        """Build the new set of passages, then swap it in. Whatever fails before that leaves the old set."""
+        extraction = self._extract(path, report, cancelled)
+        chunks = self._chunk(extraction)
+        if not chunks:
+            raise NoContent(f"No text could be extracted from {shorten(path.name)}")
+
+        def embedded(done: int, total: int) -> None:
+            report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"embedded {done} of {total} chunks")
+
+        passages = _passages(policy, revision, chunks)
+        vectors = self.passages.embedding.embed_batch(
+            [p.text for p in passages], progress=embedded, cancelled=cancelled
+        )
+        self.passages.replace_revision(revision.revision_id, passages, vectors)
+        report(_STORED, _STORED, f"stored {len(passages)} chunks")
+        return IngestedRevision(len(passages), extraction.page_count, extraction.method)
+
+    def _extract(self, path: Path, report: Report, cancelled: Callable[[], bool]) -> Extraction:
+        def read(done: int, total: int) -> None:
+            report(_READ * done / max(1, total), _STORED, f"read {done} of {total} pages")
+
+        return self.processor.extract(path, progress=read, cancelled=cancelled)
+
+    def _chunk(self, extraction: Extraction) -> list[SectionChunk]:
+        pages = strip_running_lines(extraction.pages)
+        return chunk_sections(pages, find_sections(pages), self._chunker)
+
+
+def _passages(policy: Policy, revision: Revision, chunks: list[SectionChunk]) -> list[Passage]:
+    shared = revision_metadata(policy, revision)
+    return [
+        Passage(
+            passage_id(policy.source, revision.revision_id, chunk.section_ref, chunk.index),
+            chunk.text,
+            {
+                **shared,
+                "section_ref": chunk.section_ref,
+                "page_number": chunk.pages[0] if chunk.pages else 1,
+                "chunk_index": chunk.index,
+            },
+            chunk.start,
+            chunk.end,
+        )
+        for chunk in chunks
+    ]

@@ -1,0 +1,235 @@
+"""The policy knowledge base as one thing: what the registry says is in force, answered from the passages.
+
+Used by whoever owns the store: the policy server, and the CLI where no server runs. Slow work goes to threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from typing import TypeVar
+
+from trigpoint.config import Settings
+from trigpoint.dates import today
+from trigpoint.errors import PolicyNotFound, RevisionNotFound, SectionNotFound, TrigpointError
+from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
+from trigpoint.policies.models import Policy, Revision
+from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
+from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint.text.retrieval import PassageHit, SearchMode
+from trigpoint.text.sections import normalise_ref
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_INGESTS_AT_ONCE = 2
+_READS_AT_ONCE = 4  # of their own, so that no search waits behind an ingest
+_SETTLE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of one revision, whole."""
+
+    revision: Revision
+    section_ref: str
+    text: str
+    page_numbers: tuple[int, ...]
+
+
+class PolicyKnowledge:
+    """Registry and passages together. `open_knowledge` makes one."""
+
+    def __init__(self, settings: Settings, registry: PolicyRegistry, passages: PolicyChromaClient) -> None:
+        self.registry = registry
+        self.passages = passages
+        self._ingest = PolicyIngest(settings, passages)
+        self._ingests = ThreadPoolExecutor(_INGESTS_AT_ONCE, thread_name_prefix="policy-ingest")
+        self._reads = ThreadPoolExecutor(_READS_AT_ONCE, thread_name_prefix="policy-read")
+        self._busy: dict[str, asyncio.Lock] = {}
+        self._stopping = threading.Event()
+
+    async def search(
+        self,
+        query: str,
+        *,
+        sources: Sequence[str] | None = None,
+        effective_date: date | None = None,
+        n_results: int = 10,
+        mode: SearchMode = "semantic",
+    ) -> list[PassageHit]:
+        """The best passages of the revisions in force on that date; of all ingested ones where none is given."""
+        policies = await self.registry.list_policies()
+        chosen = [p for p in policies if sources is None or p.source in sources]
+        revision_ids = answering(chosen, effective_date)
+        return await self._read(partial(self.passages.search, query, n_results, revision_ids, mode))
+
+    async def section(self, source: str, section_ref: str, revision_id: str | None = None) -> Section:
+        """Every passage of that section, of one revision only (P12). Raises SectionNotFound."""
+        try:
+            policy = await self.registry.get_policy(source)
+        except PolicyNotFound:
+            raise SectionNotFound(source, section_ref) from None
+        revision = _wanted(policy, revision_id)
+        if revision is None:
+            raise SectionNotFound(source, section_ref)
+        return await self._read(partial(self._section, revision, section_ref))
+
+    async def ingest(
+        self,
+        source: str,
+        revision_id: str,
+        file_path: str,
+        *,
+        report: Report = lambda done, total, message: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> IngestedRevision:
+        """Make the file's passages the revision's (P9, P13). One at a time a revision."""
+        path = self._ingest.find_file(file_path)
+        async with self._busy.setdefault(revision_id, asyncio.Lock()):
+            policy, revision = await self._registered(source, revision_id)
+            ingested = await self._write(
+                partial(
+                    self._ingest.ingest,
+                    policy,
+                    revision,
+                    path,
+                    report=report,
+                    cancelled=lambda: cancelled() or self._stopping.is_set(),
+                )
+            )
+            try:
+                await self._registered(source, revision_id)
+            except RevisionNotFound:  # deleted while it was being read: leave nothing behind
+                await self.remove(source, revision_id)
+                raise
+        await self.settle()
+        return ingested
+
+    async def remove(self, source: str, revision_id: str) -> int:
+        """Remove a revision's passages; returns how many there were."""
+        return await self._write(partial(self.passages.delete_revision_chunks, source, revision_id))
+
+    async def settle(self) -> None:
+        """Let the passages' metadata follow what the registry decided since the last time."""
+        for source, seen in (await self.registry.policies_due()).items():
+            try:
+                policy = await self.registry.get_policy(source)
+            except PolicyNotFound:
+                policy = None
+            for revision in policy.revisions if policy else ():
+                shared = revision_metadata(policy, revision) if policy else {}
+                await self._write(partial(self.passages.update_revision_metadata, revision.revision_id, shared))
+            await self.registry.settle(source, seen)
+
+    async def repair(self) -> None:
+        """What a crash left: deletions are finished, metadata and words brought up to date."""
+        for source, revision_id in await self.registry.unfinished_deletions():
+            removed = await self.remove(source, revision_id)
+            await self.registry.delete_revision(source, revision_id)
+            log.info("Finished the interrupted deletion of %s (%d passages)", revision_id, removed)
+        await self.settle()
+        policies = await self.registry.list_policies()
+        await self._write(partial(self.passages.bring_words_up_to_date, answering(policies, None)))
+
+    async def keep_settled(self) -> None:
+        """Settle for as long as the server runs."""
+        while True:
+            try:
+                await self.settle()
+            except TrigpointError as error:
+                log.warning("Policy metadata could not be brought up to date, will try again: %s", error.message)
+            await asyncio.sleep(_SETTLE_SECONDS)
+
+    def close(self) -> None:
+        """Work under way stops at its next safe point; then the store is closed."""
+        self._stopping.set()
+        self._ingests.shutdown(cancel_futures=True)
+        self._reads.shutdown(cancel_futures=True)
+        self._ingest.processor.close()
+        self.passages.close()
+
+    async def _registered(self, source: str, revision_id: str) -> tuple[Policy, Revision]:
+        try:
+            policy = await self.registry.get_policy(source)
+        except PolicyNotFound:
+            raise RevisionNotFound(source, revision_id) from None
+        revision = policy.revision(revision_id)
+        if revision is None:
+            raise RevisionNotFound(source, revision_id)
+        return policy, revision
+
+    def _section(self, revision: Revision, section_ref: str) -> Section:
+        key = _key(section_ref)
+        records = [
+            r for r in self.passages.passages_of(revision.revision_id) if _key(str(r.metadata["section_ref"])) == key
+        ]
+        if not records or not key:
+            raise SectionNotFound(revision.source, section_ref)
+        pages = sorted({int(r.metadata["page_number"]) for r in records})
+        text = self.passages.joined(revision.revision_id, records)
+        return Section(revision, str(records[0].metadata["section_ref"]), text, tuple(pages))
+
+    async def _read(self, work: Callable[[], T]) -> T:
+        return await _in(self._reads, work)
+
+    async def _write(self, work: Callable[[], T]) -> T:
+        return await _in(self._ingests, work)
+
+
+@asynccontextmanager
+async def open_knowledge(settings: Settings) -> AsyncIterator[PolicyKnowledge]:
+    """Open the stores, repair what a crash left, and keep the passages in step with the registry until the end."""
+    with redis_server(settings) as url:
+        redis = redis_client(url)
+        try:
+            passages = await asyncio.to_thread(PolicyChromaClient, settings)
+            knowledge = PolicyKnowledge(settings, PolicyRegistry(redis), passages)
+            try:
+                await knowledge.repair()
+                keeper = asyncio.create_task(knowledge.keep_settled())
+                try:
+                    yield knowledge
+                finally:
+                    keeper.cancel()
+                    await asyncio.gather(keeper, return_exceptions=True)
+            finally:
+                await asyncio.to_thread(knowledge.close)
+        finally:
+            await redis.aclose()
+
+
+def answering(policies: Sequence[Policy], effective_date: date | None) -> list[str]:
+    """The revisions whose passages may answer: those in force on the date, or all that are ingested."""
+    if effective_date is None:
+        return [r.revision_id for p in policies for r in p.revisions if r.queryable]
+    in_force = (policy.in_force(effective_date) for policy in policies)
+    return [revision.revision_id for revision in in_force if revision is not None]
+
+
+def _wanted(policy: Policy, revision_id: str | None) -> Revision | None:
+    """The revision asked for, else the one in force today, else the latest; only if its text can be read."""
+    if revision_id is not None:
+        revision = policy.revision(revision_id)
+        return revision if revision is not None and revision.queryable else None
+    return policy.in_force(today()) or next((r for r in policy.revisions if r.queryable), None)
+
+
+def _key(section_ref: str) -> str:
+    """References that differ in case and spacing only are the same."""
+    return "".join(normalise_ref(section_ref).casefold().split())
+
+
+async def _in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    """Run in the pool with the request's id. When the caller is cancelled, the thread learns it from its `cancelled`."""
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(pool, context.run, work)

@@ -1,0 +1,254 @@
+"""The policies that we ship: which they are (policies.toml), and how they get into the knowledge base.
+
+Seeding is idempotent and heals: what is there stays, what failed or was interrupted is done again, a digest gives way
+to the official text and never the other way round. Passages are made by an `Ingester`: a server, or an open store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tomllib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from trigpoint.config import Settings
+from trigpoint.dates import parse_day
+from trigpoint.errors import CannotReindex, PolicyAlreadyExists, TrigpointError
+from trigpoint.ids import new_job_id
+from trigpoint.policies.digest import MARK, digest_pdf, read_digest
+from trigpoint.policies.models import Policy, PolicyCategory, Revision
+from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.storage.files import inside, sha256_file, write_atomic
+
+_HOLD_SECONDS = 30
+_RENEW_SECONDS = 8.0
+
+Ingester = Callable[[str, str, str], Awaitable[tuple[int, int]]]
+"""(source, revision_id, file_path) -> (chunks, pages)"""
+
+
+@dataclass(frozen=True)
+class SeedRevision:
+    version_label: str
+    effective_from: date
+    effective_to: date | None
+    url: str
+    landing: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class SeedPolicy:
+    source: str
+    title: str
+    description: str
+    category: PolicyCategory
+    revisions: tuple[SeedRevision, ...]  # oldest first
+
+
+@dataclass(frozen=True)
+class SeedOutcome:
+    """What happened to one revision. `detail` says why, where it is not plain."""
+
+    source: str
+    version_label: str
+    result: Literal["ingested", "unchanged", "kept", "missing", "busy", "failed"]
+    revision_id: str | None = None
+    chunks: int = 0
+    detail: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.result in ("ingested", "unchanged", "kept")
+
+
+def load_seed() -> tuple[SeedPolicy, ...]:
+    text = files("trigpoint.policies").joinpath("policies.toml").read_text(encoding="utf-8")
+    return tuple(_policy(entry) for entry in tomllib.loads(text)["policy"])
+
+
+def download_path(settings: Settings, policy: SeedPolicy, revision: SeedRevision) -> Path:
+    """Where `fetch` puts the official document of a revision."""
+    return settings.data_dir / "downloads" / "policy" / f"{policy.source}_{revision.effective_from.isoformat()}.pdf"
+
+
+class Seeder:
+    """Puts policies and revisions into the registry and has them ingested, one after the other, oldest first."""
+
+    def __init__(self, settings: Settings, registry: PolicyRegistry, ingest: Ingester, *, digest: bool = False) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._ingest = ingest
+        self._digest = digest
+
+    async def seed(self, policies: Iterable[SeedPolicy]) -> AsyncIterator[SeedOutcome]:
+        for policy in policies:
+            await self._ensure_policy(policy)
+            for revision in policy.revisions:
+                yield await self._ensure_revision(policy, revision)
+
+    async def _ensure_policy(self, policy: SeedPolicy) -> None:
+        try:
+            await self._registry.create_policy(policy.source, policy.title, policy.category, policy.description)
+        except PolicyAlreadyExists:
+            return
+
+    async def _ensure_revision(self, policy: SeedPolicy, wanted: SeedRevision) -> SeedOutcome:
+        content = await asyncio.to_thread(self._content, policy, wanted)
+        if content is None:
+            advice = "not downloaded: run `trigpoint policies fetch`, or `trigpoint policies seed --digest`"
+            return SeedOutcome(policy.source, wanted.version_label, "missing", detail=advice)
+        registered = await self._registry.get_policy(policy.source)
+        existing = next((r for r in registered.revisions if r.effective_from == wanted.effective_from), None)
+        if existing is not None and existing.queryable:
+            if self._digest and not is_digest(existing):
+                detail = "the official text is there; a digest does not replace it"
+                return SeedOutcome(policy.source, wanted.version_label, "kept", existing.revision_id, detail=detail)
+            if await asyncio.to_thread(_holds, existing, content):
+                return SeedOutcome(policy.source, wanted.version_label, "unchanged", existing.revision_id)
+        return await self._bring_in(registered, wanted, existing, content)
+
+    async def _bring_in(
+        self, policy: Policy, wanted: SeedRevision, existing: Revision | None, content: bytes
+    ) -> SeedOutcome:
+        job_id = new_job_id()
+        outcome = SeedOutcome(policy.source, self._label(wanted), "failed", existing.revision_id if existing else None)
+        try:
+            if existing is None:
+                revision = await self._create(policy, wanted, content, job_id)
+            else:
+                revision = await self._take_up(policy, wanted, existing, content, job_id)
+        except CannotReindex:
+            return _with(outcome, "busy", detail="another job is ingesting it at this moment")
+        except TrigpointError as error:
+            return _with(outcome, "failed", detail=error.message)
+        return await self._ingest_held(revision, job_id)
+
+    async def _create(self, policy: Policy, wanted: SeedRevision, content: bytes, job_id: str) -> Revision:
+        """Open-ended while it is the newest: its successor will supersede it. Bounded where a later one is there."""
+        newer = any(r.effective_from > wanted.effective_from for r in policy.revisions)
+        revision, _ = await self._registry.create_revision(
+            policy.source,
+            version_label=self._label(wanted),
+            effective_from=wanted.effective_from,
+            effective_to=wanted.effective_to if newer else None,
+            notes=self._notes(wanted),
+            file_path=str(self._file(policy.source, "{revision_id}")),
+            file_size_bytes=len(content),
+            job_id=job_id,
+            hold_seconds=_HOLD_SECONDS,
+        )
+        await asyncio.to_thread(write_atomic, self._file(policy.source, revision.revision_id), content)
+        return revision
+
+    async def _take_up(
+        self, policy: Policy, wanted: SeedRevision, existing: Revision, content: bytes, job_id: str
+    ) -> Revision:
+        """Again, with this file: after a failure, an interruption, or when the official text follows a digest."""
+        newer = any(r.effective_from > wanted.effective_from for r in policy.revisions)
+        if not existing.queryable and existing.effective_to is None and wanted.effective_to is not None and newer:
+            await self._registry.update_revision(
+                policy.source, existing.revision_id, {"effective_to": wanted.effective_to}
+            )
+        path = self._file(policy.source, existing.revision_id)
+        await self._registry.begin_reindex(
+            policy.source,
+            existing.revision_id,
+            job_id,
+            hold_seconds=_HOLD_SECONDS,
+            file_path=str(path),
+            file_size_bytes=len(content),
+        )
+        await asyncio.to_thread(write_atomic, path, content)
+        return await self._registry.update_revision(
+            policy.source,
+            existing.revision_id,
+            {"version_label": self._label(wanted), "notes": self._notes(wanted)},
+        )
+
+    async def _ingest_held(self, revision: Revision, job_id: str) -> SeedOutcome:
+        source, revision_id = revision.source, revision.revision_id
+        outcome = SeedOutcome(source, revision.version_label, "failed", revision_id)
+        try:
+            async with self._holding(revision, job_id):
+                chunks, pages = await self._ingest(source, revision_id, revision.file_path or "")
+        except TrigpointError as error:
+            await self._registry.mark_failed(source, revision_id, error.message, job_id=job_id)
+            return _with(outcome, "failed", detail=error.message)
+        except BaseException:
+            await asyncio.shield(self._registry.mark_failed(source, revision_id, "interrupted", job_id=job_id))
+            raise
+        await self._registry.mark_active(source, revision_id, chunk_count=chunks, page_count=pages, job_id=job_id)
+        return SeedOutcome(source, revision.version_label, "ingested", revision_id, chunks)
+
+    @asynccontextmanager
+    async def _holding(self, revision: Revision, job_id: str) -> AsyncIterator[None]:
+        async def renew() -> None:
+            while True:
+                await asyncio.sleep(_RENEW_SECONDS)
+                await self._registry.keep_hold(
+                    revision.source, revision.revision_id, job_id, hold_seconds=_HOLD_SECONDS
+                )
+
+        renewing = asyncio.create_task(renew())
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+
+    def _content(self, policy: SeedPolicy, revision: SeedRevision) -> bytes | None:
+        if self._digest:
+            return digest_pdf(read_digest(revision.digest))
+        path = download_path(self._settings, policy, revision)
+        return path.read_bytes() if path.is_file() else None
+
+    def _file(self, source: str, revision_id: str) -> Path:
+        name = "digest.pdf" if self._digest else f"{source.lower()}.pdf"
+        return inside(self._settings.data_dir, "policy", source, revision_id, name)
+
+    def _label(self, revision: SeedRevision) -> str:
+        return f"{revision.version_label} (digest)" if self._digest else revision.version_label
+
+    def _notes(self, revision: SeedRevision) -> str:
+        return f"A digest {MARK}. The official text: {revision.landing}" if self._digest else f"From {revision.url}"
+
+
+def is_digest(revision: Revision) -> bool:
+    return MARK in (revision.notes or "")
+
+
+def _holds(revision: Revision, content: bytes) -> bool:
+    """Whether the revision was made of this file."""
+    path = Path(revision.file_path or "")
+    return path.is_file() and sha256_file(path) == hashlib.sha256(content).hexdigest()
+
+
+def _with(outcome: SeedOutcome, result: Literal["busy", "failed"], *, detail: str) -> SeedOutcome:
+    return SeedOutcome(outcome.source, outcome.version_label, result, outcome.revision_id, detail=detail)
+
+
+def _policy(entry: dict[str, Any]) -> SeedPolicy:
+    return SeedPolicy(
+        source=entry["source"],
+        title=entry["title"],
+        description=entry["description"],
+        category=PolicyCategory(entry["category"]),
+        revisions=tuple(
+            SeedRevision(
+                version_label=r["version_label"],
+                effective_from=parse_day(r["effective_from"]),
+                effective_to=parse_day(r["effective_to"]) if "effective_to" in r else None,
+                url=r["url"],
+                landing=r["landing"],
+                digest=r["digest"],
+            )
+            for r in entry["revision"]
+        ),
+    )
