@@ -10,7 +10,7 @@ from typing import Any
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement, PolicyCitation
 from trigpoint.review.models import ReviewOptions
-from trigpoint.review.rating import SEVERITY, overall_rating
+from trigpoint.review.rating import overall_rating, weightiest
 
 _CORE = frozenset(aspect.id for aspect in load_aspects() if aspect.core)
 
@@ -89,6 +89,7 @@ def _citation(citation: Citation) -> dict[str, Any]:
         "pages": list(citation.pages),
         "passage_id": citation.passage_id,
         "quote": citation.quote,
+        "speaks": citation.speaks,
     }
 
 
@@ -127,7 +128,7 @@ def _conditions(findings: Sequence[Finding]) -> list[str]:
 def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
     """What matters most first; a gap in a point that is not essential asks for nothing."""
     wanting = [f for f in findings if f.outcome != "met" and (f.essential or f.outcome != "not_found")]
-    return sorted(wanting, key=lambda f: (SEVERITY[f.outcome], not f.essential))
+    return weightiest(wanting)
 
 
 def _summary(judged: Sequence[AspectJudgement]) -> str:
@@ -161,7 +162,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _lower(text: str) -> str:
-    return text if text[:2].isupper() else f"{text[0].lower()}{text[1:]}"
+    first = text.split(" ", 1)[0]
+    return text if len(first) > 1 and first.isupper() else f"{text[0].lower()}{text[1:]}"
 
 
 def _unique(texts: Any) -> list[str]:

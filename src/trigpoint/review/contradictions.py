@@ -105,7 +105,7 @@ def _contradiction(
         outcome="contradicted",
         text=f"The documents contradict each other on {what[0].lower()}{what[1:]}: {figures}.",
         essential=False,
-        citations=tuple(dict.fromkeys(cite(one.statement) for one in given)),
+        citations=tuple(dict.fromkeys(cite(one.statement, "contradicted") for one in given)),
         policies=policies_of(evidence, aspect, policy),
         recommendation=recommendation
         or f"Correct the documents so that they give one figure for {what[0].lower()}{what[1:]}",
@@ -120,7 +120,7 @@ def _wrong_sums(evidence: Evidence, aspect: Aspect, sums: Sums) -> Iterator[Find
             if breakdown.total.unit != sums.unit:
                 continue
             parts = [part.value for part in breakdown.parts]
-            yield _sum_finding(evidence, aspect, sums, breakdown.total.value, parts, cite(statement))
+            yield _sum_finding(evidence, aspect, sums, breakdown.total.value, parts, cite(statement, "contradicted"))
     seen: set[tuple[str, float, tuple[float, ...]]] = set()
     for passage in evidence.passages.values():
         if not any_matches([sums.about], passage.text):
@@ -136,6 +136,7 @@ def _wrong_sums(evidence: Evidence, aspect: Aspect, sums: Sums) -> Iterator[Find
                 document=passage.document,
                 pages=passage.pages,
                 quote=quote,
+                speaks="contradicted",
             )
             yield _sum_finding(evidence, aspect, sums, table.stated, list(table.parts), citation)
 

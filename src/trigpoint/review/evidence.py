@@ -97,15 +97,18 @@ class Evidence:
         passage = self.sections.get((basis.source, section)) if section else None
         if passage is None:
             return None
-        return policy_citation(passage)
+        return policy_citation(passage, basis.says)
 
     def section_of(self, basis: PolicyBasis) -> str | None:
         revision = self.in_force.get(basis.source)
         return basis.in_revision(revision) if revision else None
 
 
-def policy_citation(passage: PolicyPassage) -> PolicyCitation:
-    sentences = [s.text for s in split_sentences(passage.text)]
+def policy_citation(passage: PolicyPassage, says: str) -> PolicyCitation:
+    """A citation that quotes the sentence nearest in words to what the passage is cited for."""
+    wanted = set(re.findall(r"\w{3,}|\d+", fold(says)))
+    sentences = [s.text for s in split_sentences(passage.text)] or [collapse(passage.text)]
+    nearest = max(sentences, key=lambda text: len(wanted & set(re.findall(r"\w{3,}|\d+", fold(text)))))
     return PolicyCitation(
         passage_id=passage.id,
         source=passage.source,
@@ -114,7 +117,7 @@ def policy_citation(passage: PolicyPassage) -> PolicyCitation:
         section_ref=passage.section_ref,
         ref=readable_ref(passage.source, passage.section_ref),
         page=passage.page,
-        quote=max(sentences[:4], key=len) if sentences else collapse(passage.text),
+        quote=nearest,
     )
 
 

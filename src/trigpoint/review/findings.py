@@ -24,6 +24,7 @@ class Citation(_Frozen):
     document: str
     pages: tuple[int, ...]
     quote: str
+    speaks: Outcome = Field("met", description="Which way these words speak.")
 
     @property
     def place(self) -> str:

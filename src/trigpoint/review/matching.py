@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from trigpoint.review.aspects import Aspect, compile_pattern
 from trigpoint.review.evidence import Evidence, Statement
-from trigpoint.review.findings import Citation, PolicyCitation
+from trigpoint.review.findings import Citation, Outcome, PolicyCitation
 from trigpoint.review.quantities import Quantity, parse_quantities
 
 LONGEST_QUOTE = 420
@@ -76,7 +76,7 @@ def first_match(patterns: Iterable[str], text: str) -> str | None:
     return None
 
 
-def cite(statement: Statement) -> Citation:
+def cite(statement: Statement, speaks: Outcome) -> Citation:
     passage = statement.passage
     return Citation(
         passage_id=passage.id,
@@ -84,6 +84,7 @@ def cite(statement: Statement) -> Citation:
         document=passage.document,
         pages=statement.pages,
         quote=_short(statement.text),
+        speaks=speaks,
     )
 
 

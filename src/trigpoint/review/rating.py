@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from trigpoint.review.findings import AspectJudgement, Finding, Outcome, Rating
 
 NOT_ENOUGH = "Not enough evidence"
-SEVERITY: dict[Outcome, int] = {"failed": 0, "contradicted": 1, "partly": 2, "met": 3, "not_found": 4}
+SEVERITY: dict[Outcome, int] = {"failed": 0, "partly": 1, "contradicted": 2, "met": 7, "not_found": 5}
 
 ASPECT_RULE = (
     "An aspect is red when more than half of its essential checks that have evidence fail; green when every essential "
@@ -36,8 +36,14 @@ def key_issue(name: str, green: str, rating: Rating, findings: Sequence[Finding]
         return green
     if all(finding.outcome == "not_found" for finding in findings if finding.essential):
         return f"{NOT_ENOUGH}: the documents do not say enough about {name.lower()} to judge it"
-    worst = min((f for f in findings if f.outcome != "met"), key=lambda f: (SEVERITY[f.outcome], not f.essential))
-    return worst.text.rstrip(".")
+    return weightiest([finding for finding in findings if finding.outcome != "met"])[0].text.rstrip(".")
+
+
+def weightiest(findings: Sequence[Finding]) -> list[Finding]:
+    """What matters most first: an essential point that fails or is met in part, then contradictions, then the rest."""
+    return sorted(
+        findings, key=lambda f: SEVERITY[f.outcome] + (0 if f.essential or f.outcome == "contradicted" else 3)
+    )
 
 
 def overall_rating(judged: Sequence[AspectJudgement], core: frozenset[str]) -> Rating:

@@ -124,19 +124,14 @@ def _application(result: ReviewResult) -> Iterator[str]:
 
 
 def _quotations(aspect: dict[str, Any]) -> Iterator[str]:
-    quoted = [(f, e) for f in aspect["findings"] for e in f["evidence"]]
+    quoted = {(e["document"], e["quote"]): e for f in aspect["findings"] for e in reversed(f["evidence"])}
     if not quoted:
         return
     yield ""
     yield "Evidence:"
-    seen = set()
-    for finding, evidence in quoted:
-        key = (evidence["document"], evidence["quote"])
-        if key in seen:
-            continue
-        seen.add(key)
+    for evidence in sorted(quoted.values(), key=lambda e: (e["document"], e["pages"], e["passage_id"])):
         place = f"{evidence['document']}, {pages_text(tuple(evidence['pages']))}"
-        yield f"- “{escape(evidence['quote'])}” ({escape(place)}) [{OUTCOMES[finding['outcome']].lower()}]"
+        yield f"- “{escape(evidence['quote'])}” ({escape(place)}) [{OUTCOMES[evidence['speaks']].lower()}]"
 
 
 def _matrix(rows: list[dict[str, Any]]) -> Iterator[str]:

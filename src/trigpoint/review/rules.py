@@ -49,7 +49,7 @@ def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
     hits = [hit for statement in evidence.statements for hit in _hits(check, statement)]
     outcome = _outcome(check, hits)
     telling = sorted(hits, key=lambda hit: (hit.outcome != outcome, SEVERITY[hit.outcome]))[:MOST_CITATIONS]
-    citations = dict.fromkeys(cite(hit.statement) for hit in telling)
+    citations = dict.fromkeys(cite(hit.statement, hit.outcome) for hit in telling)
     return Finding(
         check=check.id,
         requirement=check.requirement,
@@ -88,9 +88,13 @@ def _compared(rule: QuantityRule, statement: Statement) -> list[_Hit]:
 
 
 def _measured(rule: QuantityRule | None, text: str) -> tuple[Quantity | None, Bounds | None]:
+    """The figure of a shortfall that is put in words: "scores 54% and has one critical fail"."""
     found = quantities_at(text, rule.unit, rule.find) if rule else []
-    known = [q for q in found if rule and (q.per or "once") in rule.bounds]
-    return (known[0], rule.bounds[known[0].per or "once"]) if known and rule else (None, None)
+    for quantity in found:
+        bounds = rule.bounds.get(quantity.per or "once") if rule else None
+        if rule and bounds and _held_against(quantity, rule, bounds) != "met":
+            return quantity, bounds
+    return None, None
 
 
 def _held_against(quantity: Quantity, rule: QuantityRule, bounds: Bounds) -> Outcome:

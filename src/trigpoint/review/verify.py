@@ -12,7 +12,7 @@ from itertools import combinations
 from trigpoint.review.evidence import Evidence, readable_ref, same_section
 from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement, PolicyCitation
 from trigpoint.review.quantities import number
-from trigpoint.review.rating import NOT_ENOUGH, SEVERITY, rate
+from trigpoint.review.rating import NOT_ENOUGH, rate, weightiest
 from trigpoint.review.sentences import fold
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])\d+(?:\.\d+)?")
@@ -118,13 +118,12 @@ def _verified_aspect(
         if rating == "green" and not (proved and clean):
             rating = "amber"
         if proved and unsupported(issue, sources):
-            issue = min(proved, key=lambda finding: SEVERITY[finding.outcome]).text.rstrip(".")
+            issue = weightiest(proved)[0].text.rstrip(".")
     if not proved:
         rating = "amber"
         issue = f"{NOT_ENOUGH}: the documents do not say enough about {aspect.name.lower()} to judge it"
     elif changed and analyser == "rules" and rating != "green":
-        worst = min((f for f in findings if f.outcome != "met"), key=lambda f: (SEVERITY[f.outcome], not f.essential))
-        issue = worst.text.rstrip(".")
+        issue = weightiest([finding for finding in findings if finding.outcome != "met"])[0].text.rstrip(".")
     return aspect.model_copy(update={"findings": findings, "rating": rating, "key_issue": issue})
 
 
@@ -147,7 +146,8 @@ def sources_of(finding: Finding, evidence: Evidence) -> list[str]:
     """The texts that a finding may draw on: its cited passages, and what its citations are called."""
     texts = [evidence.passages[one.passage_id].text for one in finding.citations if one.passage_id in evidence.passages]
     texts += [evidence.policies[one.passage_id].text for one in finding.policies if one.passage_id in evidence.policies]
-    return texts + [one.document for one in finding.citations] + [finding.requirement]
+    texts += [one.document for one in finding.citations]
+    return texts if finding.check.startswith("model_") else [*texts, finding.requirement]
 
 
 def _unproved(finding: Finding, why: str) -> Finding:
