@@ -69,7 +69,7 @@ def trimmed(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
-    at_word = cut.rsplit(None, 1)[0]
+    at_word = cut[: max(cut.rfind(" "), cut.rfind("\n"), 0)]
     return (at_word if len(at_word) > limit // 2 else cut).rstrip() + "…"
 
 

@@ -228,5 +228,5 @@ class Library:
 def _citation_of(chunks: Sequence[StoredChunk]) -> dict[str, Any]:
     if not chunks:
         return {"citekey": None, "title": None, "citation": None}
-    item = shown(chunks[0], 1.0, limit=1, full_text=False)
+    item = shown(chunks[0], 1.0, limit=80, full_text=False)
     return {key: item[key] for key in ("citekey", "title", "citation")}

@@ -1,0 +1,201 @@
+"""Ingestion: files and folders into a project. A file is one transaction: after a crash the next run goes on.
+
+Unchanged files are skipped, a changed one replaces all that came of it before, and an audit file tells what was done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from trigpoint import dates
+from trigpoint.errors import TrigpointError
+from trigpoint.library.citations import References, Work, load_references
+from trigpoint.library.library import Library
+from trigpoint.library.passages import Passage, passages
+from trigpoint.library.projects import Project
+from trigpoint.library.sources import READERS, SourceText, read_source
+from trigpoint.library.store import DocumentRow, StoredChunk
+from trigpoint.storage.files import sha256_file
+from trigpoint.text.extract import DocumentProcessor
+
+VERSION = "1"
+_DOC_ID_LENGTH = 32
+
+Outcome = Literal["added", "replaced", "skipped", "failed"]
+Progress = Callable[[int, int, Path], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What became of one file."""
+
+    path: str
+    outcome: Outcome
+    chunks: int = 0
+    doc_id: str | None = None
+    citekey: str | None = None
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class Audit:
+    """One run. Each entry is on disk as soon as its file is done."""
+
+    file: Path
+    entries: list[Entry] = field(default_factory=list)
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        with self.file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(entry.outcome == outcome for entry in self.entries)
+
+    @property
+    def chunks_written(self) -> int:
+        return sum(entry.chunks for entry in self.entries if entry.outcome in ("added", "replaced"))
+
+
+class Ingestion:
+    """Puts files into one project of a library."""
+
+    def __init__(self, library: Library, project: Project, processor: DocumentProcessor, audit_folder: Path) -> None:
+        self._library = library
+        self._project = project
+        self._processor = processor
+        self._references: References = load_references(project.references)
+        self._audit_folder = audit_folder
+
+    def run(self, paths: Iterable[Path], *, force: bool = False, progress: Progress | None = None) -> Audit:
+        """Every readable file of these paths. One that fails is reported, and the others go on."""
+        files = list(find_files(paths))
+        audit = self._new_audit()
+        known = {row.path: row for row in self._library.store.documents(self._project)}
+        for number, path in enumerate(files):
+            if progress:
+                progress(number, len(files), path)
+            audit.add(self._ingest(path, known, force=force))
+        if progress and files:
+            progress(len(files), len(files), files[-1])
+        return audit
+
+    def _ingest(self, path: Path, known: dict[str | None, DocumentRow], *, force: bool) -> Entry:
+        try:
+            digest = sha256_file(path)
+            doc_id = digest[:_DOC_ID_LENGTH]
+            before = known.get(str(path))
+            if before is not None and before.sha256 == digest and not force:
+                return Entry(str(path), "skipped", doc_id=doc_id, reason="unchanged")
+            twin = next((r for r in known.values() if r.sha256 == digest and r.path != str(path)), None)
+            if twin is not None and twin.path and Path(twin.path).exists():
+                return Entry(str(path), "skipped", doc_id=doc_id, reason=f"same content as {twin.path}")
+            entry = self._write(path, digest, doc_id, [before, twin])
+            known[str(path)] = DocumentRow(doc_id, str(path), None, digest, entry.chunks)
+            return entry
+        except TrigpointError as error:
+            return Entry(str(path), "failed", reason=error.message)
+        except OSError as error:
+            return Entry(str(path), "failed", reason=f"cannot be read ({error.strerror or error})")
+
+    def _write(self, path: Path, digest: str, doc_id: str, old: list[DocumentRow | None]) -> Entry:
+        source = read_source(path, self._processor)
+        work = self._references.match(doi=source.doi, titles=_titles(path, source))
+        warnings = list(source.warnings)
+        if work is None and self._project.references is not None:
+            warnings.append(f"no entry of {self._project.references.name} matches it by DOI or title")
+        found = list(passages(source, self._library.embedding.count_tokens))
+        vectors = self._library.embedding.embed_batch([p.text for p in found])
+        common = self._common_payload(path, digest, doc_id, source, work)
+        chunks = [
+            StoredChunk(
+                passage.chunk_id(self._project.id, doc_id),
+                doc_id,
+                seq,
+                passage.text,
+                vectors[seq],
+                {**common, "doc": _doc_payload(passage, source, doc_id, seq)},
+            )
+            for seq, passage in enumerate(found)
+        ]
+        replaced = [row.doc_id for row in old if row is not None]
+        self._library.store.write(
+            self._project, self._project.embed_model, chunks, replace_documents=[*replaced, doc_id]
+        )
+        outcome: Outcome = "replaced" if replaced else "added"
+        citekey = work.citekey if work else None
+        return Entry(str(path), outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
+
+    def _common_payload(
+        self, path: Path, digest: str, doc_id: str, source: SourceText, work: Work | None
+    ) -> dict[str, Any]:
+        title = (work.title if work else None) or source.title or path.stem
+        return {
+            "project": self._project.id,
+            "source": {"path": str(path), "title": title, "sha256": digest, "doc_id": doc_id},
+            "zotero": _work_payload(work),
+            "embed_model": self._project.embed_model,
+            "version": VERSION,
+        }
+
+    def _new_audit(self) -> Audit:
+        self._audit_folder.mkdir(parents=True, exist_ok=True)
+        stamp = dates.now().strftime("%Y%m%dT%H%M%S.%fZ")
+        return Audit(self._audit_folder / f"{stamp}-{self._project.collection.replace('/', '-')}.jsonl")
+
+
+def find_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files themselves, and all readable ones below folders, in order; hidden ones and links out are left alone."""
+    seen: set[Path] = set()
+    for given in paths:
+        path = given.expanduser().absolute()
+        below = sorted(p for p in path.rglob("*") if _wanted(p, path)) if path.is_dir() else [path]
+        for file in below:
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _wanted(path: Path, root: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+    return not hidden and path.suffix.lower() in READERS and path.is_file() and not path.is_symlink()
+
+
+def _titles(path: Path, source: SourceText) -> tuple[str, ...]:
+    """What the document may be called: its own title, its first lines, its file name."""
+    opening = [line.strip() for line in source.text[:2000].splitlines() if len(line.strip()) > 8][:3]
+    return tuple(title for title in (source.title, *opening, path.stem.replace("_", " ").replace("-", " ")) if title)
+
+
+def _work_payload(work: Work | None) -> dict[str, Any]:
+    if work is None:
+        return {"citekey": None, "tags": []}
+    return {
+        "citekey": work.citekey,
+        "tags": list(work.tags),
+        "title": work.title,
+        "doi": work.doi,
+        "url": work.url,
+        "year": work.year,
+        "citation": work.citation,
+    }
+
+
+def _doc_payload(passage: Passage, source: SourceText, doc_id: str, seq: int) -> dict[str, Any]:
+    span = passage.page_span
+    return {
+        "doc_id": doc_id,
+        "seq": seq,
+        "section": passage.section,
+        "section_path": list(passage.section_path),
+        "page_span": span,
+        "page_label": source.labels.get(span[0]) if span else None,
+        "page_starts": [list(page) for page in passage.pages],
+        "start": passage.start,
+        "end": passage.end,
+    }

@@ -1,0 +1,71 @@
+"""Passages of a source: within one section each, sized in the model's own tokens, with exact offsets and pages."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trigpoint.library.sources import Heading, SourceText
+from trigpoint.text.chunk import TextChunker, TokenCounter
+
+CHUNK_SIZE = 1000
+OVERLAP = 150
+MOST_TOKENS = 256
+
+
+@dataclass(frozen=True)
+class Passage:
+    """`source.text[start:end] == text`. `pages` are (page, offset) of those it touches, empty where there are none."""
+
+    text: str
+    start: int
+    end: int
+    section: str | None
+    section_path: tuple[str, ...]
+    pages: tuple[tuple[int, int], ...]
+
+    @property
+    def page_span(self) -> list[int] | None:
+        return [self.pages[0][0], self.pages[-1][0]] if self.pages else None
+
+    def chunk_id(self, project_id: str, doc_id: str) -> str:
+        """A hash of project, document, span and text: the same passage always has the same id."""
+        parts = (project_id, doc_id, str(self.start), str(self.end), self.text)
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def passages(source: SourceText, count_tokens: TokenCounter) -> Iterator[Passage]:
+    """In reading order. Overlap never crosses the start of a section."""
+    chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens, max_tokens=MOST_TOKENS)
+    page_offsets = [offset for _, offset in source.pages]
+    for start, end, path in _sections(source):
+        for first, last in chunker.spans(source.text[start:end]):
+            span = (start + first, start + last)
+            yield Passage(
+                text=source.text[span[0] : span[1]],
+                start=span[0],
+                end=span[1],
+                section=path[-1] if path else None,
+                section_path=path,
+                pages=_pages(source, page_offsets, *span),
+            )
+
+
+def _sections(source: SourceText) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """(start, end, titles from the highest heading down) of each stretch between two headings."""
+    open_headings: list[Heading] = []
+    starts = [h.start for h in source.headings] + [len(source.text)]
+    if starts[0] > 0:
+        yield 0, starts[0], ()
+    for heading, end in zip(source.headings, starts[1:], strict=True):
+        open_headings = [h for h in open_headings if h.level < heading.level] + [heading]
+        yield heading.start, end, tuple(h.title for h in open_headings)
+
+
+def _pages(source: SourceText, offsets: list[int], start: int, end: int) -> tuple[tuple[int, int], ...]:
+    if not offsets:
+        return ()
+    first, last = bisect_right(offsets, start) - 1, bisect_right(offsets, end - 1)
+    return tuple(source.pages[first:last])

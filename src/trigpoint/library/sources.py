@@ -1,0 +1,191 @@
+"""Sources: a PDF, Markdown, HTML, DOCX or text file becomes one text with its headings and, where it has them, pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trigpoint.errors import ExtractionFailed, NoContent, UnsupportedFileType
+from trigpoint.text.chunk import PAGE_BREAK, document_text
+from trigpoint.text.extract import DocumentProcessor
+from trigpoint.text.pages import clean_text
+from trigpoint.text.running_lines import strip_running_lines
+from trigpoint.text.sections import find_sections
+
+_DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s\"<>|]{2,200}", re.ASCII)
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_BLOCKS = frozenset("p li td th dt dd pre blockquote figcaption caption h1 h2 h3 h4 h5 h6 div section article".split())
+_HEADING_KINDS = frozenset("Part Chapter Section Annex Appendix Policy".split())
+_LARGEST_PLAIN_FILE = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Where a section begins. Level 1 is the highest."""
+
+    start: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A source's text. `pages` are (physical page, offset of its first character); `labels` the printed numbers."""
+
+    text: str
+    headings: tuple[Heading, ...] = ()
+    pages: tuple[tuple[int, int], ...] = ()
+    labels: dict[int, str] = field(default_factory=dict)
+    title: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def doi(self) -> str | None:
+        """The first DOI of the opening pages."""
+        found = _DOI.search(self.text[:6000])
+        return found.group().rstrip(".,;)]}").lower() if found else None
+
+
+def read_source(path: Path, processor: DocumentProcessor) -> SourceText:
+    """Raises UnsupportedFileType, ExtractionFailed or NoContent."""
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise UnsupportedFileType(f"'{path.name}': only {', '.join(sorted(READERS))} can be read")
+    source = reader(path, processor)
+    if not source.text.strip():
+        raise NoContent(f"'{path.name}' has no text")
+    return source
+
+
+def _read_pdf(path: Path, processor: DocumentProcessor) -> SourceText:
+    extraction = processor.extract(path)
+    pages = strip_running_lines(extraction.pages)
+    starts, offset = [], 0
+    for page in pages:
+        starts.append((page.number, offset))
+        offset += len(page.text) + len(PAGE_BREAK)
+    marks = [mark for mark in find_sections(pages) if mark.ref.split()[0] in _HEADING_KINDS]
+    return SourceText(
+        text=document_text(pages),
+        headings=tuple(Heading(m.start, _level(m.ref), " ".join(f"{m.ref} {m.title or ''}".split())) for m in marks),
+        pages=tuple(starts),
+        labels={page.number: page.label for page in pages if page.label},
+        warnings=extraction.warnings,
+    )
+
+
+def _read_markdown(path: Path, _: DocumentProcessor) -> SourceText:
+    text, warnings = _decoded(path)
+    headings, fence, offset, previous = [], None, 0, ""
+    for line in text.splitlines(keepends=True):
+        bare = line.rstrip("\r\n")
+        mark = _FENCE.match(bare)
+        if mark and fence in (None, mark[1]):
+            fence = None if fence else mark[1]
+        elif fence is None and (atx := _ATX.match(bare)) and atx[2]:
+            headings.append(Heading(offset, len(atx[1]), atx[2]))
+        elif fence is None and (under := _SETEXT.match(bare)) and previous.strip() and not _ATX.match(previous):
+            level = 1 if under[1][0] == "=" else 2
+            headings.append(Heading(offset - len(previous), level, previous.strip()))
+        offset, previous = offset + len(line), line
+    title = next((h.title for h in headings if h.level == 1), None)
+    return SourceText(text, tuple(headings), title=title, warnings=warnings)
+
+
+def _read_html(path: Path, _: DocumentProcessor) -> SourceText:
+    from selectolax.lexbor import LexborHTMLParser
+
+    text, warnings = _decoded(path)
+    tree = LexborHTMLParser(text)
+    for unwanted in tree.css("script, style, noscript, template, nav"):
+        unwanted.decompose()
+    title = tree.css_first("title")
+    builder = _Builder()
+    for node in tree.css(", ".join(sorted(_BLOCKS))):
+        if any(child.tag in _BLOCKS for child in node.iter()):
+            continue  # its blocks come by themselves
+        words = " ".join(node.text(separator=" ").split())
+        tag = node.tag or ""
+        builder.add(words, level=int(tag[1]) if re.fullmatch("h[1-6]", tag) else None)
+    said = " ".join(title.text().split()) if title else ""
+    return builder.source(said or None, warnings)
+
+
+def _read_docx(path: Path, _: DocumentProcessor) -> SourceText:
+    import docx
+    from docx.table import Table
+
+    try:
+        document = docx.Document(str(path))
+    except Exception as error:
+        raise ExtractionFailed(f"'{path.name}' cannot be read as a Word document ({error})") from error
+    builder = _Builder()
+    for block in document.iter_inner_content():
+        if isinstance(block, Table):
+            for row in block.rows:
+                builder.add(" | ".join(" ".join(cell.text.split()) for cell in row.cells))
+        else:
+            style = re.fullmatch(r"Heading ([1-9])|Title", block.style.name or "") if block.style else None
+            builder.add(" ".join(block.text.split()), level=int(style[1] or 1) if style else None)
+    return builder.source(document.core_properties.title or None, ())
+
+
+def _read_plain(path: Path, _: DocumentProcessor) -> SourceText:
+    text, warnings = _decoded(path)
+    return SourceText(text, warnings=warnings)
+
+
+class _Builder:
+    """Blocks with a blank line between them; remembers where headings begin."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._headings: list[Heading] = []
+        self._length = 0
+
+    def add(self, words: str, *, level: int | None = None) -> None:
+        words = clean_text(words)
+        if not words.strip():
+            return
+        if level is not None:
+            self._headings.append(Heading(self._length, level, words))
+        self._parts.append(words)
+        self._length += len(words) + len(PAGE_BREAK)
+
+    def source(self, title: str | None, warnings: tuple[str, ...]) -> SourceText:
+        title = title or next((h.title for h in self._headings if h.level == 1), None)
+        return SourceText(PAGE_BREAK.join(self._parts), tuple(self._headings), title=title, warnings=warnings)
+
+
+def _decoded(path: Path) -> tuple[str, tuple[str, ...]]:
+    if path.stat().st_size > _LARGEST_PLAIN_FILE:
+        raise ExtractionFailed(f"'{path.name}' is larger than {_LARGEST_PLAIN_FILE // 2**20} MB")
+    raw = path.read_bytes()
+    if b"\0" in raw[:8192]:
+        raise ExtractionFailed(f"'{path.name}' is not a text file")
+    try:
+        return clean_text(raw.decode("utf-8-sig")), ()
+    except UnicodeDecodeError:
+        return clean_text(raw.decode("cp1252", "replace")), ("not UTF-8: read as Windows-1252",)
+
+
+def _level(ref: str) -> int:
+    """Parts, chapters, annexes are first; "Section 4.2" is second, "Section 4.2.1" third."""
+    kind, _, number = ref.partition(" ")
+    return 1 + number.count(".") if kind == "Section" else 2 if kind == "Policy" else 1
+
+
+Reader = Callable[[Path, DocumentProcessor], SourceText]
+READERS: dict[str, Reader] = {
+    ".pdf": _read_pdf,
+    ".md": _read_markdown,
+    ".markdown": _read_markdown,
+    ".html": _read_html,
+    ".htm": _read_html,
+    ".docx": _read_docx,
+    ".txt": _read_plain,
+}
