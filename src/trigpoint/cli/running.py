@@ -6,32 +6,37 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Generator, Sequence
+import socket
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
 
-from trigpoint.errors import StoreError
+from trigpoint.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True)
 class Site:
-    """One application and where it listens."""
+    """One application and where it listens. `stop` is called when the process is told to end, before anything closes."""
 
     name: str
     app: Any
     host: str
     port: int
     auth_on: bool
+    stop: Callable[[], None] | None = None
 
 
 class _Server(uvicorn.Server):
     """Signals are handled once for all servers of the process."""
+
+    sockets_given: list[socket.socket]
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -39,48 +44,66 @@ class _Server(uvicorn.Server):
 
 
 async def run_sites(sites: Sequence[Site]) -> None:
-    """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end."""
-    servers = [_Server(_config(site)) for site in sites]
+    """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises what keeps a site from starting."""
+    servers: list[_Server] = []
 
     def stop(signum: int) -> None:
         log.info("stopping")
+        for site in sites:
+            if site.stop is not None:
+                site.stop()
         for server in servers:
             server.handle_exit(signum, None)
 
     loop = asyncio.get_running_loop()
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(signum, stop, signum)
-    for site in sites:
-        reach = "" if site.auth_on else "; auth is off" + ("" if site.host != "127.0.0.1" else ", this machine only")
-        log.info("%s on http://%s:%d%s", site.name, site.host, site.port, reach)
-    tasks = [asyncio.create_task(_serve(server, site)) for server, site in zip(servers, sites, strict=True)]
-    try:
+    async with contextlib.AsyncExitStack() as opened:
+        for site in sites:
+            sock = opened.enter_context(_listen(site))
+            state = await opened.enter_async_context(site.app.router.lifespan_context(site.app))
+            servers.append(_Server(_config(_with_state(site.app, state))))
+            servers[-1].sockets_given = [sock]
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(signum, stop, signum)
+        for site in sites:
+            log.info("%s on http://%s:%d%s", site.name, site.host, site.port, _reach(site))
+        tasks = [asyncio.create_task(server.serve(sockets=server.sockets_given)) for server in servers]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for server in servers:  # one that fails or stops takes the others with it
+        for server in servers:  # one that ends takes the others with it
             server.should_exit = True
-        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
-    for outcome in outcomes:
-        if isinstance(outcome, BaseException):
-            raise outcome
+        await asyncio.gather(*tasks)
 
 
-async def _serve(server: _Server, site: Site) -> None:
+def _listen(site: Site) -> socket.socket:
     try:
-        await server.serve()
-    except SystemExit:
-        raise StoreError(
-            f"{site.name} cannot start on {site.host}:{site.port}; see the lines above. Is the port taken?"
+        family = socket.AF_INET6 if ":" in site.host else socket.AF_INET
+        return socket.create_server((site.host, site.port), family=family, backlog=2048)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{site.name} cannot listen on {site.host}:{site.port} ({error.strerror or error}). "
+            "Stop what listens there, or choose another port"
         ) from None
-    if not server.started:
-        raise StoreError(f"{site.name} cannot start; see the lines above")
 
 
-def _config(site: Site) -> uvicorn.Config:
+def _reach(site: Site) -> str:
+    if site.auth_on:
+        return ""
+    return "; auth is off, so only this machine can reach it" if site.host in _LOOPBACK else "; auth is off"
+
+
+def _with_state(app: Any, state: Any) -> Any:
+    """What the app's lifespan yielded stands in the scope of each request, as when the server runs the lifespan."""
+
+    async def call(scope: Any, receive: Any, send: Any) -> None:
+        scope["state"] = dict(state or {})
+        await app(scope, receive, send)
+
+    return call
+
+
+def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
-        site.app,
-        host=site.host,
-        port=site.port,
+        app,
+        lifespan="off",
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,

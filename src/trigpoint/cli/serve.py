@@ -32,4 +32,4 @@ def mcp_site(name: str, settings: Settings) -> Site:
     """An MCP server as a site. Raises InvalidInput where no server has that name."""
     tools = server(name, settings)
     host = settings.bind_host(auth_on=settings.mcp_auth_on)
-    return Site(name, tools.app(), host, SERVERS[name].port(settings), settings.mcp_auth_on)
+    return Site(name, tools.app(), host, SERVERS[name].port(settings), settings.mcp_auth_on, tools.begin_stop)

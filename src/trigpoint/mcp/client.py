@@ -18,6 +18,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp_types import REQUEST_TIMEOUT, CallToolResult, TextContent
 
 from trigpoint.errors import ServerUnreachable, ToolFailed, shorten
+from trigpoint.logs import request_id
 
 log = logging.getLogger(__name__)
 
@@ -101,11 +102,17 @@ class ToolClient:
 
     def _http(self) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
-            headers={b"Authorization": b"Bearer " + self._api_key.encode()} if self._api_key else None,
+            headers=self._headers(),
             timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
             event_hooks={"response": [self._note_refusal]},
             trust_env=False,  # these are our own servers: a proxy for the web must not stand between
         )
+
+    def _headers(self) -> dict[bytes, bytes]:
+        """Our key, and the id of the request on whose behalf we call, so that both sides' logs tell the same story."""
+        headers = {b"Authorization": b"Bearer " + self._api_key.encode()} if self._api_key else {}
+        ident = request_id.get()
+        return headers if ident == "-" or not ident.isascii() else headers | {b"X-Request-ID": ident.encode()}
 
     async def _note_refusal(self, response: httpx2.Response) -> None:
         self._refused_with = response.status_code if response.status_code in (401, 413, 421) else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -75,6 +76,7 @@ class ToolServer:
         self.max_body_bytes = max_body_bytes
         self._open: Lifespan = lifespan or nullcontext
         self._state: Any = None
+        self._stopping = threading.Event()
         self._inputs = {tool.name: tool.input_schema() for tool in tools}
         self._server: Server[Any] = Server(
             name,
@@ -128,6 +130,10 @@ class ToolServer:
             finally:
                 self._state = None
 
+    def begin_stop(self) -> None:
+        """The process is about to end: work in threads learns it as if its caller had cancelled."""
+        self._stopping.set()
+
     # --- the protocol's two requests
 
     def descriptions(self) -> list[types.Tool]:
@@ -155,7 +161,7 @@ class ToolServer:
         return types.ListToolsResult(tools=self.descriptions())
 
     async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        call = Call(new_request_id(), ctx.session.report_progress, self._state)
+        call = Call(_caller_id(ctx) or new_request_id(), ctx.session.report_progress, self._state, self._stopping)
         request_id.set(call.request_id)
         started = time.perf_counter()
         failure: TrigpointError | None = None
@@ -218,3 +224,10 @@ def _tool_result(body: dict[str, Any], *, failed: bool) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=body, is_error=failed
     )
+
+
+def _caller_id(ctx: Any) -> str | None:
+    """The id that one of our own clients sent along over HTTP."""
+    headers = getattr(getattr(ctx, "request", None), "headers", None)
+    ident: str = headers.get("x-request-id", "") if headers is not None else ""
+    return ident if ident.isascii() and ident.isprintable() and 0 < len(ident) <= 128 else None

@@ -36,11 +36,18 @@ class ToolInput(BaseModel):
 class Call:
     """One call of a tool, as its handler sees it."""
 
-    def __init__(self, request_id: str, send_progress: SendProgress, state: Any = None) -> None:
+    def __init__(
+        self,
+        request_id: str,
+        send_progress: SendProgress,
+        state: Any = None,
+        stopping: threading.Event | None = None,
+    ) -> None:
         self.request_id = request_id
         self.state = state
         self._send_progress = send_progress
         self._cancelled = threading.Event()
+        self._stopping = stopping or threading.Event()
         self._loop = asyncio.get_running_loop()
         self._latest: tuple[float, float | None, str | None] | None = None
         self._pump: asyncio.Task[None] | None = None
@@ -55,8 +62,8 @@ class Call:
             self._loop.call_soon_threadsafe(self._enqueue, (done, total, message))
 
     def cancelled(self) -> bool:
-        """Whether the client gave up. Work in a thread asks this between its steps."""
-        return self._cancelled.is_set()
+        """Whether the client gave up, or the server is stopping. Work in a thread asks this between its steps."""
+        return self._cancelled.is_set() or self._stopping.is_set()
 
     def cancel(self) -> None:
         self._cancelled.set()
