@@ -16,6 +16,7 @@ from trigpoint.api.documentation import add_documentation
 from trigpoint.api.errors import add_error_handlers
 from trigpoint.api.ratelimit import RateLimiter
 from trigpoint.api.routes import routers
+from trigpoint.api.routes.graph import GraphAtApi
 from trigpoint.api.routes.reviews import QUICK_STATUS
 from trigpoint.api.services import Services
 from trigpoint.config import Settings
@@ -48,6 +49,7 @@ def create_app(settings: Settings) -> FastAPI:
     # The last one added is the outermost.
     app.add_middleware(BodyLimit, upload_bytes=settings.max_upload_mb * 1024 * 1024)
     app.add_middleware(AuthMiddleware, keys=settings.rest_keys)
+    app.add_middleware(GraphAtApi, settings=settings)  # outside of auth and limits: the graph has its own
     app.add_middleware(RequestContext)
     return app
 

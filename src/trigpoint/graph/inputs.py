@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,6 +22,9 @@ from trigpoint.graph.vocabulary import (
 )
 
 Body = Mapping[str, Any]
+
+_UNFIT = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_UNFIT_IN_LINES = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 class Unset:
@@ -43,8 +47,7 @@ def check_text(value: object, name: str, longest: int, *, lines: bool = False) -
     """Text that every store can hold. `lines`: line breaks and tabs may stand in it."""
     if not isinstance(value, str) or not value.strip():
         raise GraphBadRequest(f"{name} is required and must be a text that is not empty")
-    allowed = "\n\r\t" if lines else ""
-    if any((c < " " and c not in allowed) or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in value):
+    if (_UNFIT_IN_LINES if lines else _UNFIT).search(value):
         raise GraphBadRequest(f"{name} holds a control character or half a surrogate pair: '{shorten(value)}'")
     if len(value.encode()) > longest:
         raise GraphBadRequest(f"{name} is too long: {len(value.encode())} bytes of UTF-8; at most {longest}")
@@ -121,7 +124,7 @@ class EntityChanges:
     @classmethod
     def parse(cls, body: object, entity_type: str) -> EntityChanges:
         fields = check_body(body, cls.FIELDS)
-        parsed = {
+        parsed: dict[str, tuple[str, Callable[[], Any]]] = {
             "title": ("title", lambda: check_text(fields["title"], "title", LONGEST["title"])),
             "slug": ("slug", lambda: check_slug(fields["slug"], "slug")),
             "summary": ("summary", lambda: optional_text(fields, "summary", LONGEST["summary"], lines=True)),

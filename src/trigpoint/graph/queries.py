@@ -91,6 +91,7 @@ def list_entities(connection: Connection, project_id: str, chosen: EntityFilter,
         total = _counted_entities(connection, project_id, chosen)
     elif not can_match(chosen.search):
         total, where = 0, [false()]
+        candidates = select(entity.c.seq).where(false())
     else:
         grams = term_grams(fold(chosen.search))
         if grams and not _is_common(connection, project_id, chosen.search):

@@ -23,7 +23,7 @@ from trigpoint.ids import new_uuid
 
 def create_project(connection: Connection, new: NewProject, *, project_id: str | None = None) -> Project:
     moment = this_moment()
-    row = {
+    row: dict[str, Any] = {
         "id": project_id or new_uuid(),
         "slug": new.slug,
         "name": new.name,
@@ -48,7 +48,7 @@ def create_entity(
 ) -> Entity:
     lock_project(connection, project_id)
     moment = created_at if created_at is not None else this_moment()
-    row = {
+    row: dict[str, Any] = {
         "id": new_uuid(),
         "project_id": project_id,
         "entity_type": new.entity_type,
@@ -145,7 +145,7 @@ def create_block(
     lock_project(connection, project_id)
     find_entity(connection, project_id, new.entity_id)
     moment = created_at if created_at is not None else this_moment()
-    row = {
+    row: dict[str, Any] = {
         "id": new_uuid(),
         "project_id": project_id,
         "entity_id": new.entity_id,

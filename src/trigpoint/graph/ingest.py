@@ -1,0 +1,162 @@
+"""Search Console rows, many in one call: all or nothing, by their unique key; a bad row is named by its index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Table, func, select
+from sqlalchemy.dialects import sqlite
+
+from trigpoint.errors import GraphBadRequest, GraphNotFound
+from trigpoint.graph.inputs import SearchRow, Unset
+from trigpoint.graph.moments import this_moment
+from trigpoint.graph.search_text import fold
+from trigpoint.graph.tables import entity, performance_count, search_page, search_performance, search_query
+from trigpoint.graph.vocabulary import MOST_INGEST_ROWS
+from trigpoint.graph.writes import lock_project, log_event
+from trigpoint.ids import new_uuid
+
+_MOST_REPORTED = 100
+_COLUMNS = {
+    "id": "uuid",
+    "project_id": "uuid",
+    "entity_id": "uuid",
+    "page_url": "text",
+    "query": "text",
+    "page_folded": "text",
+    "query_folded": "text",
+    "impressions": "bigint",
+    "clicks": "bigint",
+    "ctr": "double precision",
+    "avg_position": "double precision",
+    "date_start": "bigint",
+    "date_end": "bigint",
+    "captured_at": "bigint",
+}
+_KEY = ("project_id", "query", "page_url", "date_start", "date_end")
+_MEASURED = ("impressions", "clicks", "ctr", "avg_position", "captured_at")
+
+
+@dataclass(frozen=True)
+class Ingested:
+    received: int
+    inserted: int
+    updated: int
+
+
+def parse_rows(rows: object) -> list[SearchRow]:
+    """Raises GraphBadRequest whose details list each bad row: its index and what is wrong."""
+    if not isinstance(rows, list) or not rows:
+        raise GraphBadRequest("rows is required and must be a list with at least one row")
+    if len(rows) > MOST_INGEST_ROWS:
+        raise GraphBadRequest(f"Too many rows: {len(rows)}. At most {MOST_INGEST_ROWS} in one call")
+    parsed: list[SearchRow] = []
+    problems: list[dict[str, Any]] = []
+    first_with: dict[tuple[str, str, int, int], int] = {}
+    for index, row in enumerate(rows):
+        try:
+            parsed.append(found := SearchRow.parse(row))
+        except GraphBadRequest as error:
+            problems.append({"index": index, "message": error.message})
+            continue
+        if (earlier := first_with.setdefault(found.key, index)) != index:
+            message = f"Repeats the query, page and period of row {earlier}"
+            problems.append({"index": index, "message": message})
+    if problems:
+        raise GraphBadRequest(
+            f"{len(problems)} of {len(rows)} rows are invalid; nothing was written. "
+            f"Row {problems[0]['index']}: {problems[0]['message']}",
+            rows=problems[:_MOST_REPORTED],
+        )
+    return parsed
+
+
+def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRow]) -> Ingested:
+    """Writes all rows, or none. An absent entityId keeps a stored link; capturedAt moves."""
+    lock_project(connection, project_id)
+    _check_links(connection, project_id, rows)
+    before, moment = _stored(connection, project_id), this_moment()
+    _add_texts(connection, search_query, project_id, {row.query for row in rows})
+    _add_texts(connection, search_page, project_id, {row.page_url for row in rows})
+    for keep_link in (True, False):
+        chosen = [row for row in rows if isinstance(row.entity_id, Unset) is keep_link]
+        written = _MEASURED if keep_link else (*_MEASURED, "entity_id")
+        _upsert(connection, [_columns(project_id, row, moment) for row in chosen], written)
+    inserted = _stored(connection, project_id) - before
+    result = Ingested(received=len(rows), inserted=inserted, updated=len(rows) - inserted)
+    details = {"inserted": result.inserted, "updated": result.updated}
+    log_event(connection, project_id, "search_performance.ingested", None, details)
+    return result
+
+
+def _check_links(connection: Connection, project_id: str, rows: Sequence[SearchRow]) -> None:
+    wanted = sorted({row.entity_id for row in rows if isinstance(row.entity_id, str)})
+    known: set[str] = set()
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        found = select(entity.c.id).where(entity.c.project_id == project_id, entity.c.id.in_(part))
+        known.update(connection.execute(found).scalars())
+    missing = [i for i, row in enumerate(rows) if isinstance(row.entity_id, str) and row.entity_id not in known]
+    if missing:
+        raise GraphNotFound(
+            f"Entity not found (row {missing[0]}); nothing was written",
+            rows=[{"index": index, "message": "Entity not found"} for index in missing[:_MOST_REPORTED]],
+        )
+
+
+def _stored(connection: Connection, project_id: str) -> int:
+    counter = performance_count.c
+    summed = select(func.coalesce(func.sum(counter.n), 0)).where(counter.project_id == project_id)
+    return int(connection.execute(summed).scalar_one())
+
+
+def _add_texts(connection: Connection, table: Table, project_id: str, texts: set[str]) -> None:
+    ordered = sorted(texts)
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            f"INSERT INTO {table.name} (project_id, text, folded) "  # noqa: S608  our own table names
+            "SELECT %s, t, f FROM unnest(%s::text[], %s::text[]) AS n (t, f) ON CONFLICT DO NOTHING",
+            (project_id, ordered, [fold(text) for text in ordered]),
+        )
+        return
+    rows = [{"project_id": project_id, "text": text, "folded": fold(text)} for text in ordered]
+    connection.execute(sqlite.insert(table).on_conflict_do_nothing(), rows)
+
+
+def _columns(project_id: str, row: SearchRow, moment: int) -> dict[str, Any]:
+    return {
+        "id": new_uuid(),
+        "project_id": project_id,
+        "entity_id": row.entity_id if isinstance(row.entity_id, str) else None,
+        "page_url": row.page_url,
+        "query": row.query,
+        "page_folded": fold(row.page_url),
+        "query_folded": fold(row.query),
+        "impressions": row.impressions,
+        "clicks": row.clicks,
+        "ctr": row.ctr,
+        "avg_position": row.avg_position,
+        "date_start": row.date_start,
+        "date_end": row.date_end,
+        "captured_at": moment,
+    }
+
+
+def _upsert(connection: Connection, rows: list[dict[str, Any]], written: Sequence[str]) -> None:
+    if not rows:
+        return
+    if connection.dialect.name == "postgresql":
+        arrays = ", ".join(f"%s::{kind}[]" for kind in _COLUMNS.values())
+        connection.exec_driver_sql(
+            f"INSERT INTO search_performance ({', '.join(_COLUMNS)}) SELECT * FROM unnest({arrays}) "  # noqa: S608
+            f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in written)}",
+            tuple([row[column] for row in rows] for column in _COLUMNS),
+        )
+        return
+    statement = sqlite.insert(search_performance)
+    upsert = statement.on_conflict_do_update(
+        index_elements=list(_KEY), set_={column: statement.excluded[column] for column in written}
+    )
+    connection.execute(upsert, rows)
