@@ -14,6 +14,8 @@ from trigpoint import __version__
 from trigpoint.errors import TrigpointError
 
 NOUNS = {
+    "up": "Run everything in one process.",
+    "policies": "Seed, list, search and compare policies and their revisions.",
     "serve": "Run some of the servers.",
     "mcp": "One MCP server over stdin and stdout.",
     "portal": "The council's planning register: look up, list, fetch.",
