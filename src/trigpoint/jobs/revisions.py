@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ log = logging.getLogger(__name__)
 KIND = "policy_ingestion"
 GIVEN_UP = "Ingestion was interrupted three times and has been given up. Reindex the revision to try again"
 _LONGEST_STOP_SECONDS = 15.0
+_PHASES = {"read": "extracting", "embedded": "embedding", "stored": "storing"}
+_SAID = re.compile(r"(read|embedded|stored) ([0-9]{1,9}) ", re.ASCII)
 
 
 def _holds(source: str, revision_id: str) -> str:
@@ -132,8 +135,9 @@ class IngestionJob:
 
     async def _ingest(self, tools: McpTools, lease: Lease, revision: Revision) -> dict[str, Any]:
         async def progress(done: float, total: float | None, message: str | None) -> None:
-            share = done / total if total else 0.0
-            shown = IngestProgress(message or "ingesting", min(99, int(100 * share)), _chunks(message, done))
+            percent = min(99, int(100 * done / total)) if total else 0
+            phase, chunks = _where(message or "")
+            shown = IngestProgress(phase, percent, chunks)
             if not await patiently(lambda: self._keep(lease, shown), what="recording progress"):
                 log.info("%s is no longer ours", revision.revision_id)
 
@@ -194,5 +198,9 @@ class IngestionJob:
                 log.info("%s had no job any more; queued again", revision.revision_id)
 
 
-def _chunks(message: str | None, done: float) -> int:
-    return int(done) if message and "chunk" in message else 0
+def _where(message: str) -> tuple[str, int]:
+    """Phase, and passages so far, from what the policy server says ("embedded 12 of 96 chunks")."""
+    said = _SAID.match(message)
+    if said is None:
+        return "ingesting", 0
+    return _PHASES[said[1]], int(said[2]) if said[1] != "read" else 0
