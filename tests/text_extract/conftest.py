@@ -1,4 +1,4 @@
-"""The extraction tests' files, and a processor that is closed after each test."""
+"""The extraction tests' files and processors."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import pymupdf
 import pytest
 from extract_samples import add_picture, letter_picture, photograph, write_hanging_pdf, write_text_pdf
 
-from trigpoint.config import Settings
+from trigpoint.config import Settings, load_settings
 from trigpoint.text.extract import DocumentProcessor
 
 
-@pytest.fixture
-def processor(settings: Settings) -> Iterator[DocumentProcessor]:
-    made = DocumentProcessor(settings)
+@pytest.fixture(scope="session")
+def processor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocumentProcessor]:
+    """One for all tests that leave it as they found it."""
+    made = DocumentProcessor(load_settings(trigpoint_data_dir=tmp_path_factory.mktemp("extract")))
     yield made
     made.close()
 

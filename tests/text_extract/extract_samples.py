@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 
 import pymupdf
@@ -51,13 +53,25 @@ def write_hanging_pdf(path: Path) -> Path:
         inner = None
         for _ in range(60):
             form = document.get_new_xref()
-            resources = f"/Resources<</XObject<</F {inner} 0 R>>>>" if inner else ""
-            document.update_object(form, f"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]{resources}>>")
+            inside = f"/Resources<</XObject<</F {inner} 0 R>>>>" if inner else ""
+            document.update_object(form, f"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]{inside}>>")
             document.update_stream(form, b"/F Do /F Do" if inner else b"0 0 1 1 re f")
             inner = form
         page = document[2]
-        document.xref_set_key(page.xref, "Resources/XObject", f"<</F {inner} 0 R>>")
+        resources = int(document.xref_get_key(page.xref, "Resources")[1].split()[0])
+        document.xref_set_key(resources, "XObject", f"<</F {inner} 0 R>>")
         content = page.get_contents()[0]
         document.update_stream(content, document.xref_stream(content) + b"\n/F Do\n")
         document.saveIncr()
     return path
+
+
+def png_of_zeros(width: int, height: int) -> bytes:
+    """A small file that would be a huge picture: one bit a pixel, all black."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    rows = zlib.compress(bytes((width // 8 + 1) * height), 1)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")

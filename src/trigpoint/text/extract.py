@@ -6,6 +6,7 @@ The upper half runs in the caller's process and decides; the lower half (`READER
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -280,16 +281,15 @@ def _open_image(path: str) -> Any:
         raise ExtractionFailed(f"{name} is not a PNG, JPEG, TIFF or BMP image, whatever its name says.")
     try:
         document = _mupdf().open(path, filetype=kind)
-        pages = document.page_count
+        sizes = [_pixels(page) for page in document]
     except Exception as error:
         raise ExtractionFailed(f"{name} is damaged: it cannot be decoded as {kind} ({shorten(error)}).") from None
-    if not 1 <= pages <= MAX_PAGES:
-        raise ExtractionFailed(f"{name} is damaged: it holds {pages} pictures.")
-    for page in document:
-        width, height = _pixels(page)
-        if width * height > MAX_IMAGE_PIXELS:
-            limit = f"at most {MAX_IMAGE_PIXELS // 1_000_000} million are decoded"
-            raise ExtractionFailed(f"{name} is {width} × {height} pixels; {limit}. Scale it down and try again.")
+    width, height = max(sizes, key=math.prod, default=(0, 0))
+    if not width * height:
+        raise ExtractionFailed(f"{name} is damaged: it holds no picture.")
+    if width * height > MAX_IMAGE_PIXELS:
+        limit = f"at most {MAX_IMAGE_PIXELS // 1_000_000} million are decoded"
+        raise ExtractionFailed(f"{name} is {width} × {height} pixels; {limit}. Scale it down and try again.")
     return document
 
 
