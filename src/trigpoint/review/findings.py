@@ -80,6 +80,7 @@ class Judgement(_Frozen):
     model: str
     tokens: int = 0
     notes: tuple[str, ...] = ()
+    fallback_from: str | None = None
 
 
 def pages_text(pages: tuple[int, ...]) -> str:

@@ -194,7 +194,7 @@ class _Run:
         """Phase 5: the contract's objects, and the Markdown."""
         judgement = Judgement.model_validate(judged["judgement"])
         review = assemble_review(judgement, self.request.options)
-        application = _application(found["application"], fetched, ingested)
+        application = _application(found["application"], fetched, ingested, self.settings.cherwell_portal_url)
         metadata = self._metadata(found, judged, judgement, fetched, ingested)
         result = ReviewResult(application, review, metadata)
         await step(0.3, "Writing the review")
@@ -244,6 +244,7 @@ class _Run:
                 **{key: ingested[key] for key in ("ingested", "skipped", "failed")},
             },
             "options": self.request.options.model_dump(mode="json"),
+            "fallback_from": judgement.fallback_from,
             "notes": [*judgement.notes, *judged["notes"]],
         }
 
@@ -285,7 +286,7 @@ async def _guarded(work: Callable[[], Awaitable[Data]], failure: type[ReviewFail
         raise failure(error.message) from None
 
 
-def _application(details: Data, fetched: Data, ingested: Data) -> Data:
+def _application(details: Data, fetched: Data, ingested: Data, register: str) -> Data:
     wanted = ("reference", "address", "proposal", "applicant", "status", "consultation_end")
     more = ("agent", "application_type", "ward", "parish", "date_received", "date_validated", "case_officer")
     return {
@@ -293,6 +294,7 @@ def _application(details: Data, fetched: Data, ingested: Data) -> Data:
         "documents_fetched": len(fetched["files"]),
         "documents_ingested": ingested["ingested"],
         **{key: details.get(key) for key in more},
+        "portal_url": f"{register}/Planning/Display/{details['reference']}",
     }
 
 
