@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,9 @@ class Site:
     stop: Callable[[], None] | None = None
 
 
+Beside = Callable[[asyncio.Event], Awaitable[None]]
+
+
 class _Server(uvicorn.Server):
     """Signals are handled once for all servers of the process."""
 
@@ -43,12 +46,19 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def run_sites(sites: Sequence[Site]) -> None:
-    """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises what keeps a site from starting."""
+async def run_sites(
+    sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises what keeps a site from starting.
+
+    `beside` run for as long as the sites do, and end when their event is set; `ready` is awaited once all listen.
+    """
     servers: list[_Server] = []
+    stopping = asyncio.Event()
 
     def stop(signum: int) -> None:
         log.info("stopping")
+        stopping.set()
         for site in sites:
             if site.stop is not None:
                 site.stop()
@@ -67,9 +77,16 @@ async def run_sites(sites: Sequence[Site]) -> None:
         for site in sites:
             log.info("%s on http://%s:%d%s", site.name, site.host, site.port, _reach(site))
         tasks = [asyncio.create_task(server.serve(sockets=server.sockets_given)) for server in servers]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for server in servers:  # one that ends takes the others with it
-            server.should_exit = True
+        tasks += [asyncio.ensure_future(run(stopping)) for run in beside]
+        greeting = asyncio.ensure_future(ready()) if ready else None
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.set()
+            for server in servers:  # one that ends takes the others with it
+                server.should_exit = True
+            if greeting is not None:
+                greeting.cancel()
         await asyncio.gather(*tasks)
 
 

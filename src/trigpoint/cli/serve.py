@@ -1,31 +1,59 @@
-"""`trigpoint serve NAME…`: some of the servers, in one process."""
+"""`trigpoint serve NAME…`: some of the parts, in one process."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trigpoint.cli.roots import settings_with_roots
-from trigpoint.cli.running import Site, run_sites
+from trigpoint.cli.running import Beside, Site, run_sites
 from trigpoint.config import Settings
+from trigpoint.errors import InvalidInput, shorten
 from trigpoint.logs import configure_logging
 from trigpoint.mcp import SERVERS, server
 
 app = typer.Typer(add_completion=False)
 
+PARTS = ("api", "worker", *SERVERS)
+
 
 @app.command()
 def serve(
-    names: Annotated[list[str], typer.Argument(help=f"Which servers: {', '.join(SERVERS)}.")],
+    names: Annotated[list[str], typer.Argument(help=f"Which parts: {', '.join(PARTS)}.")],
     root: Annotated[list[Path] | None, typer.Option(help="Folder that documents may be ingested from.")] = None,
 ) -> None:
-    """Run some of the servers."""
+    """Run some of the parts, each of which can have its own machine."""
     settings = settings_with_roots(root)
     configure_logging(settings)
-    asyncio.run(run_sites([mcp_site(name, settings) for name in dict.fromkeys(names)]))
+    chosen = list(dict.fromkeys(names))
+    asyncio.run(run_sites(sites(chosen, settings), workers(chosen, settings)))
+
+
+def sites(names: Sequence[str], settings: Settings) -> list[Site]:
+    """The HTTP applications of these parts. Raises InvalidInput where no part has that name."""
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        raise InvalidInput(f"No part is called '{shorten(unknown[0])}'. There are: {', '.join(PARTS)}")
+    return [api_site(settings) if name == "api" else mcp_site(name, settings) for name in names if name != "worker"]
+
+
+def workers(names: Sequence[str], settings: Settings) -> list[Beside]:
+    if "worker" not in names:
+        return []
+    from trigpoint.jobs.worker import run_worker
+
+    return [lambda stop: run_worker(settings, stop)]
+
+
+def api_site(settings: Settings) -> Site:
+    from trigpoint.api.app import create_app
+
+    host = settings.bind_host(auth_on=settings.rest_auth_on)
+    return Site("api", create_app(settings), host, settings.api_port, settings.rest_auth_on)
 
 
 def mcp_site(name: str, settings: Settings) -> Site:
