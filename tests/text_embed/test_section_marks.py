@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trigpoint.text.chunk import PageMap, document_text
 from trigpoint.text.pages import Page
@@ -302,7 +304,7 @@ def test_text_before_the_first_heading_has_an_empty_reference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("written", "expected"),
     [
         ("Paragraph 116", "Para 116"),
         ("paragraph  116", "Para 116"),
@@ -320,6 +322,49 @@ def test_text_before_the_first_heading_has_an_empty_reference() -> None:
         ("", ""),
     ],
 )
-def test_a_reference_has_one_spelling(given: str, expected: str) -> None:
-    assert normalise_ref(given) == expected
+def test_a_reference_has_one_spelling(written: str, expected: str) -> None:
+    assert normalise_ref(written) == expected
     assert normalise_ref(expected) == expected
+
+
+_LINES = st.sampled_from(
+    [
+        "",
+        " ",
+        "1. ",
+        "2. Title here",
+        "3. A sentence that should be here.",
+        "4.1 Introduction",
+        "4.2\tText that is long enough to be a sentence.",
+        "5 A note",
+        "12",
+        "Contents",
+        "Chapter 2: Streets",
+        "Policy AB1: Streets",
+        "AB2  More streets",
+        "Table 3 – Widths",
+        "Figure 4",
+        "Annex A",
+        "## Para 9",
+        "**",
+        "#",
+        "Plain text that goes on for a while and then stops at the end of the line",
+        "• item",
+        "\x0c",
+        "\u2028",
+        "A . . . . . 9",
+    ]
+)
+
+
+@given(st.lists(st.lists(_LINES, max_size=12).map("\n".join), max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_any_text_has_sections_in_order_and_passages_that_cover_it(texts: list[str]) -> None:
+    pages = strip_running_lines(pages_of(*texts))
+    text, marks = document_text(pages), find_sections(pages)
+    starts = [mark.start for mark in marks]
+    assert starts == sorted(set(starts))
+    assert all(0 <= start < len(text) and not text[start].isspace() for start in starts)
+    assert all(normalise_ref(mark.ref) == mark.ref for mark in marks)
+    chunks = chunk_sections(pages, marks)
+    assert "".join("".join(chunk.text.split()) for chunk in chunks) == "".join(text.split())

@@ -10,8 +10,10 @@ import hashlib
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -65,13 +67,13 @@ class EmbeddingService:
         texts = list(texts)
         _refuse_empty(texts)
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-        for start in range(0, len(texts), batch_size):
-            if cancelled is not None and cancelled():
-                raise Cancelled(f"Embedding was cancelled after {start} of {len(texts)} texts")
-            batch = texts[start : start + batch_size]
-            vectors[start : start + len(batch)] = list(self._model.vectors(batch))
-            if progress is not None:
-                progress(start + len(batch), len(texts))
+        with closing(self._model.vectors(texts, ahead=batch_size)) as coming:
+            for done in range(len(texts)):
+                if done % batch_size == 0 and cancelled is not None and cancelled():
+                    raise Cancelled(f"Embedding was cancelled after {done} of {len(texts)} texts")
+                vectors[done] = next(coming)
+                if progress is not None and ((done + 1) % batch_size == 0 or done + 1 == len(texts)):
+                    progress(done + 1, len(texts))
         return vectors
 
     def count_tokens(self, text: str) -> int:
@@ -110,8 +112,19 @@ class _Model:
         pooled = tokens.mean(axis=0, dtype=np.float32)
         return np.asarray(pooled / np.linalg.norm(pooled), dtype=np.float32)
 
-    def vectors(self, texts: Iterable[str]) -> Iterable[Vector]:
-        return self._threads.map(self.vector, texts)
+    def vectors(self, texts: Iterable[str], ahead: int) -> Generator[Vector]:
+        """One a text, in order. No more than `ahead` are under way at once, so that two callers share the threads fairly."""
+        running: deque[Future[Vector]] = deque()
+        try:
+            for text in texts:
+                running.append(self._threads.submit(self.vector, text))
+                if len(running) > ahead:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+        finally:
+            for future in running:
+                future.cancel()
 
     def _ids(self, text: str) -> NDArray[np.int64]:
         ids = self.tokenizer.encode(text).ids
