@@ -1,6 +1,7 @@
 """Who may call the graph's backend, and how it fails: its own envelope with upper-case codes.
 
-Reads take a key of the REST API or a write key; writes take a write key only. With no REST keys set, auth is off.
+Reads take a key of the REST API, the key of the MCP servers (the bridge passes it on) or a write key; writes take a
+write key only. With no REST keys set, auth is off.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class GraphAccess:
         self.app = app
         self._on = settings.rest_auth_on
         self._writers = _digests(settings.graph_write_keys)
-        self._readers = _digests(settings.rest_keys)
+        bridge = settings.mcp_api_key.get_secret_value() if settings.mcp_api_key else ""
+        self._readers = _digests([*settings.rest_keys, *([bridge] if bridge else [])])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -64,11 +64,13 @@ def project_of_cookie(connection: Connection, project_id: str) -> str:
         return project_named(connection, project_id=DEFAULT_PROJECT_ID)
 
 
-def list_projects(connection: Connection, request: PageRequest) -> Page[Project]:
-    scope = scope_of("projects", None, None)
+def list_projects(connection: Connection, request: PageRequest, *, only: str | None = None) -> Page[Project]:
+    """All projects, or `only` one of them: what a bridge pinned to a project may show."""
+    scope = scope_of("projects", only, None)
     at = position(request, scope, BY_SLUG)
-    total = connection.execute(select(func.count()).select_from(project)).scalar_one()
-    rows, follows = rows_from(connection, select(project), BY_SLUG, at)
+    chosen = select(project).where(project.c.id == only) if only is not None else select(project)
+    total = _count(connection, chosen)
+    rows, follows = rows_from(connection, chosen, BY_SLUG, at)
     return Page([Project.of(row) for row in rows], pagination(at, total, rows, follows, scope, ("slug", "id")))
 
 

@@ -162,6 +162,8 @@ class ToolServer:
 
     async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         call = Call(_caller_id(ctx) or new_request_id(), ctx.session.report_progress, self._state, self._stopping)
+        call.over_stdio = ctx.request is None
+        call.authorization = ctx.request.headers.get("authorization") if ctx.request is not None else None
         request_id.set(call.request_id)
         started = time.perf_counter()
         failure: TrigpointError | None = None

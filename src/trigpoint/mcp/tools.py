@@ -36,6 +36,9 @@ class ToolInput(BaseModel):
 class Call:
     """One call of a tool, as its handler sees it."""
 
+    authorization: str | None = None  # the header that came with the call over HTTP, for a handler that passes it on
+    over_stdio = False
+
     def __init__(
         self,
         request_id: str,

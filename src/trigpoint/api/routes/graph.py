@@ -32,6 +32,7 @@ from trigpoint.graph.filters import (
     check_uuid,
     given,
     moment_range,
+    optional_uuid,
     parse_fields,
 )
 from trigpoint.graph.ingest import ingest_rows, parse_rows
@@ -186,8 +187,9 @@ def _listed(page: Page[Any], fields: tuple[str, ...] | None) -> Answer:
 
 
 def _projects(request: Request, connection: Connection) -> Answer:
-    fields = parse_fields(request.query_params, Project.json_fields())
-    return _listed(queries.list_projects(connection, PageRequest.parse(request.query_params)), fields)
+    params = request.query_params
+    fields, only = parse_fields(params, Project.json_fields()), optional_uuid(params, "projectId")
+    return _listed(queries.list_projects(connection, PageRequest.parse(params), only=only), fields)
 
 
 def _entities(request: Request, connection: Connection) -> Answer:
