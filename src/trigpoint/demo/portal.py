@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import threading
 import time
 from collections.abc import Mapping
@@ -57,18 +58,23 @@ class DemoPortal:
         self.faults = Faults(faults)
         self.seen: list[Seen] = []
         self.unknown_redirects = unknown_redirects
-        config = uvicorn.Config(self.app(), host=host, port=port, log_config=None, log_level="critical", lifespan="off")
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, daemon=True, name="demo-portal")
+        self._address = (host, port)
+        self._server = uvicorn.Server(uvicorn.Config(self.app(), log_config=None, log_level="critical", lifespan="off"))
 
     # --- running
 
     def start(self) -> Self:
         """Returns when it answers. Raises StoreError where the port is taken."""
+        try:
+            listening = socket.create_server(self._address)
+        except OSError as error:
+            host, port = self._address
+            raise StoreError(f"The demo portal cannot listen on {host}:{port}: {error.strerror}") from None
+        host, port = listening.getsockname()[:2]
+        self.url = f"http://{host}:{port}"
+        self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True, name="demo-portal")
         self._thread.start()
         while not self._server.started:
-            if not self._thread.is_alive():
-                raise StoreError(f"The demo portal cannot listen on port {self._server.config.port}. Is it taken?")
             time.sleep(0.01)
         return self
 
@@ -82,11 +88,6 @@ class DemoPortal:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
-
-    @property
-    def url(self) -> str:
-        host, port = self._server.servers[0].sockets[0].getsockname()[:2]
-        return f"http://{host}:{port}"
 
     def wait(self) -> None:
         """Until it is stopped."""

@@ -67,7 +67,7 @@ def allowed_folder(settings: Settings, output_dir: str) -> Path:
     folder holds stores, which no caller may write into. A relative path is taken below `downloads`.
     """
     roots = [downloads_dir(settings), *settings.document_roots]
-    for root in roots:
+    for root in roots if Path(output_dir).is_absolute() else roots[:1]:
         try:
             return inside(root, output_dir or ".")
         except UnsafePath:
