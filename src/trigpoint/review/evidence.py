@@ -4,6 +4,7 @@ day, found by several queries an aspect, without duplicates, each with document,
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -144,12 +145,12 @@ async def gather_evidence(
     for number, aspect in enumerate(chosen):
         if step is not None:
             await step(number / len(chosen), f"Gathering evidence: {aspect.name}")
-        for query in aspect.queries:
-            await documents.search(aspect.id, query, PASSAGES_PER_QUERY)
-        for query in aspect.policy_queries:
-            await policies.search(aspect.id, query)
-        for basis in aspect.policies.values():
-            await policies.resolve(basis)
+        async with asyncio.TaskGroup() as group:
+            for query in aspect.queries:
+                group.create_task(documents.search(aspect.id, query, PASSAGES_PER_QUERY))
+            for query in aspect.policy_queries:
+                group.create_task(policies.search(aspect.id, query))
+            group.create_task(policies.resolve_all(aspect.policies.values()))
     return Evidence(
         application_ref=application_ref,
         effective_date=effective_date,
@@ -202,6 +203,10 @@ class _Policies:
     async def search(self, aspect: str, query: str) -> None:
         for passage in await self._ask(query, POLICY_PASSAGES_PER_QUERY):
             _keep_best(self.scores.setdefault(aspect, {}), passage.id, passage.score)
+
+    async def resolve_all(self, bases: Iterable[PolicyBasis]) -> None:
+        for basis in bases:
+            await self.resolve(basis)
 
     async def resolve(self, basis: PolicyBasis) -> None:
         """Find the stored passage of a section. What has none is noted once."""
