@@ -20,6 +20,7 @@ NOUNS = {
     "mcp": "One MCP server over stdin and stdout.",
     "portal": "The council's planning register: look up, list, fetch.",
     "demo": "A local planning portal and sample applications.",
+    "library": "Your own sources: ingest, ask, cite.",
     "doctor": "Check the stores, Tesseract, the model and the ports.",
 }
 

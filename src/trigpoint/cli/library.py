@@ -1,0 +1,203 @@
+"""`trigpoint library`: put sources into a project, ask them, see what is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from trigpoint.config import load_settings
+from trigpoint.errors import HybridNotSupported
+from trigpoint.library.ingest import Audit, Ingestion
+from trigpoint.library.library import DEFAULT_TOP_K, Library
+from trigpoint.text.extract import DocumentProcessor
+
+app = typer.Typer(no_args_is_help=True)
+out = Console(highlight=False, soft_wrap=True)
+
+ProjectName = Annotated[str, typer.Option("--project", "-p", help="Project id, as in trigpoint.toml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders: PDF, Markdown, HTML, DOCX, text.")],
+    project: ProjectName,
+    force: Annotated[bool, typer.Option(help="Read unchanged files again, too.")] = False,
+) -> None:
+    """Read files into a project. Unchanged ones are skipped; a run that was broken off goes on where it was."""
+    with _opened() as library, _processor() as processor:
+        chosen = library.projects.get(project)
+        ingestion = Ingestion(library, chosen, processor, load_settings().data_dir / "library" / "audit")
+        audit = _with_progress(ingestion, paths, force=force)
+    _print_audit(audit)
+    raise typer.Exit(1 if audit.count("failed") else 0)
+
+
+@app.command()
+def query(
+    question: Annotated[str, typer.Argument(help="What to look for.")],
+    project: ProjectName,
+    top_k: Annotated[int, typer.Option("-n", min=1, max=100, help="How many passages.")] = DEFAULT_TOP_K,
+    tag: Annotated[list[str] | None, typer.Option(help="Only passages with this tag; may be repeated.")] = None,
+    citekey: Annotated[str | None, typer.Option(help="Only passages of this work.")] = None,
+    year: Annotated[int | None, typer.Option(help="Only works of this year.")] = None,
+    semantic: Annotated[bool, typer.Option("--semantic", help="By meaning alone, without the words.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Search a project; each passage comes with its citation."""
+    chosen = {"tags": tag, "citekey": citekey, "year": year}
+    filters = {key: value for key, value in chosen.items() if value}
+    with _opened() as library:
+        try:
+            search = library.find_chunks if semantic else library.query_hybrid
+            answer = search(project, question, top_k, filters)
+        except HybridNotSupported:
+            answer = library.find_chunks(project, question, top_k, filters)
+    if as_json:
+        _print_json(answer)
+        return
+    for item in answer["items"]:
+        out.print(f"[bold]{escape(_reference(item))}[/] [dim]{item['score']:.2f}[/]")
+        out.print(escape(" ".join(item["render_text"].split())))
+        if item["citation"]:
+            out.print(f"[dim]{escape(item['citation'])}[/]")
+        out.print()
+    if not answer["items"]:
+        out.print("Nothing found.")
+
+
+@app.command()
+def quote(
+    words: Annotated[str, typer.Argument(help="The quotation, as you have it.")],
+    project: ProjectName,
+    as_json: AsJson = False,
+) -> None:
+    """Find where a quotation stands: document, page, offsets."""
+    with _opened() as library:
+        answer = library.find_quote(project, words)
+    if as_json:
+        _print_json(answer)
+    for match in () if as_json else answer["matches"]:
+        page = f"p. {match['page']}" if match["page"] else "no pages"
+        exact = "word for word" if match["exact"] else "the same words, set otherwise"
+        out.print(f"[bold]{escape(match['citekey'] or match['title'] or match['doc_id'])}[/], {page} ({exact})")
+    if not answer["matches"]:
+        out.print("No document of this project says that.")
+        raise typer.Exit(1)
+
+
+@app.command()
+def inspect(
+    project: ProjectName,
+    sample: Annotated[int, typer.Option(min=0, max=5, help="Payloads to show.")] = 0,
+) -> None:
+    """Size, model and payload of a project, and its documents."""
+    with _opened() as library:
+        _print_json(library.inspect_collection(project, sample))
+        table = Table("document", "chunks", "title")
+        for row in library.store.documents(library.projects.get(project)):
+            table.add_row(row.doc_id, str(row.chunk_count), escape(row.title or row.path or ""))
+    out.print(table)
+
+
+@app.command()
+def projects() -> None:
+    """The configured projects."""
+    with _opened() as library:
+        listed = library.list_projects()["projects"]
+        table = Table("project", "chunks", "hybrid", "model")
+        for entry in listed:
+            size = library.inspect_collection(entry["id"])["size"]
+            table.add_row(
+                escape(entry["id"]), str(size), "yes" if entry["hybrid_enabled"] else "no", entry["embed_model"]
+            )
+    if not listed:
+        out.print(f'No projects. Add [library.projects."name"] to {library.projects.file.name}.', markup=False)
+        return
+    out.print(table)
+
+
+@app.command()
+def delete(
+    doc_id: Annotated[str, typer.Argument(help="Document id, as `inspect` shows it.")],
+    project: ProjectName,
+) -> None:
+    """Remove a document and all its chunks."""
+    with _opened() as library:
+        answer = library.delete_document(project, doc_id)
+    out.print(f"Removed {answer['chunks_removed']} chunks of {doc_id}.")
+
+
+@app.command()
+def reindex(project: ProjectName) -> None:
+    """Read every file of a project again, with today's chunking and references."""
+    with _opened() as library, _processor() as processor:
+        chosen = library.projects.get(project)
+        rows = library.store.documents(chosen)
+        files = [Path(row.path) for row in rows if row.path and Path(row.path).exists()]
+        gone = [row.path or row.doc_id for row in rows if not row.path or not Path(row.path).exists()]
+        ingestion = Ingestion(library, chosen, processor, load_settings().data_dir / "library" / "audit")
+        audit = _with_progress(ingestion, files, force=True)
+    _print_audit(audit)
+    for name in gone:
+        out.print(f"[yellow]kept as it was[/]: {escape(name)} (the file is not there)")
+
+
+@contextmanager
+def _opened() -> Iterator[Library]:
+    library = Library.open(load_settings())
+    try:
+        yield library
+    finally:
+        library.close()
+
+
+@contextmanager
+def _processor() -> Iterator[DocumentProcessor]:
+    processor = DocumentProcessor(load_settings())
+    try:
+        yield processor
+    finally:
+        processor.close()
+
+
+def _with_progress(ingestion: Ingestion, paths: list[Path], *, force: bool) -> Audit:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def show(done: int, total: int, path: Path) -> None:
+            bar.update(task, completed=done, total=total, description=escape(path.name[:40]))
+
+        return ingestion.run(paths, force=force, progress=show)
+
+
+def _print_audit(audit: Audit) -> None:
+    for entry in audit.entries:
+        for warning in entry.warnings:
+            out.print(f"[yellow]note[/] {escape(Path(entry.path).name)}: {escape(warning)}")
+        if entry.outcome == "failed":
+            out.print(f"[red]failed[/] {escape(entry.path)}: {escape(entry.reason or '')}")
+    counts = ", ".join(f"{audit.count(outcome)} {outcome}" for outcome in ("added", "replaced", "skipped", "failed"))
+    out.print(f"{counts}; {audit.chunks_written} chunks written")
+    out.print(f"[dim]{audit.file}[/]")
+
+
+def _reference(item: dict[str, Any]) -> str:
+    pages = item["page_span"]
+    place = "" if not pages else f", p. {pages[0]}" if pages[0] == pages[1] else f", pp. {pages[0]}-{pages[1]}"
+    section = f" ({item['section']})" if item["section"] else ""
+    return f"{item['citekey'] or item['title'] or item['doc_id']}{place}{section}"
+
+
+def _print_json(answer: dict[str, Any]) -> None:
+    typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
