@@ -57,6 +57,7 @@ KINDS = [
     ("Readme.txt", b"plain text", ".txt"),
     ("Odd.exe", b"\x00\x01\x02", ".bin"),
     ("No extension", PDF, ".pdf"),
+    ("Late start.pdf", b"\r\n\x00junk" + PDF, ".pdf"),
     ("ES Appendix 5.1 Transport Assessment", PDF, ".pdf"),
 ]
 
@@ -155,6 +156,28 @@ async def test_the_extension_follows_the_content(portal: Portal, client_of: Clie
             == (Path(name).stem if Path(name).suffix in (".pdf", ".doc", ".txt", ".exe") else name) + extension
         )
         assert (run.folder / one.entry.file).read_bytes() == content
+
+
+async def test_a_register_that_is_down_is_not_asked_for_every_document(
+    portal: Portal, client_of: ClientOf, tmp_path: Path
+) -> None:
+    running = portal(*(served(f"Plan {n}.pdf", pdf(n)) for n in range(12)))
+    client = client_of(running, scraper_rate_limit=0.005)
+    running.faults.replace([Fault(kind="error", match="Download", times=None)])
+    run = await download_all(client, REF, tmp_path)
+    assert run.count("failed") == 12
+    assert len([one for one in running.seen if "Download" in one.target]) == 5 * 3
+    assert run.downloads[-1].error is not None
+    assert "Not tried" in run.downloads[-1].error.message
+    running.faults.replace([])
+    assert (await download_all(client, REF, tmp_path)).count("downloaded") == 12
+
+
+async def test_wrong_answers_do_not_stop_the_rest(portal: Portal, client_of: ClientOf, tmp_path: Path) -> None:
+    running = portal(*(served(f"Plan {n}.pdf", pdf(n)) for n in range(9)))
+    running.faults.replace([Fault(kind="html", match="Download", times=8)])
+    run = await download_all(client_of(running), REF, tmp_path)
+    assert (run.count("failed"), run.count("downloaded")) == (8, 1)
 
 
 HOSTILE = [

@@ -98,6 +98,9 @@ class PortalClient:
             if fetched.kind == HTML:
                 raise DownloadFailed(f"{shorten(url, 200)} gave a web page instead of a document")
             return fetched
+        except RequestFailed as error:
+            _discard(path)
+            raise DownloadFailed(error.message, **error.details) from error
         except BaseException:
             _discard(path)
             raise
@@ -128,8 +131,7 @@ class PortalClient:
                 body += block
                 if len(body) > MAX_PAGE_BYTES:
                     raise RequestFailed(f"The page {url} is larger than {MAX_PAGE_BYTES >> 20} MB")
-            text = bytes(body).decode(response.charset_encoding or "utf-8", "replace")
-            page = await asyncio.to_thread(pages.parse_html, text)
+            page = await asyncio.to_thread(pages.parse_html, _decoded(bytes(body), response.charset_encoding))
             return page, response.url.path.lower() != url.path.lower()
 
         return await self._try("GET", url, read, seconds=self._timeout)
@@ -161,10 +163,7 @@ class PortalClient:
             kind = await asyncio.to_thread(sniff, path, name_in_url(str(url)) or path.name)
             return Fetched(path, size, digest, kind)
 
-        try:
-            return await self._try("GET", url, read, seconds=self._timeout * _DOCUMENT_TIMEOUTS)
-        except RequestFailed as error:
-            raise DownloadFailed(error.message) from error
+        return await self._try("GET", url, read, seconds=self._timeout * _DOCUMENT_TIMEOUTS)
 
     async def _stream(self, response: httpx.Response, file: IO[bytes]) -> tuple[int, str]:
         size, digest = 0, hashlib.sha256()
@@ -203,7 +202,7 @@ class PortalClient:
             log.info("try %d of %d of %s failed: %s", attempt + 1, TRIES, shorten(url, 200), reason)
         if refused:
             raise PortalBusy(f"The register refused {TRIES} requests as too many (HTTP 429). Try again later")
-        raise RequestFailed(f"{shorten(url, 200)} failed {TRIES} times; the last time: {reason}")
+        raise RequestFailed(f"{shorten(url, 200)} failed {TRIES} times; the last time: {reason}", tries=TRIES)
 
     @contextlib.asynccontextmanager
     async def _exchange(self, method: str, url: httpx.URL) -> AsyncIterator[httpx.Response]:
@@ -243,6 +242,14 @@ def _discard(path: Path) -> None:
 def _disclaimer_in(path: Path) -> str | None:
     with path.open(encoding="utf-8", errors="replace") as file:
         return pages.disclaimer_action(pages.parse_html(file.read(MAX_PAGE_BYTES)))
+
+
+def _decoded(body: bytes, charset: str | None) -> str:
+    """Text in the declared encoding; UTF-8 where that is none that exists."""
+    try:
+        return body.decode(charset or "utf-8", "replace")
+    except (LookupError, ValueError):
+        return body.decode("utf-8", "replace")
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:

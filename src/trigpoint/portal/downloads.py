@@ -27,6 +27,7 @@ from trigpoint.storage.files import inside
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int, str], Awaitable[None]]
+GIVE_UP_AFTER = 5  # documents in a row without an answer: a register that is down is not asked 2,000 times more
 _LOCK_FILE = ".downloads.lock"
 
 
@@ -103,11 +104,14 @@ async def download_all(
     chosen = [document for document, verdict in judged if skip_filter or verdict.keep]
     folder = inside(output_dir, ref_as_name(application_ref))
     downloads: list[Download] = []
+    unanswered = 0  # in a row
     async with _Folder(folder) as manifest:
         for number, document in enumerate(chosen):
             if progress is not None:
                 await progress(number, len(chosen), document.description)
-            downloads.append(await _obtain(client, manifest, document))
+            one = await _obtain(client, manifest, document, give_up=unanswered >= GIVE_UP_AFTER)
+            unanswered = unanswered + 1 if _is_unanswered(one) else 0 if one.status == "downloaded" else unanswered
+            downloads.append(one)
         manifest.clear_parts({document.document_id for document in chosen})
     if progress is not None:
         await progress(len(chosen), len(chosen), "done")
@@ -139,16 +143,23 @@ class _Folder:
         self._lock.release()
 
 
-async def _obtain(client: PortalClient, manifest: Manifest, document: PortalDocument) -> Download:
+async def _obtain(client: PortalClient, manifest: Manifest, document: PortalDocument, *, give_up: bool) -> Download:
     key = document.document_id
     if (entry := manifest.present(key)) is not None:
         return Download(document, "already_present", manifest.folder / entry.file, entry)
     try:
+        if give_up:
+            raise DownloadFailed(f"Not tried: the register failed {GIVE_UP_AFTER} documents in a row. Run again later")
         entry = await _fetch(client, manifest, key, document.url, document.file_name)
-    except (DownloadFailed, PortalBusy) as error:
+    except PortalError as error:
         log.warning("%s: %s", shorten(document.description), error.message)
         return Download(document, "failed", error=error)
     return Download(document, "downloaded", manifest.folder / entry.file, entry)
+
+
+def _is_unanswered(one: Download) -> bool:
+    """Whether the register gave no answer after all tries, as opposed to a wrong one."""
+    return isinstance(one.error, PortalBusy) or (one.error is not None and "tries" in one.error.details)
 
 
 async def _fetch(client: PortalClient, manifest: Manifest, key: str, url: str, name: str) -> Entry:

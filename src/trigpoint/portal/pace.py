@@ -41,8 +41,10 @@ class Pace:
                 await self._until_due()
                 yield
             finally:
-                self._hold(self.interval)
-                lock.release()
+                try:
+                    self._hold(self.interval)
+                finally:
+                    lock.release()
 
     async def _until_due(self) -> None:
         while (wait := self._seconds_left()) > 0:  # noqa: ASYNC110  other processes move the time, there is no event

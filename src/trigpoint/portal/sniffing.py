@@ -51,7 +51,7 @@ def sniff(path: Path, declared_name: str) -> Kind:
     """The kind of a whole file. The declared name only decides between kinds of plain text."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
-    if b"%PDF-" in head[:1024]:
+    if head.startswith(b"%PDF-"):
         return PDF
     for signature, kind in _SIGNATURES:
         if head.startswith(signature):
@@ -62,6 +62,8 @@ def sniff(path: Path, declared_name: str) -> Kind:
         return _zip_kind(path)
     if _HTML_START.match(head.removeprefix(b"\xef\xbb\xbf")):
         return HTML
+    if b"%PDF-" in head[:1024]:  # some producers write a few bytes before it
+        return PDF
     extension = Path(declared_name).suffix.lower()
     if extension in _TEXT_KINDS and b"\x00" not in head:
         return Kind(extension, _TEXT_KINDS[extension])
