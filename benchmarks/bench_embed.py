@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.report import SHARED_DATA, Report
@@ -110,9 +111,9 @@ def rate(service: EmbeddingService, texts: list[str]) -> float:
     return len(texts) / timed(lambda: service.embed_batch(texts))
 
 
-def timed(call: object) -> float:
+def timed(call: Callable[[], object]) -> float:
     start = time.perf_counter()
-    call()  # type: ignore[operator]
+    call()
     return time.perf_counter() - start
 
 
