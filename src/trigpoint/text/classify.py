@@ -1,8 +1,12 @@
-"""What kind of planning document a file is: by its name first, then by the words in it (D6: on word boundaries)."""
+"""What kind of planning document a file is: by its name first, then by the words in it (D6: on word boundaries).
+
+The table of the contract, and the spellings, joints and abbreviations that real registers add to it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +15,27 @@ from trigpoint.text.images import plain_name
 Confidence = Literal["high", "medium", "low"]
 
 OTHER = "other"
+DOCUMENT_TYPES = (
+    "transport_assessment",
+    "design_access_statement",
+    "site_plan",
+    "floor_plan",
+    "elevation",
+    "planning_statement",
+    "environmental_statement",
+    "noise_assessment",
+    "flood_risk_assessment",
+    "ecology_report",
+    "heritage_statement",
+    "arboricultural_report",
+    OTHER,
+)
+
+TITLE_CHARS = 1_500
+CONTENT_CHARS = 60_000
+DRAWING_CHARS = 3_000
+MIN_MENTIONS = 5
+MIN_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,35 +46,150 @@ class Classification:
     confidence: Confidence
 
 
-# Names are words in lower case separated by single spaces. The first type that matches wins, so the order counts:
-# a "noise chapter of the environmental statement" is the noise, a "design and access statement with floor plans" the statement.
-_NAME_PATTERNS: tuple[tuple[str, str], ...] = (
-    ("flood_risk_assessment", r"flood risk(?: assessment)?|fra|drainage strategy"),
-    ("transport_assessment", r"transport (?:assessment|statement)|travel plan|traffic impact"),
-    ("noise_assessment", r"noise (?:impact )?(?:assessment|report|survey)|acoustics?"),
-    ("ecology_report", r"ecology (?:report|survey)|ecological appraisal|bat survey|biodiversity"),
-    ("arboricultural_report", r"arboricultural|tree survey"),
-    ("heritage_statement", r"heritage (?:statement|assessment)|archaeological"),
-    ("design_access_statement", r"design (?:and|&) access|d ?& ?a statement"),
-    ("environmental_statement", r"environmental (?:impact )?(?:statement|assessment)|eia"),
-    ("planning_statement", r"planning statement|supporting statement"),
-    ("floor_plan", r"floor plans?|(?:ground|first|second) floor"),
-    ("elevation", r"elevations?|street scenes?"),
-    ("site_plan", r"(?:site|location|block|layout) plans?"),
+_REPORT = r"(?:assessments?|reports?|surveys?|statements?|appraisals?|stud(?:y|ies)|technical notes?)"
+_STOREY = r"(?:ground|basement|mezzanine|loft|attic|mansard|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|[0-9]+ ?(?:st|nd|rd|th))"
+_COUNT = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|[0-9]+)"
+
+# A name is words in lower case with single spaces (`plain_name`). The first line that matches wins: a topic before the
+# statement that it is a chapter of, a report before a drawing, and of drawings the one that shows most.
+_BY_NAME = (
+    (
+        "flood_risk_assessment",
+        rf"flood ?risk(?: ?assessments?)?|fra|drainage (?:strategy|{_REPORT})|suds (?:strategy|{_REPORT})|flood map",
+    ),
+    (
+        "transport_assessment",
+        rf"transport {_REPORT}|travel ?plan|traffic (?:impact|{_REPORT})|highways? {_REPORT}|parking survey|"
+        r"(?:es|information) transport",
+    ),
+    ("noise_assessment", rf"(?:noise|vibration)(?: and vibration| impact)* {_REPORT}|noise and vibration|acoustics?"),
+    (
+        "ecology_report",
+        rf"ecolog(?:y|ical)(?: impact)? {_REPORT}|es ecology|(?:bat|bird|badger|newt|reptile|habitat|protected species)s? {_REPORT}|"
+        r"biodiversity|habitat survey",
+    ),
+    (
+        "arboricultural_report",
+        rf"ar?boricultur(?:al|e|ist)|trees? (?:condition )?(?:{_REPORT}|schedule|protection|con(?:s)?traints?)",
+    ),
+    (
+        "design_access_statement",
+        r"design(?: and| &)? access|design access and heritage|d ?(?:&|and) ?a (?:statement|s)|das(?! schedule)",
+    ),
+    ("heritage_statement", rf"heritage(?: impact| and townscape)? {_REPORT}|archa?eo?log(?:y|ical)|built heritage"),
+    ("planning_statement", r"planning statement|supporting (?:planning )?statement|planning supporting statement"),
+    (
+        "environmental_statement",
+        r"environmental(?: impact)? statement|environmental impact assessment|eia|scoping (?:opinion|report)",
+    ),
+    ("design_access_statement", r"p?d ?& ?a"),
+    (
+        "floor_plan",
+        rf"floor ?plans?|foorplans?|{_STOREY} floor|{_STOREY}(?: floor)? (?:level )?plans?|floor and roof plans?|lgf|"
+        rf"floors {_COUNT}(?: (?:and|to) {_COUNT})? plans?|level {_COUNT}(?: (?:&|and) {_COUNT})? plans?",
+    ),
+    ("elevation", r"elevations?|elev|eleavtions?|street ?scenes?"),
+    (
+        "site_plan",
+        r"(?:site|location|block|layout) ?plans?|site ?location|location map|site boundary|red line (?:boundary|plan)",
+    ),
+    ("environmental_statement", r"^es(?! .*\b(?:plans?|masterplan|sections?|stud(?:y|ies)))"),
 )
 
-_NAMES = [(kind, re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])")) for kind, pattern in _NAME_PATTERNS]
+# A storey is named in these too, but they show planting, uses or parameters, not rooms.
+_NO_FLOOR_PLAN = re.compile(r"\b(?:planting|materiality|landscap\w*|parameter plan|masterplan)\b")
+
+_TITLES = (
+    ("transport_assessment", r"transport (?:assessment|statement)|travel plan|traffic impact"),
+    ("design_access_statement", r"design (?:and|&) access statement"),
+    ("planning_statement", r"planning statement|supporting statement"),
+    ("environmental_statement", r"environmental (?:impact )?statement|environmental impact assessment"),
+    ("noise_assessment", r"noise (?:impact )?(?:assessment|report|survey)|acoustic (?:report|assessment)"),
+    ("flood_risk_assessment", r"flood risk assessment|drainage strategy"),
+    ("ecology_report", r"ecology (?:report|survey)|ecological (?:impact )?(?:appraisal|assessment)|bat survey"),
+    (
+        "heritage_statement",
+        r"heritage (?:statement|assessment)|archaeological (?:desk based )?(?:assessment|evaluation)",
+    ),
+    ("arboricultural_report", r"arboricultural (?:impact )?(?:report|survey|assessment)|tree survey"),
+)
+
+_DRAWINGS = (
+    ("floor_plan", r"floor plans?"),
+    ("elevation", r"elevations?|street scene"),
+    ("site_plan", r"(?:site|location|block|layout) plan"),
+)
+
+_TOPICS = (
+    (
+        "transport_assessment",
+        r"trip generation|trip rates|junction capacity|modal split|highway network|trics|travel plan|vehicle trips",
+    ),
+    (
+        "design_access_statement",
+        r"design principles|design rationale|design concept|massing|inclusive access|materials palette",
+    ),
+    (
+        "planning_statement",
+        r"planning policy context|planning balance|material considerations|development plan policies|planning history",
+    ),
+    (
+        "environmental_statement",
+        r"likely significant effects|residual effects|cumulative effects|eia regulations|non technical summary",
+    ),
+    ("noise_assessment", r"noise levels?|db la?eq|sound level|acoustic|noise sensitive|bs 8233|bs 4142"),
+    ("flood_risk_assessment", r"flood zone|flood risk|surface water|attenuation|sequential test|suds|runoff"),
+    ("ecology_report", r"habitats?|protected species|bats?|biodiversity|great crested newts?|badgers?|ecological"),
+    ("heritage_statement", r"listed building|conservation area|heritage assets?|significance of|archaeological"),
+    (
+        "arboricultural_report",
+        r"root protection areas?|bs 5837|tree protection|crown spread|category [abcu] trees?|arboricultural",
+    ),
+)
+
+
+def _compiled(table: tuple[tuple[str, str], ...]) -> list[tuple[str, re.Pattern[str]]]:
+    return [(kind, re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])")) for kind, pattern in table]
+
+
+_NAMES = _compiled(_BY_NAME)
+_TITLE_WORDS, _DRAWING_WORDS, _TOPIC_WORDS = _compiled(_TITLES), _compiled(_DRAWINGS), _compiled(_TOPICS)
 
 
 class DocumentClassifier:
     """Stateless; `classify` never fails, it falls back to `other`."""
 
     def classify(self, filename: str, text: str = "") -> Classification:
-        if found := by_name(filename):
+        """The type by the file's name (high), else by its text (medium), else `other` (low)."""
+        if (found := by_name(filename)) is not None:
             return Classification(found, "high")
+        if (found := by_content(text)) is not None:
+            return Classification(found, "medium")
         return Classification(OTHER, "low")
 
 
 def by_name(filename: str) -> str | None:
     name = plain_name(filename)
-    return next((kind for kind, pattern in _NAMES if pattern.search(name)), None)
+    for kind, pattern in _NAMES:
+        if pattern.search(name) and not (kind == "floor_plan" and _NO_FLOOR_PLAN.search(name)):
+            return kind
+    return None
+
+
+def by_content(text: str) -> str | None:
+    """A title on the first page; a drawing's title block; else the topic that most of the keywords belong to."""
+    words = _plain(text[:CONTENT_CHARS])
+    titles = {kind for kind, pattern in _TITLE_WORDS if pattern.search(words[:TITLE_CHARS])}
+    if len(titles) == 1:
+        return titles.pop()
+    if not titles and len(words) < DRAWING_CHARS:
+        drawn = next((kind for kind, pattern in _DRAWING_WORDS if pattern.search(words)), None)
+        if drawn is not None:
+            return drawn
+    mentions = Counter({kind: len(pattern.findall(words)) for kind, pattern in _TOPIC_WORDS})
+    kind, most = mentions.most_common(1)[0]
+    return kind if most >= MIN_MENTIONS and most >= MIN_SHARE * mentions.total() else None
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9&]+", " ", text.lower())

@@ -51,7 +51,9 @@ def plain_name(filename: str) -> str:
     stem, dot, suffix = name.rpartition(".")
     if dot and 1 <= len(suffix) <= 5 and suffix.isalnum():
         name = stem
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", name)
+    name = re.sub(
+        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])", " ", name
+    )
     name = re.sub(r"['’‘`´]", "", name.lower())
     return re.sub(r"[^a-z0-9&]+", " ", name).strip()
 
