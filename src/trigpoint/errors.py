@@ -239,6 +239,13 @@ class DeliveryNotFound(TrigpointError):
     status = 404
 
 
+class PolicyServerFailed(TrigpointError):
+    """The policy server refused what a change of a revision needs of it; the change can be repeated."""
+
+    code = "policy_server_failed"
+    status = 502
+
+
 class DeliveryPending(TrigpointError):
     """A webhook delivery that is still being tried cannot be sent once more."""
 

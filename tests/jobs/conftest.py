@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[1] / "api"))  # for serving_api
+
 import pytest
+from fake_servers import FakeServers, fake_servers
 from redis.asyncio import Redis
 from watched_pipeline import WatchedPipeline
 
@@ -61,3 +65,10 @@ def working(redis: Redis, pipeline: WatchedPipeline, job_settings: Callable[...,
             await asyncio.wait_for(task, 15)
 
     return run
+
+
+@pytest.fixture
+def fakes(tmp_path: Path) -> Iterator[FakeServers]:
+    """The three MCP servers as fakes, running."""
+    with fake_servers(tmp_path / "data") as servers:
+        yield servers

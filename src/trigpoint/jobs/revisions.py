@@ -17,6 +17,7 @@ from trigpoint.errors import (
     CannotReindex,
     JobLostRevision,
     PolicyNotFound,
+    PolicyServerFailed,
     RevisionNotFound,
     ToolFailed,
     UnsafePath,
@@ -72,11 +73,22 @@ async def delete_revision(
     job_id = await queue.cancel_holder(_holds(source, revision_id))
     if job_id is not None:
         await _until_gone(queue, job_id)
-    async with McpTools(settings, patience=0) as tools:
-        answer = await tools.call("policy-kb", "remove_policy_revision", {"source": source, "revision_id": revision_id})
+    removed = await _remove_passages(settings, source, revision_id)
     await registry.delete_revision(source, revision_id)
     await asyncio.to_thread(_remove_file, revision, settings)
-    return int(answer.get("chunks_removed", 0))
+    return removed
+
+
+async def _remove_passages(settings: Settings, source: str, revision_id: str) -> int:
+    async with McpTools(settings, patience=0) as tools:
+        try:
+            args = {"source": source, "revision_id": revision_id}
+            answer = await tools.call("policy-kb", "remove_policy_revision", args)
+        except ToolFailed as error:
+            raise PolicyServerFailed(
+                f"The policy server could not remove the passages of {revision_id}: {error.message}. Repeat the request"
+            ) from None
+    return int(answer["chunks_removed"])
 
 
 async def _until_gone(queue: Queue, job_id: str) -> None:

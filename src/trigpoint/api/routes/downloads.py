@@ -54,12 +54,12 @@ async def download_review(review_id: str, use: Use, format: Annotated[Format, Qu
 
 
 def _render(review: Review, format: Format) -> bytes:
-    from trigpoint.review.render import render_json, render_markdown, render_pdf  # slow to import, seldom needed
+    from trigpoint.review.render import render_json, render_pdf  # slow to import, seldom needed
 
     result = review.result()
     match format:
         case "markdown":
-            return render_markdown(result).encode()
+            return str(result.review["full_markdown"]).encode()
         case "json":
             return render_json(result)
         case "pdf":

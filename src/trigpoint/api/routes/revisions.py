@@ -95,7 +95,7 @@ async def update_revision(source: str, revision_id: str, update: RevisionUpdate,
     return RevisionDetail.of(await use.registry.update_revision(source, revision_id, changes))
 
 
-@router.delete("/{revision_id}", responses=errors(404, 409))
+@router.delete("/{revision_id}", responses=errors(404, 409, 502))
 async def delete_revision(source: str, revision_id: str, use: Use) -> RevisionDeleted:
     """Remove the revision, its passages and its file. May be repeated after a failure (P8)."""
     removed = await jobs.delete_revision(use.registry, use.queue, use.settings, source, revision_id)

@@ -15,6 +15,7 @@ _DESCRIPTIONS = {
     422: "Field validation failed",
     429: "Rate limit exceeded",
     500: "Unhandled server error",
+    502: "The policy server refused what was needed of it",
     503: "A store or a server that is needed cannot be reached",
 }
 
