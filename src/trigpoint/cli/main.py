@@ -15,6 +15,7 @@ from trigpoint.errors import TrigpointError
 
 NOUNS = {
     "up": "Run everything in one process.",
+    "review": "Review a planning application.",
     "policies": "Seed, list, search and compare policies and their revisions.",
     "serve": "Run some of the servers.",
     "mcp": "One MCP server over stdin and stdout.",

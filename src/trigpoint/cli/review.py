@@ -1,0 +1,219 @@
+"""`trigpoint review REF`: one review from the command line, by a running API, or with servers of its own where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from trigpoint.config import Settings, load_settings
+from trigpoint.errors import InvalidInput, ReviewFailed, ServerUnreachable, shorten
+from trigpoint.ids import new_review_id, parse_application_ref, ref_as_name
+from trigpoint.review.models import FOCUS_AREAS, ReviewOptions, ReviewRequest, ReviewResult
+from trigpoint.review.models import Progress as Where
+from trigpoint.storage.files import write_atomic
+
+app = typer.Typer(add_completion=False)
+
+_POLL_SECONDS = 0.4
+_COLOURS = {"green": "green", "amber": "yellow", "red": "red"}
+
+Show = Callable[[Where], Awaitable[None]]
+
+
+class Format(StrEnum):
+    MARKDOWN = "markdown"
+    JSON = "json"
+    PDF = "pdf"
+    LETTER = "letter"
+
+
+_SUFFIXES = {Format.MARKDOWN: ".md", Format.JSON: ".json", Format.PDF: ".pdf", Format.LETTER: "-letter.pdf"}
+
+
+@app.command()
+def review(
+    reference: Annotated[str, typer.Argument(help="Planning application reference, for example 25/01178/REM.")],
+    focus: Annotated[
+        list[str] | None, typer.Option(help=f"Aspect to review; may be repeated. One of: {', '.join(FOCUS_AREAS)}.")
+    ] = None,
+    format: Annotated[
+        list[Format] | None, typer.Option(help="What to write; may be repeated. letter: a response to the council.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File, or folder for several formats. Default: this folder.")] = None,
+    matrix: Annotated[bool, typer.Option(help="Include the policy compliance matrix.")] = True,
+    conditions: Annotated[bool, typer.Option(help="Include suggested planning conditions.")] = True,
+    local: Annotated[bool, typer.Option("--local", help="Do not look for a running API.")] = False,
+) -> None:
+    """Review a planning application against the policy that was in force when it was validated."""
+    formats = list(dict.fromkeys(format or [Format.MARKDOWN]))
+    targets = _targets(parse_application_ref(reference), formats, out)
+    options = _options(focus, matrix, conditions)
+    result = asyncio.run(_reviewed(load_settings(), reference, options, local=local))
+    for kind, path in targets.items():
+        write_atomic(path, render(result, kind))
+    _print(result, targets)
+
+
+def render(result: ReviewResult, kind: Format) -> bytes:
+    """A finished review as the bytes of a file."""
+    from trigpoint.review.render import render_json, render_letter, render_markdown, render_pdf
+
+    match kind:
+        case Format.MARKDOWN:
+            return render_markdown(result).encode()
+        case Format.JSON:
+            return render_json(result)
+        case Format.PDF:
+            return render_pdf(result)
+        case Format.LETTER:
+            return render_letter(result)
+
+
+async def review_by_api(client: httpx.AsyncClient, reference: str, options: ReviewOptions, show: Show) -> ReviewResult:
+    """Submit to an API and follow the review to its end. Raises ReviewFailed, or what the API refused."""
+    body = {"application_ref": reference, "options": options.model_dump(mode="json")}
+    accepted = _answer(await client.post("/api/v1/reviews", json=body))
+    address = accepted["links"]["self"]
+    try:
+        while True:
+            state = _answer(await client.get(address))
+            if state["status"] == "completed":
+                return ReviewResult(state["application"], state["review"], state["metadata"])
+            if state["status"] in ("failed", "cancelled"):
+                raise ReviewFailed((state["error"] or {}).get("message") or f"The review was {state['status']}")
+            if state["progress"]:
+                await show(Where(**state["progress"]))
+            await asyncio.sleep(_POLL_SECONDS)
+    except asyncio.CancelledError:
+        await client.post(accepted["links"]["cancel"])
+        raise
+
+
+async def review_here(settings: Settings, reference: str, options: ReviewOptions, show: Show) -> ReviewResult:
+    """Run the pipeline in this process, with servers of its own on free ports."""
+    from trigpoint.cli.local_servers import local_servers
+    from trigpoint.review.pipeline import run_review
+
+    async with local_servers(settings) as (tools, local):
+        request = ReviewRequest(new_review_id(), reference, options)
+        return await run_review(request, tools=tools, checkpoints=_InMemory(), report=show, settings=local)
+
+
+async def _reviewed(settings: Settings, reference: str, options: ReviewOptions, *, local: bool) -> ReviewResult:
+    with _bar() as bar:
+        task = bar.add_task("Starting", total=100)
+
+        async def show(where: Where) -> None:
+            phase = where.phase.replace("_", " ").capitalize()
+            bar.update(task, completed=where.percent_complete, description=f"{phase}: {escape(where.detail)}")
+
+        async with _api(settings) as client:
+            if not local and await _answers(client):
+                return await review_by_api(client, reference, options, show)
+        return await review_here(settings, reference, options, show)
+
+
+class _InMemory:
+    """Checkpoints of a review that lives as long as the command."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, dict[str, Any]] = {}
+
+    async def load(self, phase: str) -> dict[str, Any] | None:
+        return self._kept.get(phase)
+
+    async def save(self, phase: str, data: dict[str, Any]) -> None:
+        self._kept[phase] = data
+
+
+def _api(settings: Settings) -> httpx.AsyncClient:
+    keys = settings.rest_keys
+    headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
+    address = f"http://127.0.0.1:{settings.api_port}"
+    return httpx.AsyncClient(base_url=address, headers=headers, timeout=30, trust_env=False)
+
+
+async def _answers(client: httpx.AsyncClient) -> bool:
+    """Whether a Trigpoint API is there, and not some other server on that port."""
+    try:
+        health = await client.get("/api/v1/health", timeout=2)
+        return health.status_code == 200 and "services" in health.json()
+    except (httpx.HTTPError, ValueError):
+        return False
+
+
+def _answer(response: httpx.Response) -> Any:
+    if response.is_success:
+        return response.json()
+    try:
+        error = response.json()["error"]
+        raise InvalidInput(f"The API refused ({response.status_code} {error['code']}): {error['message']}")
+    except (ValueError, KeyError, TypeError):
+        raise ServerUnreachable(f"The API answered {response.status_code}: {shorten(response.text)}") from None
+
+
+def _options(focus: list[str] | None, matrix: bool, conditions: bool) -> ReviewOptions:
+    try:
+        return ReviewOptions(
+            focus_areas=tuple(focus) if focus else None,
+            include_policy_matrix=matrix,
+            include_suggested_conditions=conditions,
+        )
+    except ValidationError as error:
+        raise InvalidInput(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+
+
+def _targets(reference: str, formats: list[Format], out: Path | None) -> dict[Format, Path]:
+    """Where each format goes. One format may name its file; several need a folder."""
+    stem = f"review-{ref_as_name(reference)}"
+    if out is not None and not out.is_dir() and out.suffix:
+        if len(formats) > 1:
+            raise InvalidInput(
+                f"--out {shorten(out)} is one file, and {len(formats)} formats were asked for. Name a folder"
+            )
+        return {formats[0]: out}
+    folder = out or Path()
+    return {kind: folder / f"{stem}{_SUFFIXES[kind]}" for kind in formats}
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def _print(result: ReviewResult, targets: dict[Format, Path]) -> None:
+    console, found = Console(), result.review
+    table = Table("aspect", "rating", "key issue", title=f"{result.application['reference']}", title_justify="left")
+    for aspect in found["aspects"]:
+        table.add_row(aspect["name"], _coloured(aspect["rating"]), escape(aspect["key_issue"]))
+    console.print(table)
+    console.print(f"Overall: {_coloured(found['overall_rating'])}. {escape(found['summary'])}")
+    citations = result.metadata["citations"]
+    console.print(
+        f"Policy as of {result.metadata['policy_effective_date']}; {citations['verified']} of {citations['checked']} "
+        f"citations verified; {result.metadata['processing_time_seconds']} s",
+        highlight=False,
+    )
+    for path in targets.values():
+        console.print(f"Written: {path}", highlight=False, soft_wrap=True)
+
+
+def _coloured(rating: str) -> str:
+    return f"[{_COLOURS[rating]}]{rating.upper()}[/]"
