@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
+import chromadb
 import pymupdf
 
 from trigpoint.config import Settings
@@ -50,3 +53,17 @@ class Bench:
 
     def add(self, path: Path, ref: str = REF, document_type: str | None = None, **options):
         return self.ingest.ingest(IngestRequest(str(path), ref, document_type), **options)
+
+
+def other_client(settings: Settings) -> Any:
+    """Chroma as another program would open it."""
+    if settings.chroma_url is None:
+        return chromadb.PersistentClient(str(settings.chroma_dir("documents")))
+    parts = urlsplit(settings.chroma_url)
+    return chromadb.HttpClient(str(parts.hostname), parts.port or 8000)
+
+
+def empty_chroma(url: str) -> None:
+    client = chromadb.HttpClient(str(urlsplit(url).hostname), urlsplit(url).port or 8000)
+    for collection in client.list_collections():
+        client.delete_collection(collection.name)

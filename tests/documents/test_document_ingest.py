@@ -7,11 +7,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import chromadb
 import pytest
-from files import CYCLE, NOISE, make_pdf, prose
+from document_bench import CYCLE, NOISE, REF, Bench, make_pdf, other_client, prose
 
-from conftest import REF, Bench
 from trigpoint.config import load_settings
 from trigpoint.documents.models import RegisteredDocument
 from trigpoint.errors import (
@@ -43,7 +41,7 @@ def test_a_file_becomes_a_document_that_another_chroma_client_can_read(bench: Be
     }
     bench.store.close()
 
-    client = chromadb.PersistentClient(str(bench.settings.chroma_dir("documents")))
+    client = other_client(bench.settings)
     chunks = client.get_collection("application_docs").get(include=["documents", "metadatas", "embeddings"])
     assert chunks["ids"] == [f"{document_id}_001_000"]
     text = chunks["documents"][0]

@@ -81,36 +81,36 @@ def test_p17_hybrid_ranks_by_a_fused_score_and_keeps_the_cosine(two: Bench):
     assert {p.chunk_id: p.relevance_score for p in hybrid} == semantic
 
 
-def test_p17_the_lexical_index_is_rebuilt_when_it_is_missing_or_behind(settings: Settings, processor):
-    bench = Bench(settings, processor)
+def test_p17_the_lexical_index_is_rebuilt_when_it_is_missing_or_behind(embedded: Settings, processor):
+    bench = Bench(embedded, processor)
     bench.add(make_pdf(bench.folder / "a.pdf", [CYCLE]))
     gone = bench.add(make_pdf(bench.folder / "b.pdf", [NOISE]))
     expected = bench.search("cycle parking", mode="hybrid", document_types=["other"])
-    folder = settings.chroma_dir("documents") / "lexical"
+    folder = embedded.chroma_dir("documents") / "lexical"
     bench.store.close()
 
     shutil.rmtree(folder)
-    bench = Bench(settings, processor)
+    bench = Bench(embedded, processor)
     assert bench.search("cycle parking", mode="hybrid", document_types=["other"]) == expected
     bench.store.lexical.remove(gone.document_id)
     bench.store.lexical.replace("a stranger", [("stranger_000", "cycle parking")])
     bench.store.close()
 
-    bench = Bench(settings, processor)
+    bench = Bench(embedded, processor)
     assert bench.search("cycle parking", mode="hybrid", document_types=["other"]) == expected
     assert set(bench.store.lexical.groups()) == set(bench.store.registry.known())
     bench.store.close()
 
 
-def test_a_damaged_lexical_index_is_rebuilt(settings: Settings, processor):
-    bench = Bench(settings, processor)
+def test_a_damaged_lexical_index_is_rebuilt(embedded: Settings, processor):
+    bench = Bench(embedded, processor)
     bench.add(make_pdf(bench.folder / "a.pdf", [CYCLE]))
     expected = bench.search("cycle parking", mode="hybrid")
     bench.store.close()
-    for file in (settings.chroma_dir("documents") / "lexical").iterdir():
+    for file in (embedded.chroma_dir("documents") / "lexical").iterdir():
         if file.name == "meta.json":
             file.write_bytes(b"{ damaged")
-    bench = Bench(settings, processor)
+    bench = Bench(embedded, processor)
     assert bench.search("cycle parking", mode="hybrid") == expected
     bench.store.close()
 

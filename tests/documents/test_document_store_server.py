@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,7 +18,7 @@ from mcp.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters
 
-from trigpoint.config import Settings, load_settings
+from trigpoint.config import Settings
 from trigpoint.mcp.client import ToolClient
 from trigpoint.mcp.document_store import server
 
@@ -37,7 +36,12 @@ def connect(request, serve) -> Connect:
             command = StdioServerParameters(
                 command=sys.executable,
                 args=["-m", "trigpoint.cli.main", "mcp", "document-store"],
-                env={**os.environ, "TRIGPOINT_DATA_DIR": str(settings.data_dir), "TEXT_WORKERS": "1"},
+                env={
+                    **os.environ,
+                    "TRIGPOINT_DATA_DIR": str(settings.data_dir),
+                    "CHROMA_URL": settings.chroma_url or "",
+                    "TEXT_WORKERS": "1",
+                },
             )
             async with Client(command, mode=mode) as client:
                 yield client
@@ -55,11 +59,6 @@ def every_transport(*modes: str):
     return pytest.mark.parametrize("connect", choices, indirect=True, ids=lambda choice: "-".join(choice))
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Settings:
-    return load_settings(trigpoint_data_dir=tmp_path / "data", text_workers=1)
-
-
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
     assert json.loads(result.content[0].text) == result.structured_content
@@ -68,9 +67,9 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 @every_transport("legacy", "auto")
-async def test_a_client_runs_all_four_tools(connect: Connect, small: Settings):
-    path = make_pdf(small.data_dir / "Transport Assessment.pdf", [CYCLE, NOISE])
-    async with connect(small) as client:
+async def test_a_client_runs_all_four_tools(connect: Connect, settings: Settings):
+    path = make_pdf(settings.data_dir / "Transport Assessment.pdf", [CYCLE, NOISE])
+    async with connect(settings) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools) == [
             "ingest_document",
@@ -121,9 +120,9 @@ async def test_a_client_runs_all_four_tools(connect: Connect, small: Settings):
     assert nothing == {"status": "success", "application_ref": "24/00001/F", "document_count": 0, "documents": []}
 
 
-async def test_every_answer_satisfies_the_declared_schema(small: Settings, serve):
-    path = make_pdf(small.data_dir / "a.pdf", [CYCLE])
-    async with serve(server(small).app()) as url, Client(f"{url}/mcp") as client:
+async def test_every_answer_satisfies_the_declared_schema(settings: Settings, serve):
+    path = make_pdf(settings.data_dir / "a.pdf", [CYCLE])
+    async with serve(server(settings).app()) as url, Client(f"{url}/mcp") as client:
         schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
         calls = [
             ("ingest_document", {"file_path": str(path), "application_ref": REF}),
@@ -173,13 +172,13 @@ BAD = [
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_bad_input_is_a_clear_tool_error_and_nothing_is_lost(small: Settings, serve, mode):
-    root = small.data_dir
+async def test_bad_input_is_a_clear_tool_error_and_nothing_is_lost(settings: Settings, serve, mode):
+    root = settings.data_dir
     path = make_pdf(root / "a.pdf", [CYCLE])
     (root / "folder.pdf").mkdir()
     (root / "empty.pdf").write_bytes(b"")
     (root / "a.bmp").write_bytes(b"BM")
-    async with serve(server(small).app()) as url, Client(f"{url}/mcp", mode=mode) as client:
+    async with serve(server(settings).app()) as url, Client(f"{url}/mcp", mode=mode) as client:
         kept = await call(client, "ingest_document", file_path=str(path), application_ref=REF)
         for tool, arguments, code, says in BAD:
             filled = {k: v.replace("{root}", str(root)) if isinstance(v, str) else v for k, v in arguments.items()}
@@ -192,14 +191,14 @@ async def test_bad_input_is_a_clear_tool_error_and_nothing_is_lost(small: Settin
     assert [row["document_id"] for row in listed["documents"]] == [kept["document_id"]]
 
 
-async def test_a_long_ingest_reports_progress_and_the_server_answers_meanwhile(small: Settings, serve):
-    path = make_pdf(small.data_dir / "long.pdf", [prose(f"chapter {n}", 40) for n in range(6)])
+async def test_a_long_ingest_reports_progress_and_the_server_answers_meanwhile(settings: Settings, serve):
+    path = make_pdf(settings.data_dir / "long.pdf", [prose(f"chapter {n}", 40) for n in range(6)])
     seen: list[tuple[float, float | None, str | None]] = []
 
     async def note(done, total, message):
         seen.append((done, total, message))
 
-    async with serve(server(small).app()) as url, ToolClient(url) as client, httpx.AsyncClient() as http:
+    async with serve(server(settings).app()) as url, ToolClient(url) as client, httpx.AsyncClient() as http:
         ingest = asyncio.create_task(
             client.call("ingest_document", {"file_path": str(path), "application_ref": REF}, progress=note)
         )
@@ -216,8 +215,8 @@ async def test_a_long_ingest_reports_progress_and_the_server_answers_meanwhile(s
     assert any("embedded" in (message or "") for _, _, message in seen)
 
 
-async def test_cancelling_an_ingest_stops_the_work_and_leaves_nothing(small: Settings, serve):
-    path = make_pdf(small.data_dir / "long.pdf", [prose(f"chapter {n}", 40) for n in range(6)])
+async def test_cancelling_an_ingest_stops_the_work_and_leaves_nothing(settings: Settings, serve):
+    path = make_pdf(settings.data_dir / "long.pdf", [prose(f"chapter {n}", 40) for n in range(6)])
     begun = asyncio.Event()
 
     async def note(done, total, message):
@@ -225,7 +224,7 @@ async def test_cancelling_an_ingest_stops_the_work_and_leaves_nothing(small: Set
             begun.set()
 
     arguments = {"file_path": str(path), "application_ref": REF}
-    async with serve(server(small).app()) as url, ToolClient(url) as client:
+    async with serve(server(settings).app()) as url, ToolClient(url) as client:
         ingest = asyncio.create_task(client.call("ingest_document", arguments, progress=note))
         async with asyncio.timeout(60):
             await begun.wait()
@@ -239,18 +238,18 @@ async def test_cancelling_an_ingest_stops_the_work_and_leaves_nothing(small: Set
     assert again["status"] == "success"
 
 
-async def test_two_clients_ingesting_one_file_get_one_document(small: Settings, serve):
-    path = make_pdf(small.data_dir / "a.pdf", [prose("statement", 60)])
+async def test_two_clients_ingesting_one_file_get_one_document(settings: Settings, serve):
+    path = make_pdf(settings.data_dir / "a.pdf", [prose("statement", 60)])
     arguments = {"file_path": str(path), "application_ref": REF}
-    async with serve(server(small).app()) as url, ToolClient(url) as one, ToolClient(f"{url}/sse") as two:
+    async with serve(server(settings).app()) as url, ToolClient(url) as one, ToolClient(f"{url}/sse") as two:
         answers = await asyncio.gather(one.call("ingest_document", arguments), two.call("ingest_document", arguments))
     assert sorted(answer["status"] for answer in answers) == ["already_ingested", "success"]
 
 
-async def test_e8_a_second_server_on_the_same_folder_is_refused_with_the_way_out(small: Settings, serve):
+async def test_e8_a_second_server_on_the_same_folder_is_refused_with_the_way_out(embedded: Settings, serve):
     from trigpoint.errors import StoreInUse
 
-    async with serve(server(small).app()):
+    async with serve(server(embedded).app()):
         with pytest.raises(StoreInUse, match="CHROMA_URL"):
-            async with server(small).running():
+            async with server(embedded).running():
                 pass

@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ _LARGEST_BATCH = 2000  # Chroma refuses more than 5,461
 _PAGE = 5000
 _OVERFETCH = 400  # asked of a server's approximate index, so that the best few are among them
 _FINGERPRINT = "embedding_fingerprint"
+_BEING_MADE = "hnsw segment reader"  # a server says so to readers for a moment while a collection's first records go in
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 @dataclass(frozen=True)
@@ -151,13 +154,13 @@ class Collection:
         records = self._pages(where, ["embeddings"])
         return _cosines_of(records, vector)
 
-    def score_of(self, vector: Vector, ids: Sequence[str]) -> dict[str, float]:
-        """The cosine of these records; unknown ids are left out."""
+    def score_of(self, vector: Vector, ids: Sequence[str], where: Where | None = None) -> dict[str, float]:
+        """The cosine of these records; unknown ids, and what the filter does not let through, are left out."""
         if self._owned:
-            return self._loaded().score_of(vector, ids)
+            return self._loaded().score_of(vector, ids, where)
         records: list[Record] = []
         for part in _batches(len(ids)):
-            records += _records(_ask(self._collection.get, ids=list(ids[part]), include=["embeddings"]))
+            records += _records(_ask(self._collection.get, ids=list(ids[part]), where=where, include=["embeddings"]))
         return _cosines_of(records, vector)
 
     def _nearest_on_server(self, vector: Vector, k: int, where: Where | None) -> list[Hit]:
@@ -308,14 +311,19 @@ def _own(folder: Path) -> IO[str]:
 
 def _ask(call: Any, *args: Any, **kwargs: Any) -> Any:
     """Chroma raises many things; ours say which store it was."""
-    try:
-        return call(*args, **kwargs)
-    except (OSError, ConnectionError) as error:
-        raise StoreUnavailable(f"Chroma cannot be reached ({error})") from error
-    except Exception as error:
-        if "connect" in str(error).lower():
+    for pause in (*_PAUSES, None):
+        try:
+            return call(*args, **kwargs)
+        except (OSError, ConnectionError) as error:
             raise StoreUnavailable(f"Chroma cannot be reached ({error})") from error
-        raise StoreError(f"Chroma refused the request ({error})") from error
+        except Exception as error:
+            if pause is not None and _BEING_MADE in str(error):
+                time.sleep(pause)
+                continue
+            if "connect" in str(error).lower():
+                raise StoreUnavailable(f"Chroma cannot be reached ({error})") from error
+            raise StoreError(f"Chroma refused the request ({error})") from error
+    raise AssertionError("unreachable")
 
 
 def _batches(count: int) -> list[slice]:
