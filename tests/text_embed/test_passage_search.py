@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from trigpoint.config import Settings
+from trigpoint.config import Settings, load_settings
 from trigpoint.storage.chroma import ChromaStore
 from trigpoint.storage.lexical import LexicalIndex
 from trigpoint.text.embed import EmbeddingService
@@ -24,8 +29,39 @@ PASSAGES = {
 }
 
 
-@pytest.fixture
-def index(settings: Settings, embedding: EmbeddingService) -> Iterator[PassageIndex]:
+@pytest.fixture(scope="module")
+def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Chroma server."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    command = [
+        Path(sys.executable).with_name("chroma"),
+        "run",
+        "--path",
+        tmp_path_factory.mktemp("chroma"),
+        "--port",
+        str(port),
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not _answers(port):
+        assert time.monotonic() < deadline, "chroma run did not start"
+        time.sleep(0.2)
+    yield f"http://127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(params=["embedded", "served"])
+def index(request: pytest.FixtureRequest, settings: Settings, embedding: EmbeddingService) -> Iterator[PassageIndex]:
+    if request.param == "served":
+        settings = load_settings(chroma_url=request.getfixturevalue("chroma_url"))
     with ChromaStore(settings, "documents") as store:
         collection = store.collection("passages", embedding.fingerprint())
         ids, texts = list(PASSAGES), [text for _, text in PASSAGES.values()]

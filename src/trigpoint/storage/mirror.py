@@ -93,10 +93,13 @@ class Mirror:
         ids, matrix = self._rows.chosen(where)
         return dict(zip(ids, rounded_cosines(matrix, vector).tolist(), strict=True))
 
-    def score_of(self, vector: Vector, ids: Sequence[str]) -> dict[str, float]:
+    def score_of(self, vector: Vector, ids: Sequence[str], where: Where | None = None) -> dict[str, float]:
         with self._writing:
             rows = self._rows
             known = [(i, self._place[i]) for i in ids if i in self._place]
+        if where is not None:
+            mask = rows.mask(where)
+            known = [(i, row) for i, row in known if mask[row]]
         matrix = rows.matrix[[row for _, row in known]]
         return dict(zip((i for i, _ in known), rounded_cosines(matrix, vector).tolist(), strict=True))
 

@@ -78,10 +78,12 @@ class PassageIndex:
         fusion: FusionMethod,
         alpha: float,
     ) -> list[PassageHit]:
-        cosines = self._collection.scores(vector, where)
-        words = {i: score for i, score in self._lexical.search(query, _MOST_WORD_HITS, groups) if i in cosines}
-        candidates = _best(cosines, k if fusion == "convex" else _MOST_WORD_HITS) | {i: cosines[i] for i in words}
-        fused = [(i, round(score, _PLACES)) for i, score in fuse(candidates, words, fusion, alpha)]
+        """A passage that has none of the words and is not among the k nearest cannot be among the k best fused either."""
+        nearest = self._collection.nearest(vector, k if fusion == "convex" else _MOST_WORD_HITS, where)
+        matching = dict(self._lexical.search(query, _MOST_WORD_HITS, groups))
+        cosines = self._collection.score_of(vector, list(matching), where) | {hit.id: hit.score for hit in nearest}
+        words = {i: score for i, score in matching.items() if i in cosines}
+        fused = [(i, round(score, _PLACES)) for i, score in fuse(cosines, words, fusion, alpha)]
         best = heapq.nsmallest(k, fused, key=lambda pair: (-pair[1], pair[0]))
         records = {record.id: record for record in self._collection.get(ids=[i for i, _ in best])}
         return [
@@ -89,8 +91,3 @@ class PassageIndex:
             for i, score in best
             if i in records  # deleted since it was scored
         ]
-
-
-def _best(cosines: Mapping[str, float], count: int) -> dict[str, float]:
-    """The nearest by meaning. One that has none of the words and is not among them cannot be among the best fused either."""
-    return dict(heapq.nsmallest(count, cosines.items(), key=lambda pair: (-pair[1], pair[0])))
