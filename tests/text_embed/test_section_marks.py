@@ -195,6 +195,7 @@ def test_every_passage_of_a_real_policy_has_one_section_and_nothing_is_lost(poli
         ("Policy Bicester 1: North West Bicester Eco-Town", "Policy Bicester 1"),
         ("Section 11.1 Introduction", "Section 11.1"),
         ("## Para 116", "Para 116"),
+        ("### Para 117: What applications should do", "Para 117"),
         ("**Policy TR1: Vision-led approach**", "Policy TR1"),
     ],
 )
@@ -210,6 +211,8 @@ def test_headings_in_words(line: str, ref: str) -> None:
         "Developers should follow what is written down in the plan as\nPolicy RES5 New Housing Development says.",
         "The criteria that every new proposal will be assessed against are set out in\nPolicy MIN5.\n\nMore text.",
         "It is set out in\nAppendix 2. Phase 2 of the work will develop these proposals in more detail.",
+        "Policy RES5 New Housing Development is applicable to proposals on allocated sites",
+        "Paragraph 2.35 – Strategic objectives 1 to 9",
         "Table 14 sets out the additional floorspace to be planned for in each centre.",
         "See Figure 3.1 and Annex 2.",
         "7 February 2025 to correct cross-references from footnotes 7 and 8.",

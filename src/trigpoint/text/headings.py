@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trigpoint.text.lines import Line, listed, title_at
+from trigpoint.text.lines import Line, is_sentence, listed, title_at
 
 _KINDS = {
     "chapter": "Chapter",
@@ -138,10 +138,10 @@ def _worded(lines: Sequence[Line], index: int) -> Heading | None:
         return None  # "…in Appendix 2. Phase 2 of the EIG…": the end of a sentence
     if not separated and _mid_sentence(lines, index):
         return None
-    if match["kind"] in ("Paragraph", "Para", "Para.") and text:
-        return None  # paragraphs have no titles: a mention
+    if match["kind"] in ("Paragraph", "Para", "Para.") and text and ":" not in match["separator"]:
+        return None  # "Paragraph 2.35 – Strategic objectives": a mention in a table
     title = title_at(lines, index, text, marked=True) if text else ""
-    if title is None:
+    if title is None or (not separated and is_sentence(title)):
         return None
     kind, number = match["kind"] or match["policy"], match["number"] or match["code"]
     return Heading(index, line.start, normalise_ref(f"{kind} {number}"), title)

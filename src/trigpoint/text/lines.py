@@ -13,8 +13,7 @@ _LONGEST_TITLE = 150
 _LONGEST_UNMARKED = 85
 _MANY_ENTRIES = 12
 _SENTENCE_END = (".", ";", ":", ",")
-_DEMAND = re.compile(r"\b(should|must|shall)\b|https?:")
-_SENTENCE_WORD = re.compile(r"\b(will|is|are|was|were|has|have|can|may|been)\b")
+_SENTENCE_WORD = re.compile(r"\b(should|must|shall|will|is|are|was|were|has|have|can|may|been)\b|https?:")
 _BULLETS = "•▪◦-–"
 _MARKDOWN = re.compile(r"#{1,6}\s+|\*\*")
 _NUMBER_START = re.compile(r"[0-9]{1,3}(\.[0-9]+)*\.?(\s|$)")
@@ -65,7 +64,7 @@ def _plain(text: str) -> str:
 def title_at(lines: Sequence[Line], index: int, first: str, *, marked: bool = False) -> str | None:
     """The title that begins with `first` on this line, wrapped or not; None where the text is a sentence.
 
-    A title that is `marked`, by a word or a code before it, may have a verb.
+    A title that is `marked`, by a word or a code and a colon before it, may have a verb.
     """
     parts = [first]
     for following in lines[index + 1 : index + 4]:
@@ -77,11 +76,16 @@ def title_at(lines: Sequence[Line], index: int, first: str, *, marked: bool = Fa
             break
         parts.append(following.text)
     title = " ".join(" ".join(parts).split())
-    if len(title) > _LONGEST_TITLE or title.endswith(_SENTENCE_END) or _DEMAND.search(title):
+    if len(title) > _LONGEST_TITLE or title.endswith(_SENTENCE_END):
         return None
-    if not marked and (len(title) > _LONGEST_UNMARKED or _SENTENCE_WORD.search(title)):
+    if not marked and (len(title) > _LONGEST_UNMARKED or is_sentence(title)):
         return None
     return title if title[:1].isupper() or title[:1].isdigit() or title[:1] in "‘“\"'(" else None
+
+
+def is_sentence(text: str) -> bool:
+    """Whether the words are those of a sentence, and not of a title."""
+    return _SENTENCE_WORD.search(text) is not None
 
 
 def _begins_anew(line: str, following: str) -> bool:
