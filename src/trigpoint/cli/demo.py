@@ -10,7 +10,7 @@ from rich.table import Table
 
 from trigpoint.config import load_settings
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 @app.command()

@@ -19,7 +19,7 @@ from trigpoint.portal.downloads import Run, download_all, downloads_dir
 from trigpoint.portal.filters import Wanted, judge
 from trigpoint.portal.models import Application, PortalDocument
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 Reference = Annotated[str, typer.Argument(help="Application reference, for example 25/01178/REM.", metavar="REF")]
 Consultees = Annotated[bool, typer.Option("--consultation-responses", help="Fetch responses of consultees as well.")]

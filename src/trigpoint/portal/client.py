@@ -90,7 +90,7 @@ class PortalClient:
 
     async def fetch(self, document_url: str, path: Path) -> Fetched:
         """Streams a document to `path` and flushes it to disk. Raises DownloadFailed, PortalBusy; leaves nothing then."""
-        url = self._own(document_url, DownloadFailed)
+        url = httpx.URL(self.own_address(document_url))
         try:
             fetched = await self._fetch_once(url, path)
             if fetched.kind == HTML and await self._accept_if_disclaimer(path):
@@ -104,6 +104,10 @@ class PortalClient:
         except BaseException:
             _discard(path)
             raise
+
+    def own_address(self, document_url: str) -> str:
+        """An address of the register in full. Raises DownloadFailed for any other; nothing is sent."""
+        return str(self._own(document_url, DownloadFailed))
 
     # --- pages
 

@@ -81,6 +81,7 @@ def allowed_folder(settings: Settings, output_dir: str) -> Path:
 
 async def download_one(client: PortalClient, url: str, folder: Path, filename: str | None = None) -> tuple[Path, Entry]:
     """Fetches one document into a folder, unless the folder has it already. Raises DownloadFailed, PortalBusy."""
+    url = client.own_address(url)
     async with _Folder(folder) as manifest:
         key = document_id(url)
         entry = manifest.present(key) or await _fetch(
@@ -133,11 +134,18 @@ class _Folder:
     async def __aenter__(self) -> Manifest:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(self._folder / _LOCK_FILE, thread_local=False)
+            await acquire(self._lock)
+            return self._manifest()
         except OSError as error:
-            raise DownloadFailed(f"Cannot write to {self._folder}: {error.strerror}") from None
-        self._lock = FileLock(self._folder / _LOCK_FILE, thread_local=False)
-        await acquire(self._lock)
-        return Manifest(self._folder)
+            raise DownloadFailed(f"Cannot write to {shorten(self._folder, 200)}: {error.strerror or error}") from None
+
+    def _manifest(self) -> Manifest:
+        try:
+            return Manifest(self._folder)
+        except BaseException:
+            self._lock.release()
+            raise
 
     async def __aexit__(self, *_: object) -> None:
         self._lock.release()
