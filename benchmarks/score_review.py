@@ -1,0 +1,141 @@
+"""How well reviews find what is known of the sample applications: `python -m benchmarks.score_review`.
+
+A fact is found when a finding of its aspect quotes it with the right document and page. Consultation responses, public
+comments and superseded documents are not part of a review, so their facts must not be cited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trigpoint.cli.local_servers import local_servers
+from trigpoint.cli.review import Format, render
+from trigpoint.config import Settings, load_settings
+from trigpoint.demo.applications import sample_applications
+from trigpoint.demo.facts import Fact, SampleFacts, sample_facts
+from trigpoint.demo.portal import DemoPortal
+from trigpoint.demo.register import sample_register
+from trigpoint.ids import new_review_id
+from trigpoint.jobs.tools import McpTools
+from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, ReviewResult
+from trigpoint.review.pipeline import run_review
+from trigpoint.review.sentences import fold
+
+
+@dataclass
+class Score:
+    """What one review made of its sample."""
+
+    reference: str
+    expected: int = 0
+    found: int = 0
+    ratings_expected: int = 0
+    ratings_met: int = 0
+    contradictions_expected: int = 0
+    contradictions_found: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def score(result: ReviewResult, facts: SampleFacts) -> Score:
+    """Compare a review with what is known of its application."""
+    scored = Score(facts.reference)
+    aspects = {aspect["id"]: aspect for aspect in result.review["aspects"]}
+    for fact in facts.facts:
+        cited = _cited(aspects[fact.aspect], fact)
+        if fact.needs or fact.superseded:
+            if cited:
+                scored.problems.append(f"cited, and must not be: {fact.id}")
+            continue
+        scored.expected += 1
+        scored.found += bool(cited)
+        if not cited:
+            scored.problems.append(f"not found: {fact.aspect}: {fact.id} ({fact.document}, page {fact.page})")
+        if fact.bearing == "contradiction":
+            reported = any(finding["outcome"] == "contradicted" for finding in cited)
+            scored.contradictions_expected += 1
+            scored.contradictions_found += reported
+            if not reported:
+                scored.problems.append(f"contradiction not reported: {fact.id}")
+    wanted = {**facts.aspects, "overall": facts.overall}
+    given = {**{i: a["rating"] for i, a in aspects.items()}, "overall": result.review["overall_rating"]}
+    for name, rating in wanted.items():
+        scored.ratings_expected += 1
+        scored.ratings_met += given[name] == rating
+        if given[name] != rating:
+            scored.problems.append(f"{name} is {given[name]}, expected {rating}")
+    return scored
+
+
+def _cited(aspect: dict[str, Any], fact: Fact) -> list[dict[str, Any]]:
+    return [f for f in aspect["findings"] if any(_quotes(evidence, fact) for evidence in f["evidence"])]
+
+
+def _quotes(evidence: dict[str, Any], fact: Fact) -> bool:
+    quote, known = fold(evidence["quote"]), fold(fact.quote)
+    same_place = evidence["document"] == fact.document and evidence["pages"] == [fact.page]
+    return same_place and (known in quote or quote in known)
+
+
+class Kept:
+    """Checkpoints in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, dict[str, Any]] = {}
+
+    async def load(self, phase: str) -> dict[str, Any] | None:
+        return self.kept.get(phase)
+
+    async def save(self, phase: str, data: dict[str, Any]) -> None:
+        self.kept[phase] = data
+
+
+async def silent(progress: Progress) -> None:
+    """Nobody watches."""
+
+
+@asynccontextmanager
+async def sample_world(folder: Path) -> AsyncIterator[tuple[McpTools, Settings]]:
+    """The demo portal, the three servers and the seeded policies, in an empty data folder, at no delay."""
+    base = load_settings(trigpoint_data_dir=folder)
+    with DemoPortal(sample_register(base)) as portal:
+        settings = load_settings(trigpoint_data_dir=folder, cherwell_portal_url=portal.url, scraper_rate_limit=0)
+        async with local_servers(settings) as (tools, local):
+            yield tools, local
+
+
+async def review_sample(tools: McpTools, settings: Settings, reference: str) -> ReviewResult:
+    request = ReviewRequest(new_review_id(), reference, ReviewOptions())
+    return await run_review(request, tools=tools, checkpoints=Kept(), report=silent, settings=settings)
+
+
+async def _main() -> None:
+    scores: list[Score] = []
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        async with sample_world(Path(folder)) as (tools, settings):
+            for reference in sample_applications():
+                result = await review_sample(tools, settings, reference)
+                pdf = await asyncio.to_thread(render, result, Format.PDF)
+                one = score(result, sample_facts(reference))
+                scores.append(one)
+                taken = time.perf_counter() - started
+                print(
+                    f"{reference}: {one.found}/{one.expected} facts, {one.ratings_met}/{one.ratings_expected} ratings, "
+                    f"{one.contradictions_found}/{one.contradictions_expected} contradictions, citations "
+                    f"{result.metadata['citations']}, PDF {len(pdf) // 1024} KB, after {taken:.1f} s"
+                )
+                for problem in one.problems:
+                    print(f"  {problem}")
+    found, expected = sum(s.found for s in scores), sum(s.expected for s in scores)
+    print(f"found {found} of {expected} facts: {100 * found / expected:.1f} % (bar: 95 %)")
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
