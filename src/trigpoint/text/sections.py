@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
 from trigpoint.text.chunk import Chunk, PageMap, PageText, TextChunker, document_text
-from trigpoint.text.headings import coded_policies, normalise_ref, worded_headings
+from trigpoint.text.headings import Heading, coded_policies, normalise_ref, worded_headings
 from trigpoint.text.lines import Line, contents_pages, letters, read_lines
 from trigpoint.text.numbering import Numbered, chapters, decimals, footnotes, paragraphs, undotted_chapters
 from trigpoint.text.running_lines import strip_running_lines
@@ -121,10 +121,15 @@ def _worded_marks(lines: Sequence[Line], contents: frozenset[int], titles: froze
     headings = worded_headings(lines, contents)
     known = {heading.ref for heading in headings}
     headings += [heading for heading in coded_policies(lines, contents, titles) if heading.ref not in known]
+    return [SectionMark(heading.start, heading.ref, heading.title) for heading in _without_annexed_policies(headings)]
+
+
+def _without_annexed_policies(headings: list[Heading]) -> list[Heading]:
+    """Tables in annexes name policies; they do not make them. Unless most policies stand there."""
     annexed = min((h.start for h in headings if h.ref.startswith(("Annex", "Appendix"))), default=None)
-    if annexed is not None:  # tables in annexes name policies; they do not make them
-        headings = [h for h in headings if not h.ref.startswith("Policy") or h.start < annexed]
-    return [SectionMark(heading.start, heading.ref, heading.title) for heading in headings]
+    policies = [h for h in headings if h.ref.startswith("Policy")]
+    named = {h.ref for h in policies if annexed is not None and h.start > annexed}
+    return headings if len(named) > len(policies) / 2 else [h for h in headings if h.ref not in named]
 
 
 def _footnote_marks(lines: Sequence[Line]) -> list[SectionMark]:
