@@ -1,0 +1,252 @@
+"""The graph at 100,000 entities, 500,000 relations and 200,000 search rows, over HTTP, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pgserver
+import psycopg
+from starlette.testclient import TestClient
+
+from benchmarks.report import Report, percentile_ms
+from trigpoint.api.routes.graph import graph_app
+from trigpoint.config import load_settings
+from trigpoint.graph.search_text import entity_text, gram_word, text_grams
+from trigpoint.graph.store import GraphStore
+from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, EXTERNAL_KINDS, RELATION_ENDS, STATUSES
+
+SCALE = float(os.environ.get("TRIGPOINT_BENCH_SCALE", "1"))
+ENTITIES, RELATIONS, ROWS, BLOCKS = (int(n * SCALE) for n in (100_000, 500_000, 200_000, 50_000))
+TIMES = 40
+DAY = 86_400_000
+START = 1_735_689_600_000  # 2025-01-01
+Row = tuple[Any, ...]
+
+
+class World:
+    """Made-up data with the shape of real data: a few words and hubs are common, most are rare."""
+
+    def __init__(self) -> None:
+        self.rng = random.Random(9)
+        letters = "etaoinshrdlucmfwypvbgk"
+        self.words = ["".join(self.rng.choices(letters, k=self.rng.randint(3, 9))) for _ in range(4000)]
+        self.kinds = [self.rng.choice(("guide", "concept", "project", "news")) for _ in range(ENTITIES)]
+        self.ids = [str(uuid.UUID(int=self.rng.getrandbits(128), version=4)) for _ in range(ENTITIES)]
+        self.by_kind = {k: [i for i, kind in enumerate(self.kinds) if kind == k] for k in set(self.kinds)}
+
+    def word(self) -> str:
+        return self.words[min(int(self.rng.paretovariate(0.55)) - 1, len(self.words) - 1)]
+
+    def ident(self) -> str:
+        return str(uuid.UUID(int=self.rng.getrandbits(128), version=4))
+
+    def entities(self) -> Iterator[Row]:
+        for n, (ident, kind) in enumerate(zip(self.ids, self.kinds, strict=True)):
+            title = " ".join(self.word() for _ in range(6)).capitalize()
+            slug = title.lower().replace(" ", "-")[:150] + f"-{n}"
+            folded = entity_text(title, slug)
+            concept = self.rng.choice(("standard", "model", "comparison")) if kind == "concept" else None
+            moment = START + n * 1000
+            yield (ident, DEFAULT_PROJECT_ID, kind, title, slug, "A summary of what this is about. " * 4, concept,
+                   self.rng.choices(STATUSES, (3, 1, 8, 2))[0], moment, moment, folded, text_grams(folded))  # fmt: skip
+
+    def relations(self) -> Iterator[Row]:
+        seen = set()
+        types = list(RELATION_ENDS)
+        while len(seen) < RELATIONS:
+            kind = self.rng.choice(types)
+            ends = []
+            for end in RELATION_ENDS[kind]:
+                if end in EXTERNAL_KINDS:
+                    ends.append((f"{end}-{self.rng.randrange(ENTITIES)}", end, None))
+                else:
+                    pool = self.by_kind[end]
+                    ident = self.ids[pool[int(len(pool) * self.rng.random() ** 2)]]
+                    ends.append((ident, end, ident))
+            key = (ends[0][0], kind, ends[1][0])
+            if key not in seen and ends[0][0] != ends[1][0]:
+                seen.add(key)
+                yield (self.ident(), DEFAULT_PROJECT_ID, kind, *ends[0], *ends[1], START + len(seen) * 10)
+
+    def search_rows(self) -> Iterator[Row]:
+        queries = [" ".join(self.word() for _ in range(self.rng.randint(1, 4))) + f" {n}" for n in range(ENTITIES // 5)]
+        pages = [f"https://site.test/{self.word()}/{n}" for n in range(max(ENTITIES // 50, 1))]
+        seen = set()
+        while len(seen) < ROWS:
+            query, page = self.rng.choice(queries), self.rng.choice(pages)
+            day = START + self.rng.randrange(90) * DAY
+            if (query, page, day) not in seen:
+                seen.add((query, page, day))
+                yield (self.ident(), DEFAULT_PROJECT_ID, self.ids[self.rng.randrange(ENTITIES)], page, query, page, query,
+                       self.rng.randrange(10, 999), 3, 0.1, 4.5, day, day, START)  # fmt: skip
+
+    def blocks(self) -> Iterator[Row]:
+        for n in range(BLOCKS):
+            tag = self.word()
+            yield (self.ident(), DEFAULT_PROJECT_ID, self.ids[self.rng.randrange(ENTITIES)], "A claim. " * 20, "statistic",
+                   START + self.rng.randrange(900) * DAY, tag, tag, START + n, START + n)  # fmt: skip
+
+
+COLUMNS = {
+    "entity": "id project_id entity_type title slug summary concept_kind status created_at updated_at folded grams",
+    "entity_relation": "id project_id relation_type from_id from_kind from_entity_id to_id to_kind to_entity_id created_at",
+    "search_performance": "id project_id entity_id page_url query page_folded query_folded impressions clicks ctr "
+    "avg_position date_start date_end captured_at",
+    "quotable_block": "id project_id entity_id text claim_type verified_until topic_tag topic_folded created_at updated_at",
+}
+TEXTS = ("search_query", "search_page")
+
+
+def fill_sqlite(path: Path, data: dict[str, list[Row]]) -> None:
+    connection = sqlite3.connect(path)
+    for pragma in ("journal_mode=WAL", "synchronous=OFF", "cache_size=-400000"):
+        connection.execute(f"PRAGMA {pragma}")
+    for table, column in zip(TEXTS, (4, 3), strict=True):
+        texts = sorted({row[column] for row in data["search_performance"]})
+        rows = ((DEFAULT_PROJECT_ID, text, text) for text in texts)
+        connection.executemany(f"INSERT INTO {table} (project_id, text, folded) VALUES (?, ?, ?)", rows)
+    for table, names in COLUMNS.items():
+        columns = names.split()
+        rows = (
+            ((*r[:-1], " ".join(map(gram_word, r[-1]))) for r in data[table])
+            if table == "entity"
+            else iter(data[table])
+        )
+        marks = ", ".join("?" * len(columns))
+        connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+    connection.commit()
+    connection.close()
+
+
+def fill_postgresql(url: str, data: dict[str, list[Row]]) -> None:
+    with psycopg.connect(url) as connection:
+        for table, column in zip(TEXTS, (4, 3), strict=True):
+            texts = sorted({row[column] for row in data["search_performance"]})
+            with connection.cursor().copy(f"COPY {table} (project_id, text, folded) FROM STDIN") as copy:
+                for text in texts:
+                    copy.write_row((DEFAULT_PROJECT_ID, text, text))
+        for table, names in COLUMNS.items():
+            with connection.cursor().copy(f"COPY {table} ({', '.join(names.split())}) FROM STDIN") as copy:
+                for row in data[table]:
+                    copy.write_row(row)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+
+
+def measure(report: Report, name: str, settings: dict[str, Any], world: World) -> None:
+    rng = random.Random(4)
+    with TestClient(graph_app(load_settings(**settings))) as client:
+
+        def get(path: str, **params: Any) -> Callable[[], Any]:
+            def call() -> Any:
+                made = {k: v() if callable(v) else v for k, v in params.items()}
+                answer = client.get(path.format(id=rng.choice(world.ids)), params=made)
+                assert answer.status_code == 200, answer.text
+                return answer.json()
+
+            return call
+
+        pages = {
+            "entities": get("/api/entities"),
+            "entities by type and status": get("/api/entities", entityType="news", status="archived"),
+            "entities by a word": get("/api/entities", search=world.word),
+            "entities by the commonest word": get("/api/entities", search=world.words[0]),
+            "entities by two letters": get("/api/entities", search=lambda: rng.choice(world.words)[:2]),
+            "entities by a word that is nowhere": get("/api/entities", search="qqxzjq"),
+            "search rows": get("/api/seo/search-performance"),
+            "search rows of a month": get("/api/seo/search-performance", dateStart="2025-01-10", dateEnd="2025-02-09"),
+            "search rows by a word": get("/api/seo/search-performance", query=world.word),
+            "search rows by a page": get("/api/seo/search-performance", pageUrl=world.word),
+            "search rows by a word in a month": get(
+                "/api/seo/search-performance", query=world.word, dateStart="2025-01-10", dateEnd="2025-02-09"
+            ),
+            "search rows of an entity": get("/api/seo/search-performance", entityId=lambda: rng.choice(world.ids)),
+            "blocks": get("/api/quotable-blocks"),
+            "blocks by topic": get("/api/quotable-blocks", topicTag=world.word),
+            "blocks still verified": get("/api/quotable-blocks", verifiedUntilAfter="2026-06-01"),
+            "page 1,000 by number": get("/api/entities", page=max(int(1000 * SCALE), 2)),
+        }
+        for label, call in pages.items():
+            _, p95 = percentile_ms(call, TIMES)
+            report.row(f"{name}: {label}, p95", p95, "ms", bar="<= 20")
+        cursor = deep_cursor(client)
+        _, p95 = percentile_ms(get("/api/entities", cursor=cursor), TIMES)
+        report.row(f"{name}: page 1,000 by cursor, p95", p95, "ms", bar="<= 20")
+        _, p95 = percentile_ms(get("/api/entities/{id}/graph", depth=2), TIMES)
+        report.row(f"{name}: graph of depth 2, p95", p95, "ms", bar="<= 60")
+        hub = world.ids[world.by_kind["concept"][0]]
+        _, p95 = percentile_ms(get(f"/api/entities/{hub}/graph", depth=2), TIMES)
+        report.row(f"{name}: graph of depth 2 at a hub, p95", p95, "ms", bar="<= 60")
+        report.row(f"{name}: ingest of 25,000 search rows", ingest(client, world), "s", bar="<= 3")
+
+
+def deep_cursor(client: TestClient) -> str:
+    """The cursor that leads to page 1,000 of 20 rows, reached by pages of 100."""
+    cursor = None
+    for _ in range(max(int(200 * SCALE), 2)):
+        params = {"limit": 100, **({"cursor": cursor} if cursor else {})}
+        cursor = client.get("/api/entities", params=params).json()["pagination"]["nextCursor"]
+    return str(cursor)
+
+
+def ingest(client: TestClient, world: World) -> float:
+    rows = [
+        {
+            "query": f"{world.word()} {world.word()} {n % 5000}",
+            "pageUrl": f"https://site.test/new/{n % 700}",
+            "impressions": 50,
+            "clicks": 5,
+            "ctr": 0.1,
+            "avgPosition": 7.5,
+            "dateStart": f"2026-01-{n % 28 + 1:02d}",
+            "dateEnd": f"2026-01-{n % 28 + 1:02d}",
+            "entityId": world.ids[n % len(world.ids)],
+        }
+        for n in range(25_000)
+    ]
+    unique = list({(r["query"], r["pageUrl"], r["dateStart"]): r for r in rows}.values())
+    start = time.perf_counter()
+    answer = client.post("/api/seo/search-performance/ingest", json={"rows": unique})
+    taken = time.perf_counter() - start
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["data"]["inserted"] == len(unique)
+    return taken
+
+
+def run(report: Report) -> None:
+    world = World()
+    data = {
+        "entity": list(world.entities()),
+        "entity_relation": list(world.relations()),
+        "search_performance": list(world.search_rows()),
+        "quotable_block": list(world.blocks()),
+    }
+    folder = Path(tempfile.mkdtemp(prefix="trigpoint-bench-"))
+    try:
+        settings: dict[str, Any] = {"trigpoint_data_dir": folder / "data"}
+        store = GraphStore(load_settings(**settings))
+        store.migrate()
+        store.close()
+        fill_sqlite(folder / "data" / "graph" / "graph.db", data)
+        measure(report, "SQLite", settings, world)
+        server = pgserver.get_server(folder / "pg", cleanup_mode="delete")
+        try:
+            settings = {"database_url": server.get_uri(), "trigpoint_data_dir": folder / "data2"}
+            store = GraphStore(load_settings(**settings))
+            store.migrate()
+            store.close()
+            fill_postgresql(server.get_uri(), data)
+            measure(report, "PostgreSQL", settings, world)
+        finally:
+            server.cleanup()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
