@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -127,6 +128,9 @@ def test_the_commands_against_the_demo_portal(tmp_path: Path) -> None:
         assert (shown.returncode, "Barn at Withy Farm" in shown.stdout) == (0, True)
         listed = trigpoint("portal", "documents", "25/01502/F", **here)
         assert "4 documents" in listed.stdout
+        plain = json.loads(trigpoint("portal", "documents", "25/01502/F", "--json", **here).stdout)
+        assert [one["file_name"] for one in plain][1] == "Bat Survey.pdf"
+        assert plain[1]["date_published"] == "2025-06-10"
         fetched = trigpoint("portal", "download", "25/01502/F", "--to", str(tmp_path / "out"), **here)
         assert "4 fetched, 0 already there, 0 filtered out, 0 failed" in fetched.stdout, fetched.stderr
         assert (tmp_path / "out" / "25_01502_F" / "Bat Survey.pdf").is_file()

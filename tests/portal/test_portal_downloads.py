@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import itertools
 import json
 import os
 import signal
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from portal_samples import PDF, REF, served
+from portal_samples import INTERVAL, PDF, REF, served
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.demo.faults import Fault
@@ -122,6 +123,48 @@ async def test_two_runs_at_once_fetch_each_document_once(portal: Portal, client_
     runs = await asyncio.gather(download_all(one, REF, tmp_path), download_all(other, REF, tmp_path))
     assert sorted(run.count("downloaded") for run in runs) == [0, 4]
     assert len([seen for seen in running.seen if "Download" in seen.target]) == 4
+
+
+async def test_eight_callers_with_every_fault_on_keep_the_pace_and_fetch_once(
+    portal: Portal, client_of: ClientOf, tmp_path: Path
+) -> None:
+    running = portal(
+        *(served(f"Plan {n}.pdf", pdf(n)) for n in range(5)),
+        faults=[
+            Fault(kind="error", match="imageId=1"),
+            Fault(kind="cut", match="imageId=2"),
+            Fault(kind="moved", match="imageId=3"),
+            Fault(kind="too_many", match="imageId=4", value="0"),
+            Fault(kind="html", match="imageId=5", times=None),
+            Fault(kind="error", match="Display", times=2),
+        ],
+    )
+    runs = await asyncio.gather(*(download_all(client_of(running), REF, tmp_path / "out") for _ in range(8)))
+    assert sum(run.count("downloaded") for run in runs) == 4
+    assert all(run.count("downloaded") + run.count("already_present") == 4 for run in runs)
+    assert files(runs[0].folder) == [f"Plan {n}.pdf" for n in range(4)]
+    times = sorted(one.at for one in running.seen)
+    assert len(times) >= 8 + 2 + 8 + 8  # pages, their retries, documents, the failing one
+    assert min(later - earlier for earlier, later in itertools.pairwise(times)) >= INTERVAL
+
+
+async def test_a_cancelled_run_leaves_nothing_half_done_and_resumes(
+    portal: Portal, client_of: ClientOf, tmp_path: Path
+) -> None:
+    running = portal(*(served(f"Plan {n}.pdf", pdf(n)) for n in range(3)))
+    running.faults.replace([Fault(kind="slow", match="imageId=2", value="3")])
+    client = client_of(running)
+    run = asyncio.create_task(download_all(client, REF, tmp_path))
+    while not any("imageId=2" in one.target for one in running.seen):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    folder = tmp_path / "25_01178_REM"
+    assert files(folder) == ["Plan 0.pdf"]
+    assert not any(name.endswith(".part") for name in os.listdir(folder))
+    again = await download_all(client, REF, tmp_path)
+    assert (again.count("already_present"), again.count("downloaded")) == (1, 2)
 
 
 async def test_the_filter_and_its_toggles(portal: Portal, client_of: ClientOf, tmp_path: Path) -> None:

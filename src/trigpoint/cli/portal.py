@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -22,23 +23,30 @@ from trigpoint.portal.models import Application, PortalDocument
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 Reference = Annotated[str, typer.Argument(help="Application reference, for example 25/01178/REM.", metavar="REF")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 Consultees = Annotated[bool, typer.Option("--consultation-responses", help="Fetch responses of consultees as well.")]
 Public = Annotated[bool, typer.Option("--public-comments", help="Fetch comments of the public as well.")]
 
 
 @app.command()
-def show(ref: Reference) -> None:
+def show(ref: Reference, as_json: AsJson = False) -> None:
     """What the register says of an application."""
     application = asyncio.run(_application(parse_application_ref(ref)))
+    if as_json:
+        print(_json(dataclasses.asdict(application)))
+        return
     for field in dataclasses.fields(application):
         value = getattr(application, field.name)
         print(f"{field.name.replace('_', ' '):18}{'' if value is None else value}".rstrip())
 
 
 @app.command()
-def documents(ref: Reference) -> None:
+def documents(ref: Reference, as_json: AsJson = False) -> None:
     """The documents of an application, and which of them a review would fetch."""
     listed = asyncio.run(_documents(parse_application_ref(ref)))
+    if as_json:
+        print(_json([dataclasses.asdict(one) | {"fetched": judge(one).keep} for one in listed]))
+        return
     table = Table("section", "description", "date", "file", "KB", "fetched")
     for document in listed:
         verdict = judge(document)
@@ -73,6 +81,10 @@ def download(
             print(f"failed: {one.document.description}: {one.error.message}")
     if run.count("failed"):
         raise typer.Exit(1)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False, default=str)
 
 
 async def _application(ref: str) -> Application:

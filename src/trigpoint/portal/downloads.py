@@ -5,6 +5,7 @@ A run can be killed at any moment; the next one fetches only what is missing.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ async def download_one(client: PortalClient, url: str, folder: Path, filename: s
     url = client.own_address(url)
     async with _Folder(folder) as manifest:
         key = document_id(url)
-        entry = manifest.present(key) or await _fetch(
+        entry = await asyncio.to_thread(manifest.present, key) or await _fetch(
             client, manifest, key, url, filename or name_in_url(url) or "document"
         )
         return folder / entry.file, entry
@@ -153,7 +154,7 @@ class _Folder:
 
 async def _obtain(client: PortalClient, manifest: Manifest, document: PortalDocument, *, give_up: bool) -> Download:
     key = document.document_id
-    if (entry := manifest.present(key)) is not None:
+    if (entry := await asyncio.to_thread(manifest.present, key)) is not None:
         return Download(document, "already_present", manifest.folder / entry.file, entry)
     try:
         if give_up:
@@ -176,7 +177,7 @@ async def _fetch(client: PortalClient, manifest: Manifest, key: str, url: str, n
         fetched = await client.fetch(url, part)
         file = manifest.free_name(key, name, fetched.kind.extension)
         entry = Entry(url, file, fetched.sha256, fetched.file_size, fetched.kind.content_type)
-        manifest.keep(key, entry)
+        await asyncio.to_thread(manifest.keep, key, entry)
     except OSError as error:
         part.unlink(missing_ok=True)
         raise DownloadFailed(f"Cannot write to {manifest.folder}: {error.strerror}") from None
