@@ -1,52 +1,38 @@
-"""A file becomes pages of text: `DocumentProcessor` (FR-005, D1 to D3), and the only code that knows PyMuPDF.
+"""The one module that knows PyMuPDF: opens a file, reads its text layers, rasterises pages for OCR.
 
-The upper half runs in the caller's process and decides; the lower half (`READERS`) runs in reader processes and reads.
+What is in `READERS` runs in reader processes (`readers.py`). `DocumentProcessor`, which sends them their work, is
+offered here because this is where callers look for it.
 """
 
 from __future__ import annotations
 
-import logging
 import math
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from trigpoint.errors import ExtractionFailed, FileMissing, NoContent, UnsupportedFileType, shorten
+from trigpoint.errors import ExtractionFailed, NoContent, shorten
 from trigpoint.text import ocr
 from trigpoint.text.damage import damage, lost_tail
 from trigpoint.text.images import (
     IMAGE_SUFFIXES,
     MAX_IMAGE_PIXELS,
-    OCR_DPI,
     QUICK_LOOK_DPI,
-    SUPPORTED_SUFFIXES,
+    Box,
     covered_ratio,
     image_kind,
-    is_rendering_name,
     picture_scale,
     raster_scale,
     sheet_scale,
 )
-from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Page, clean_text, has_text
-from trigpoint.text.readers import Job, Lost, ReaderPool
-from trigpoint.text.survey import Opened, PageLook, PageOcr, Survey, assemble, failed_pages, method_of, page_warnings
+from trigpoint.text.pages import DocumentLook, Extraction, Page, clean_text, has_text
+from trigpoint.text.processor import DocumentProcessor
+from trigpoint.text.survey import Opened, PageLook, PageOcr, file_identity
 
-if TYPE_CHECKING:
-    from trigpoint.config import Settings
+__all__ = ["READERS", "DocumentLook", "DocumentProcessor", "Extraction", "Page"]
 
-__all__ = ["DocumentLook", "DocumentProcessor", "Extraction", "Page"]
-
-log = logging.getLogger("trigpoint.text")
-
-Progress = Callable[[int, int], None]
-Cancelled = Callable[[], bool]
-
-PAGES_PER_JOB = 25
-QUICK_LOOK_PAGES = 3
-QUICK_LOOK_WORDS = 10
-SURVEYS_KEPT = 4
 MAX_PAGES = 20_000
 
 TURNED_BELOW = 50.0
@@ -57,176 +43,12 @@ DRAWING_PATHS = 100
 DRAWING_IMAGE_RATIO = 0.25
 DRAWING_SHEET = 595 * 842 * 1.2
 
-
-class DocumentProcessor:
-    """Reads PDFs and images. Thread-safe; calls are slow, so an event loop makes them in a thread."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._pool = ReaderPool(settings.text_workers or os.cpu_count() or 1, settings.page_timeout_seconds)
-        self._surveys: dict[tuple[object, ...], Survey] = {}
-        self._surveys_lock = threading.Lock()
-
-    def classify_document(self, path: Path | str, *, cancelled: Cancelled | None = None) -> DocumentLook:
-        """What the document is, without reading its scans. What was seen is kept for an `extract` that follows."""
-        path = _checked(path)
-        survey = self._survey(path, None, cancelled)
-        self._remember(path, survey)
-        rendering = is_rendering_name(path.name)
-        image_based = self._is_image_based(path, survey, rendering, cancelled)
-        return DocumentLook(
-            image_ratio=round(survey.image_ratio(), 3),
-            total_pages=survey.opened.page_count,
-            is_image_based=image_based,
-            is_rendering=rendering,
-            contains_drawings=image_based or any(page.is_drawing for page in survey.pages.values()),
-        )
-
-    def extract(
-        self, path: Path | str, *, progress: Progress | None = None, cancelled: Cancelled | None = None
-    ) -> Extraction:
-        """The document's text. Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, Cancelled."""
-        path = _checked(path)
-        survey = self._recall(path) or self._survey(path, progress, cancelled)
-        read = self._ocr_pages(path, survey, progress, cancelled) if self._may_ocr(path) else {}
-        pages = assemble(survey, read)
-        if not any(page.text.strip() for page in pages):
-            raise self._nothing_found(path, survey, read)
-        _log_low_confidence(path, pages)
-        return Extraction(pages, method_of(pages), len(pages), (*survey.opened.warnings, *page_warnings(pages)))
-
-    def close(self) -> None:
-        """Ends the reader processes; a call that is running fails."""
-        self._pool.close()
-
-    def reader_pids(self) -> list[int]:
-        """The reader processes at this moment, for whoever watches over them."""
-        return self._pool.pids()
-
-    def _may_ocr(self, path: Path) -> bool:
-        return self._settings.enable_ocr and not is_rendering_name(path.name)
-
-    def _survey(self, path: Path, progress: Progress | None, cancelled: Cancelled | None) -> Survey:
-        opened = self._open(path, cancelled)
-        numbers = range(1, opened.page_count + 1)
-        jobs = [
-            Job("text", {"path": str(path)}, tuple(numbers[at : at + PAGES_PER_JOB]))
-            for at in range(0, len(numbers), PAGES_PER_JOB)
-        ]
-        pages: dict[int, PageLook] = {}
-        lost: dict[int, str] = {}
-        finished = 0
-        for _, item in self._pool.run(jobs, cancelled):
-            if isinstance(item, Lost):
-                lost[item.page] = item.reason
-                finished += 1
-            else:
-                pages[item.number] = item
-                finished += has_text(item.text) or not self._may_ocr(path)
-            if progress is not None:
-                progress(finished, opened.page_count)
-        return Survey(opened, dict(sorted(pages.items())), lost)
-
-    def _open(self, path: Path, cancelled: Cancelled | None) -> Opened:
-        ((_, opened),) = self._pool.run([Job("open", {"path": str(path)}, (0,))], cancelled)
-        if isinstance(opened, Lost):
-            raise ExtractionFailed(f"{shorten(path.name)} cannot be opened: it {opened.reason}.")
-        assert isinstance(opened, Opened)
-        return opened
-
-    def _ocr_pages(
-        self, path: Path, survey: Survey, progress: Progress | None, cancelled: Cancelled | None
-    ) -> dict[int, PageOcr | Lost]:
-        wanted = survey.without_text()
-        arguments = {"path": str(path), "dpi": OCR_DPI, "timeout": self._settings.page_timeout_seconds}
-        read: dict[int, PageOcr | Lost] = {}
-        for _, item in self._pool.run([Job("ocr", arguments, (number,)) for number in wanted], cancelled):
-            read[item.page if isinstance(item, Lost) else item.number] = item
-            if progress is not None:
-                progress(survey.opened.page_count - len(wanted) + len(read), survey.opened.page_count)
-        return read
-
-    def _is_image_based(self, path: Path, survey: Survey, rendering: bool, cancelled: Cancelled | None) -> bool:
-        """D2: over the threshold, unless there is a text layer, or it is a scan of text; D3 takes renderings."""
-        if survey.image_ratio() <= self._settings.image_ratio_threshold:
-            return False
-        if self._settings.image_ratio_strict or not self._settings.enable_ocr:
-            return True
-        if survey.has_text_layer() or rendering:
-            return False
-        return not self._is_scan_of_text(path, survey, cancelled)
-
-    def _is_scan_of_text(self, path: Path, survey: Survey, cancelled: Cancelled | None) -> bool:
-        """The quick look: up to three pages at low resolution, ten confident words a page."""
-        looked_at = _spread(survey.without_text(), QUICK_LOOK_PAGES)
-        arguments = {"path": str(path), "dpi": QUICK_LOOK_DPI, "timeout": self._settings.page_timeout_seconds}
-        items = [item for _, item in self._pool.run([Job("ocr", arguments, (n,)) for n in looked_at], cancelled)]
-        words = sum(item.confident_words for item in items if isinstance(item, PageOcr))
-        return bool(looked_at) and words >= QUICK_LOOK_WORDS * len(looked_at)
-
-    def _remember(self, path: Path, survey: Survey) -> None:
-        with self._surveys_lock:
-            self._surveys[_identity(path)] = survey
-            while len(self._surveys) > SURVEYS_KEPT:
-                del self._surveys[next(iter(self._surveys))]
-
-    def _recall(self, path: Path) -> Survey | None:
-        """The survey that `classify_document` made of this very file, if it did."""
-        with self._surveys_lock:
-            return self._surveys.pop(_identity(path), None)
-
-    def _nothing_found(
-        self, path: Path, survey: Survey, read: Mapping[int, PageOcr | Lost]
-    ) -> ExtractionFailed | NoContent:
-        name = shorten(path.name)
-        failures = failed_pages(survey, read)
-        if len(failures) == survey.opened.page_count:
-            return ExtractionFailed(f"No page of {name} could be read. Page 1: {failures[1]}.")
-        if is_rendering_name(path.name):
-            return NoContent(f"{name} has no text; by its name it is a rendering, so it was not read by OCR.")
-        if not self._settings.enable_ocr:
-            return NoContent(f"{name} has no text layer, and OCR is switched off (ENABLE_OCR=false).")
-        looked_at = f"OCR found no words on its {survey.opened.page_count} page(s)"
-        return NoContent(f"{name} has no text: there is no text layer, and {looked_at}.")
-
-
-def _checked(path: Path | str) -> Path:
-    path = Path(path)
-    if path.suffix.lower() not in SUPPORTED_SUFFIXES:
-        known = ", ".join(sorted(SUPPORTED_SUFFIXES))
-        raise UnsupportedFileType(f"Unsupported file type {shorten(path.suffix) or '(none)'}: expected one of {known}.")
-    if not path.is_file():
-        raise FileMissing(f"File not found: {shorten(path, 300)}")
-    return path
-
-
-def _identity(path: Path) -> tuple[object, ...]:
-    status = path.stat()
-    return str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _spread(numbers: Sequence[int], count: int) -> list[int]:
-    """First, last and what lies evenly between."""
-    if len(numbers) <= count:
-        return list(numbers)
-    return [numbers[round(i * (len(numbers) - 1) / (count - 1))] for i in range(count)]
-
-
-def _log_low_confidence(path: Path, pages: Sequence[Page]) -> None:
-    for page in pages:
-        if page.confidence is not None and page.confidence < LOW_CONFIDENCE:
-            log.warning(
-                "%s page %d: OCR confidence %.0f %% is below 70 %%", shorten(path.name), page.number, page.confidence
-            )
-
-
-# --- what runs in a reader process ---------------------------------------------------------------
-
 _open_documents: dict[tuple[object, ...], Any] = {}
 
 
+@cache
 def _mupdf() -> Any:
-    """PyMuPDF, quiet: what it has to say is asked of it."""
+    """PyMuPDF, loaded in reader processes only, and quiet: what it has to say is asked of it."""
     import pymupdf
 
     tools: Any = pymupdf.TOOLS
@@ -237,10 +59,11 @@ def _mupdf() -> Any:
 
 def _document(path: str) -> Any:
     """The open document; the last one stays open, since its pages come job by job."""
-    identity = _identity(Path(path))
+    identity = file_identity(Path(path))
     if identity not in _open_documents:
         while _open_documents:
             _open_documents.popitem()[1].close()
+            _mupdf().TOOLS.store_shrink(100)
         opening = _open_image if Path(path).suffix.lower() in IMAGE_SUFFIXES else _open_pdf
         _open_documents[identity] = opening(path)
     return _open_documents[identity]
@@ -322,12 +145,24 @@ def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
             incomplete = "a part of its content is lost" if doubtful and _lost_content(document, page) else None
             found = page.get_textpage(flags=pymupdf.TEXTFLAGS_TEXT | pymupdf.TEXT_PRESERVE_IMAGES)
             text = clean_text(found.extractText())
-            ratio = covered_ratio([image["bbox"] for image in found.extractIMGINFO()], tuple(page.rect))
+            ratio = covered_ratio(_image_boxes(found), tuple(page.rect))
             label = (page.get_label() or None) if labels else None
-            yield PageLook(number, text, ratio, _is_drawing(page, text, ratio), label, incomplete)
+            is_drawing, is_blank = _marks(page, text, ratio)
+            yield PageLook(number, text, ratio, is_drawing, is_blank, label, incomplete)
         except Exception as error:
             yield PageLook(number, "", note=f"could not be read ({shorten(error)})", unreadable=True)
-    pymupdf.TOOLS.store_shrink(100)
+
+
+def _image_boxes(found: Any) -> list[Box]:
+    """Where images lie on a page. Walks MuPDF's own list: `extractIMGINFO` takes longer than the text does."""
+    boxes = []
+    block = found.this.m_internal.first_block
+    while block:
+        if block.type == _mupdf().mupdf.FZ_STEXT_BLOCK_IMAGE:
+            box = block.bbox
+            boxes.append((box.x0, box.y0, box.x1, box.y1))
+        block = block.next
+    return boxes
 
 
 def _exists(document: Any, xref: int) -> bool:
@@ -339,13 +174,15 @@ def _lost_content(document: Any, page: Any) -> bool:
     return not all(document.xref_is_stream(xref) for xref in page.get_contents())
 
 
-def _is_drawing(page: Any, text: str, image_ratio: float) -> bool:
-    """Little text, and many vector paths, or a picture on a sheet larger than A4."""
+def _marks(page: Any, text: str, image_ratio: float) -> tuple[bool, bool]:
+    """Whether the page is a drawing (little text, and many vector paths, or a picture on a sheet larger than A4),
+    and whether it is blank: nothing is drawn on it at all."""
     if len(text) >= DRAWING_MAX_CHARS:
-        return False
-    if image_ratio >= DRAWING_IMAGE_RATIO and abs(page.rect) > DRAWING_SHEET and has_text(text):
-        return True
-    return sum("path" in kind for kind, *_ in page.get_bboxlog()) >= DRAWING_PATHS
+        return False, False
+    marks = page.get_bboxlog()
+    paths = sum("path" in kind for kind, *_ in marks)
+    pinned_up = image_ratio >= DRAWING_IMAGE_RATIO and abs(page.rect) > DRAWING_SHEET and has_text(text)
+    return paths >= DRAWING_PATHS or pinned_up, not marks and page.first_annot is None and page.first_widget is None
 
 
 def read_by_ocr(path: str, pages: Sequence[int], dpi: int, timeout: float) -> Iterator[PageOcr]:
@@ -359,7 +196,7 @@ def read_by_ocr(path: str, pages: Sequence[int], dpi: int, timeout: float) -> It
             raise
         except Exception as error:
             yield PageOcr(number, "", note=f"could not be read by OCR ({shorten(error)})")
-    _mupdf().TOOLS.store_shrink(100)
+    _mupdf().TOOLS.store_shrink(100)  # decoded images; fonts are not needed here
 
 
 def _read_upright(engine: ocr.Engine, page: Any, dpi: int, timeout: float) -> PageOcr:

@@ -131,9 +131,9 @@ class ReaderPool:
                 _stop_if(cancelled)
                 while waiting and (reader := self._take(wait_for_turn=not running, cancelled=cancelled)) is not None:
                     self._send(reader, waiting.popleft(), running)
-                for reader in self._ready(running):
+                for reader, answered in self._ready(running):
                     work = running[reader]
-                    for kind, value in self._receive(reader, work):
+                    for kind, value in self._receive(reader, work, answered=answered):
                         if kind == "item":
                             yield work.job, value
                             continue
@@ -163,8 +163,8 @@ class ReaderPool:
         except OSError:
             return  # it died idle; reading from it says so
 
-    def _ready(self, running: dict[Reader, _Running]) -> list[Reader]:
-        """Readers with an answer, dead ones, and those past their time."""
+    def _ready(self, running: dict[Reader, _Running]) -> list[tuple[Reader, bool]]:
+        """Readers that have something to say (True: an answer, or their end), and those past their time (False)."""
         if not running:
             return []
         by_connection = {reader.connection: reader for reader in running}
@@ -173,28 +173,30 @@ class ReaderPool:
         except OSError:
             raise self._closed_error() from None
         now = time.monotonic()
-        return [reader for reader, work in running.items() if reader in answered or now > work.deadline]
+        late = [reader for reader, work in running.items() if now > work.deadline and reader not in answered]
+        return [(reader, True) for reader in answered] + [(reader, False) for reader in late]
 
-    def _receive(self, reader: Reader, work: _Running) -> Iterator[tuple[str, Any]]:
+    def _receive(self, reader: Reader, work: _Running, *, answered: bool) -> Iterator[tuple[str, Any]]:
         """What this reader has sent by now."""
         if self._closed:
             raise self._closed_error()
+        if not answered:
+            yield "hung", f"took longer than {self.page_timeout:g} s"
+            return
         try:
-            if not reader.connection.poll():
-                yield "hung", f"took longer than {self.page_timeout:g} s"
-                return
-            while reader.connection.poll():
+            while answered:
                 kind, *value = reader.connection.recv()
                 reader.started = True
-                if kind == "error":
-                    yield "error", getattr(errors, value[0])(value[1])
-                    return
                 if kind == "end":
                     yield "end", None
+                    return
+                if kind == "error":
+                    yield "error", getattr(errors, value[0])(value[1])
                     return
                 work.done.add(value[0].number)
                 work.deadline = time.monotonic() + self.page_timeout
                 yield "item", value[0]
+                answered = reader.connection.poll()
         except (EOFError, OSError):
             if self._closed:
                 raise self._closed_error() from None

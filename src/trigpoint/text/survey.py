@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from trigpoint.text.pages import MIN_TEXT_CHARS, Method, Page, has_text
 from trigpoint.text.readers import Lost
@@ -28,6 +29,7 @@ class PageLook:
     text: str
     image_ratio: float = 0.0
     is_drawing: bool = False
+    is_blank: bool = False
     label: str | None = None
     note: str | None = None
     unreadable: bool = False
@@ -63,7 +65,13 @@ class Survey:
 
     def without_text(self) -> list[int]:
         """The pages that OCR is for."""
-        return [number for number, page in self.pages.items() if not (page.unreadable or has_text(page.text))]
+        return [n for n, page in self.pages.items() if not (page.unreadable or page.is_blank or has_text(page.text))]
+
+
+def file_identity(path: Path) -> tuple[object, ...]:
+    """What tells this very file from another one, or from itself before it was changed."""
+    status = path.stat()
+    return str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def assemble(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> tuple[Page, ...]:

@@ -1,0 +1,198 @@
+"""`DocumentProcessor` (FR-005, D1 to D3): decides what is read and how, and leaves the reading to reader processes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trigpoint.errors import ExtractionFailed, FileMissing, NoContent, UnsupportedFileType, shorten
+from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, SUPPORTED_SUFFIXES, is_rendering_name
+from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Page, has_text
+from trigpoint.text.readers import Job, Lost, ReaderPool
+from trigpoint.text.survey import (
+    Opened,
+    PageLook,
+    PageOcr,
+    Survey,
+    assemble,
+    failed_pages,
+    file_identity,
+    method_of,
+    page_warnings,
+)
+
+if TYPE_CHECKING:
+    from trigpoint.config import Settings
+
+log = logging.getLogger("trigpoint.text")
+
+Progress = Callable[[int, int], None]
+Cancelled = Callable[[], bool]
+
+PAGES_PER_JOB = 25
+QUICK_LOOK_PAGES = 3
+QUICK_LOOK_WORDS = 10
+SURVEYS_KEPT = 4
+
+
+class DocumentProcessor:
+    """Reads PDFs and images. Thread-safe; calls are slow, so an event loop makes them in a thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool = ReaderPool(settings.text_workers or os.cpu_count() or 1, settings.page_timeout_seconds)
+        self._surveys: dict[tuple[object, ...], Survey] = {}
+        self._surveys_lock = threading.Lock()
+
+    def classify_document(self, path: Path | str, *, cancelled: Cancelled | None = None) -> DocumentLook:
+        """What the document is, without reading its scans. What was seen is kept for an `extract` that follows."""
+        path = _checked(path)
+        survey = self._survey(path, None, cancelled)
+        self._remember(path, survey)
+        rendering = is_rendering_name(path.name)
+        image_based = self._is_image_based(path, survey, rendering, cancelled)
+        return DocumentLook(
+            image_ratio=round(survey.image_ratio(), 3),
+            total_pages=survey.opened.page_count,
+            is_image_based=image_based,
+            is_rendering=rendering,
+            contains_drawings=image_based or any(page.is_drawing for page in survey.pages.values()),
+        )
+
+    def extract(
+        self, path: Path | str, *, progress: Progress | None = None, cancelled: Cancelled | None = None
+    ) -> Extraction:
+        """The document's text. Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, Cancelled."""
+        path = _checked(path)
+        survey = self._recall(path) or self._survey(path, progress, cancelled)
+        read = self._ocr_pages(path, survey, progress, cancelled) if self._may_ocr(path) else {}
+        pages = assemble(survey, read)
+        if progress is not None:
+            progress(len(pages), len(pages))
+        if not any(page.text.strip() for page in pages):
+            raise self._nothing_found(path, survey, read)
+        _log_low_confidence(path, pages)
+        return Extraction(pages, method_of(pages), len(pages), (*survey.opened.warnings, *page_warnings(pages)))
+
+    def close(self) -> None:
+        """Ends the reader processes; a call that is running fails."""
+        self._pool.close()
+
+    def reader_pids(self) -> list[int]:
+        """The reader processes at this moment, for whoever watches over them."""
+        return self._pool.pids()
+
+    def _may_ocr(self, path: Path) -> bool:
+        return self._settings.enable_ocr and not is_rendering_name(path.name)
+
+    def _survey(self, path: Path, progress: Progress | None, cancelled: Cancelled | None) -> Survey:
+        opened = self._open(path, cancelled)
+        numbers = range(1, opened.page_count + 1)
+        jobs = [
+            Job("text", {"path": str(path)}, tuple(numbers[at : at + PAGES_PER_JOB]))
+            for at in range(0, len(numbers), PAGES_PER_JOB)
+        ]
+        pages: dict[int, PageLook] = {}
+        lost: dict[int, str] = {}
+        finished = 0
+        for _, item in self._pool.run(jobs, cancelled):
+            if isinstance(item, Lost):
+                lost[item.page] = item.reason
+                finished += 1
+            else:
+                pages[item.number] = item
+                finished += has_text(item.text) or not self._may_ocr(path)
+            if progress is not None:
+                progress(finished, opened.page_count)
+        return Survey(opened, dict(sorted(pages.items())), lost)
+
+    def _open(self, path: Path, cancelled: Cancelled | None) -> Opened:
+        ((_, opened),) = self._pool.run([Job("open", {"path": str(path)}, (0,))], cancelled)
+        if isinstance(opened, Lost):
+            raise ExtractionFailed(f"{shorten(path.name)} cannot be opened: it {opened.reason}.")
+        assert isinstance(opened, Opened)
+        return opened
+
+    def _ocr_pages(
+        self, path: Path, survey: Survey, progress: Progress | None, cancelled: Cancelled | None
+    ) -> dict[int, PageOcr | Lost]:
+        wanted = survey.without_text()
+        arguments = {"path": str(path), "dpi": OCR_DPI, "timeout": self._settings.page_timeout_seconds}
+        read: dict[int, PageOcr | Lost] = {}
+        for _, item in self._pool.run([Job("ocr", arguments, (number,)) for number in wanted], cancelled):
+            read[item.page if isinstance(item, Lost) else item.number] = item
+            if progress is not None:
+                progress(survey.opened.page_count - len(wanted) + len(read), survey.opened.page_count)
+        return read
+
+    def _is_image_based(self, path: Path, survey: Survey, rendering: bool, cancelled: Cancelled | None) -> bool:
+        """D2: over the threshold, unless there is a text layer, or it is a scan of text; D3 takes renderings."""
+        if survey.image_ratio() <= self._settings.image_ratio_threshold:
+            return False
+        if self._settings.image_ratio_strict or not self._settings.enable_ocr:
+            return True
+        if survey.has_text_layer() or rendering:
+            return False
+        return not self._is_scan_of_text(path, survey, cancelled)
+
+    def _is_scan_of_text(self, path: Path, survey: Survey, cancelled: Cancelled | None) -> bool:
+        """The quick look: up to three pages at low resolution, ten confident words a page."""
+        looked_at = _spread(survey.without_text(), QUICK_LOOK_PAGES)
+        arguments = {"path": str(path), "dpi": QUICK_LOOK_DPI, "timeout": self._settings.page_timeout_seconds}
+        items = [item for _, item in self._pool.run([Job("ocr", arguments, (n,)) for n in looked_at], cancelled)]
+        words = sum(item.confident_words for item in items if isinstance(item, PageOcr))
+        return bool(looked_at) and words >= QUICK_LOOK_WORDS * len(looked_at)
+
+    def _remember(self, path: Path, survey: Survey) -> None:
+        with self._surveys_lock:
+            self._surveys[file_identity(path)] = survey
+            while len(self._surveys) > SURVEYS_KEPT:
+                del self._surveys[next(iter(self._surveys))]
+
+    def _recall(self, path: Path) -> Survey | None:
+        """The survey that `classify_document` made of this very file, if it did."""
+        with self._surveys_lock:
+            return self._surveys.pop(file_identity(path), None)
+
+    def _nothing_found(
+        self, path: Path, survey: Survey, read: Mapping[int, PageOcr | Lost]
+    ) -> ExtractionFailed | NoContent:
+        name = shorten(path.name)
+        failures = failed_pages(survey, read)
+        if len(failures) == survey.opened.page_count:
+            return ExtractionFailed(f"No page of {name} could be read. Page 1: {failures[1]}.")
+        if is_rendering_name(path.name):
+            return NoContent(f"{name} has no text; by its name it is a rendering, so it was not read by OCR.")
+        if not self._settings.enable_ocr:
+            return NoContent(f"{name} has no text layer, and OCR is switched off (ENABLE_OCR=false).")
+        looked_at = f"OCR found no words on its {survey.opened.page_count} page(s)"
+        return NoContent(f"{name} has no text: there is no text layer, and {looked_at}.")
+
+
+def _checked(path: Path | str) -> Path:
+    path = Path(path)
+    if path.suffix.lower() not in SUPPORTED_SUFFIXES:
+        known = ", ".join(sorted(SUPPORTED_SUFFIXES))
+        raise UnsupportedFileType(f"Unsupported file type {shorten(path.suffix) or '(none)'}: expected one of {known}.")
+    if not path.is_file():
+        raise FileMissing(f"File not found: {shorten(path, 300)}")
+    return path
+
+
+def _spread(numbers: Sequence[int], count: int) -> list[int]:
+    """First, last and what lies evenly between."""
+    if len(numbers) <= count:
+        return list(numbers)
+    return [numbers[round(i * (len(numbers) - 1) / (count - 1))] for i in range(count)]
+
+
+def _log_low_confidence(path: Path, pages: Sequence[Page]) -> None:
+    for page in pages:
+        if page.confidence is not None and page.confidence < LOW_CONFIDENCE:
+            log.warning(
+                "%s page %d: OCR confidence %.0f %% is below 70 %%", shorten(path.name), page.number, page.confidence
+            )
