@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from trigpoint.cli.main import main
 from trigpoint.config import Settings, load_settings
 from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.faults import KINDS, parse_fault
@@ -101,21 +102,70 @@ def test_faults_on_the_command_line(kind: str) -> None:
             parse_fault(bad)
 
 
-def trigpoint(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "trigpoint.cli.main", *arguments],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
+class Trigpoint:
+    """The command in this process: its exit code, what it printed, what it complained of."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "argv", ["trigpoint", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = self._capsys.readouterr()
+        return int(ended.value.code or 0), printed.out, printed.err
+
+
+@pytest.fixture
+def trigpoint(
+    portal: DemoPortal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Trigpoint:
+    monkeypatch.setenv("TRIGPOINT_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("CHERWELL_PORTAL_URL", portal.url)
+    monkeypatch.setenv("SCRAPER_RATE_LIMIT", "0.01")
+    return Trigpoint(monkeypatch, capsys)
+
+
+def test_show_and_documents(trigpoint: Trigpoint) -> None:
+    code, out, _ = trigpoint("portal", "show", "25/01502/F")
+    assert code == 0
+    assert "address           Barn at Withy Farm" in out
+    assert json.loads(trigpoint("portal", "show", "25/01502/F", "--json")[1])["date_validated"] == "2025-06-10"
+    assert "4 documents" in trigpoint("portal", "documents", "25/01502/F")[1]
+    listed = json.loads(trigpoint("portal", "documents", "25/01502/F", "--json")[1])
+    assert [one["file_name"] for one in listed][1] == "Bat Survey.pdf"
+    assert all(one["fetched"] for one in listed)
+
+
+def test_download_and_download_again(trigpoint: Trigpoint, portal: DemoPortal, tmp_path: Path) -> None:
+    portal.faults.replace([parse_fault("error:1"), parse_fault("disclaimer")])
+    code, out, err = trigpoint("portal", "download", "25/01502/F", "--to", str(tmp_path / "out"))
+    assert (code, "4 fetched, 0 already there, 0 filtered out, 0 failed" in out) == (0, True), out + err
+    assert (tmp_path / "out" / "25_01502_F" / "Bat Survey.pdf").is_file()
+    assert (
+        "0 fetched, 4 already there" in trigpoint("portal", "download", "25/01502/F", "--to", str(tmp_path / "out"))[1]
     )
+    portal.faults.replace([parse_fault("html:*").model_copy(update={"match": "imageId=2"})])
+    code, out, _ = trigpoint("portal", "download", "25/01502/F")
+    assert code == 1
+    assert "3 fetched" in out
+    assert "failed: Bat Survey: " in out
+    assert (tmp_path / "data" / "downloads" / "25_01502_F" / "Proposed Elevations.pdf").is_file()
 
 
-def test_the_commands_against_the_demo_portal(tmp_path: Path) -> None:
-    data = {"TRIGPOINT_DATA_DIR": str(tmp_path)}
+def test_complaints_are_one_line(trigpoint: Trigpoint) -> None:
+    unknown = trigpoint("portal", "show", "25/99999/F")
+    assert unknown == (1, "", "trigpoint: Application not found on Cherwell planning portal\n")
+    code, _, err = trigpoint("portal", "show", "nonsense")
+    assert (code, "YY/NNNNN/XXX" in err) == (1, True)
+
+
+@pytest.mark.slow
+def test_the_portal_as_a_command(tmp_path: Path) -> None:
     server = subprocess.Popen(
         [sys.executable, "-u", "-m", "trigpoint.cli.main", "demo", "portal", "--port", "0", "--fault", "error:1"],
-        env=os.environ | data,
+        env=os.environ | {"TRIGPOINT_DATA_DIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -123,25 +173,8 @@ def test_the_commands_against_the_demo_portal(tmp_path: Path) -> None:
         assert server.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:[0-9]+", server.stdout.readline())
         assert found is not None
-        here = data | {"CHERWELL_PORTAL_URL": found[0], "SCRAPER_RATE_LIMIT": "0.01"}
-        shown = trigpoint("portal", "show", "25/01502/F", **here)
-        assert (shown.returncode, "Barn at Withy Farm" in shown.stdout) == (0, True)
-        listed = trigpoint("portal", "documents", "25/01502/F", **here)
-        assert "4 documents" in listed.stdout
-        plain = json.loads(trigpoint("portal", "documents", "25/01502/F", "--json", **here).stdout)
-        assert [one["file_name"] for one in plain][1] == "Bat Survey.pdf"
-        assert plain[1]["date_published"] == "2025-06-10"
-        fetched = trigpoint("portal", "download", "25/01502/F", "--to", str(tmp_path / "out"), **here)
-        assert "4 fetched, 0 already there, 0 filtered out, 0 failed" in fetched.stdout, fetched.stderr
-        assert (tmp_path / "out" / "25_01502_F" / "Bat Survey.pdf").is_file()
-        again = trigpoint("portal", "download", "25/01502/F", "--to", str(tmp_path / "out"), **here)
-        assert "0 fetched, 4 already there" in again.stdout
-        unknown = trigpoint("portal", "show", "25/99999/F", **here)
-        assert (unknown.returncode, unknown.stdout) == (1, "")
-        assert unknown.stderr == "trigpoint: Application not found on Cherwell planning portal\n"
-        wrong = trigpoint("portal", "show", "nonsense", **here)
-        assert wrong.returncode == 1
-        assert "YY/NNNNN/XXX" in wrong.stderr
+        assert httpx.get(found[0]).status_code == 500
+        assert MAIN in httpx.get(found[0]).text
     finally:
         server.send_signal(signal.SIGINT)
         assert server.wait(20) in (0, 130)
