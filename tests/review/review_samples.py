@@ -12,7 +12,11 @@ from trigpoint.demo.documents import make_documents
 from trigpoint.errors import NoContent
 from trigpoint.ids import ref_as_name
 from trigpoint.review.aspects import load_aspects
+from trigpoint.review.assemble import assemble_review, revisions_used
 from trigpoint.review.evidence import Evidence, Passage, PolicyPassage, same_section
+from trigpoint.review.models import ReviewOptions, ReviewResult
+from trigpoint.review.rules import judge_by_rules
+from trigpoint.review.verify import verify
 from trigpoint.text.chunk import TextChunker
 from trigpoint.text.extract import DocumentProcessor
 
@@ -108,3 +112,29 @@ def read_sample(reference: str, folder: Path) -> Evidence:
         processor.close()
     assert application.date_validated is not None
     return make_evidence(passages, reference=reference, day=application.date_validated.isoformat())
+
+
+def result_of(evidence: Evidence, options: ReviewOptions | None = None) -> ReviewResult:
+    """A finished review by rules over evidence, as the pipeline makes it."""
+    chosen = options or ReviewOptions()
+    aspects = tuple(one for one in load_aspects() if one.id in chosen.aspects)
+    judgement, count = verify(judge_by_rules(evidence, aspects), evidence)
+    application = {
+        "reference": evidence.application_ref,
+        "address": "Land North of Gavray Drive, Bicester",
+        "proposal": "Reserved matters for 200 dwellings",
+        "applicant": "Gavray Homes Ltd (fictional)",
+        "status": "Under consideration",
+        "consultation_end": "2025-07-04",
+        "documents_fetched": len(evidence.documents),
+        "documents_ingested": len(evidence.documents),
+        "date_validated": evidence.effective_date,
+        "portal_url": f"https://register.example/Planning/Display/{evidence.application_ref}",
+    }
+    metadata = {
+        "model": "rules",
+        "citations": count.as_dict(),
+        "policy_effective_date": evidence.effective_date,
+        "policy_revisions_used": revisions_used(judgement),
+    }
+    return ReviewResult(application, assemble_review(judgement, chosen), metadata)

@@ -22,7 +22,7 @@ OUTCOMES = {
     "not_found": "Not shown",
 }
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
-_LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)")
+_LIST = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
 
 def render_markdown(result: ReviewResult) -> str:
@@ -81,7 +81,7 @@ def letter_data(result: ReviewResult) -> dict[str, Any]:
 def escape(text: str) -> str:
     """Text from documents or models as Markdown that shows it and does nothing else."""
     plain = _MARKUP.sub(r"\\\1", " ".join(str(text).split()))
-    return _LIST.sub(r"\1\\\2\3", plain)
+    return _LIST.sub(r"\1\\\2", plain)
 
 
 def _markdown(result: ReviewResult) -> Iterator[str]:

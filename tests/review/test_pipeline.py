@@ -1,0 +1,274 @@
+"""The five phases: what each asks of the servers, what is kept, how it fails, and how far it says it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from review_samples import digest_passages
+
+from trigpoint.config import Settings
+from trigpoint.dates import today
+from trigpoint.errors import ReviewFailed, ServerUnreachable, ToolFailed
+from trigpoint.review.models import FOCUS_AREAS, PHASES, Progress, ReviewOptions, ReviewRequest, ReviewResult
+from trigpoint.review.pipeline import run_review
+
+REF = "25/01178/REM"
+TEXT = "The shared path is 2.5m wide. Cycle parking is provided at 1 space per bedroom in secure and covered stores."
+
+
+class Servers:
+    """The three servers as the pipeline sees them, answering from what a test put in."""
+
+    def __init__(self, *, details: dict[str, Any] | None = None, files: int = 2, **answers: Any) -> None:
+        self.details = {"reference": REF, "date_validated": "2025-05-21", "date_received": "2025-05-15"} | (
+            details or {}
+        )
+        self.files = files
+        self.answers = answers
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+
+    async def call(self, server: str, tool: str, args: dict[str, Any], *, progress: Any = None) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        self.calls.append((tool, args))
+        given = self.answers.get(tool)
+        if isinstance(given, list):
+            given = given.pop(0)
+        if isinstance(given, BaseException):
+            raise given
+        if given is not None:
+            return dict(given)
+        if tool == "download_all_documents" and progress:
+            await progress(1, 2, "Downloading 2 documents")
+        return json.loads(json.dumps(getattr(self, f"_{tool}")(args)))
+
+    def count(self, tool: str) -> int:
+        return sum(name == tool for name, _ in self.calls)
+
+    def _get_application_details(self, args: dict[str, Any]) -> dict[str, Any]:
+        return {"status": "success", "application": self.details}
+
+    def _download_all_documents(self, args: dict[str, Any]) -> dict[str, Any]:
+        downloads = [{"file_path": f"/d/{n}.pdf", "status": "downloaded"} for n in range(self.files)]
+        return {"downloads": downloads, "failed_downloads": 0, "total_documents": self.files, "filtered_count": 0}
+
+    def _ingest_document(self, args: dict[str, Any]) -> dict[str, Any]:
+        return {"status": "success", "document_id": "d", "chunks_created": 1}
+
+    def _search_application_docs(self, args: dict[str, Any]) -> dict[str, Any]:
+        meta = {
+            "application_ref": REF,
+            "document_id": "25_01178_REM_a1b2c3",
+            "source_file": "TA.pdf",
+            "page_numbers": "4",
+            "chunk_index": 0,
+        }
+        return {
+            "results": [
+                {"chunk_id": "25_01178_REM_a1b2c3_004_000", "text": TEXT, "relevance_score": 0.5, "metadata": meta}
+            ]
+        }
+
+    def _search_policy(self, args: dict[str, Any]) -> dict[str, Any]:
+        passages = [
+            p for p in digest_passages(args["effective_date"]).values() if args.get("sources") in (None, [p.source])
+        ]
+        found = [
+            {"chunk_id": p.id, "text": p.text, "relevance_score": 0.5, "source": p.source, "revision_id": p.revision_id}
+            | {"version_label": p.version_label, "section_ref": p.section_ref, "page_number": 1}
+            for p in passages
+        ]
+        return {"results": found[: 1000 if args["n_results"] > 1 else 1]}
+
+
+class Kept:
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    async def load(self, phase: str) -> dict[str, Any] | None:
+        return json.loads(self.kept[phase]) if phase in self.kept else None
+
+    async def save(self, phase: str, data: dict[str, Any]) -> None:
+        self.kept[phase] = json.dumps(data)
+
+
+async def _run(
+    servers: Servers, settings: Settings, *, kept: Kept | None = None, options: ReviewOptions | None = None
+) -> tuple[ReviewResult, list[Progress]]:
+    seen: list[Progress] = []
+
+    async def report(progress: Progress) -> None:
+        seen.append(progress)
+
+    request = ReviewRequest("rev_1", REF, options or ReviewOptions())
+    result = await run_review(request, tools=servers, checkpoints=kept or Kept(), report=report, settings=settings)
+    return result, seen
+
+
+async def test_a_review_has_the_contracts_parts(settings: Settings) -> None:
+    result, _ = await _run(Servers(), settings)
+    assert result.application["reference"] == REF
+    assert (result.application["documents_fetched"], result.application["documents_ingested"]) == (2, 2)
+    assert result.review["full_markdown"].startswith(f"# Cycle Advocacy Review: {REF}\n")
+    assert result.metadata["model"] == "rules"
+    assert result.metadata["total_tokens_used"] == 0
+    assert list(result.metadata["phase_seconds"]) == [phase.name for phase in PHASES]
+    assert result.metadata["citations"]["dropped"] == 0
+    assert json.loads(json.dumps(result.review)) == result.review
+
+
+async def test_progress_is_monotonic_by_the_weights_and_never_100(settings: Settings) -> None:
+    _, seen = await _run(Servers(), settings)
+    percents = [one.percent_complete for one in seen]
+    assert percents == sorted(percents)
+    assert percents[-1] <= 99
+    starts = {one.phase: one.percent_complete for one in reversed(seen)}
+    assert starts == {
+        "fetching_metadata": 0,
+        "downloading_documents": 5,
+        "ingesting_documents": 25,
+        "analysing_application": 55,
+        "generating_review": 85,
+    }
+    assert {one.total_phases for one in seen} == {5}
+
+
+@pytest.mark.parametrize(
+    ("details", "day"),
+    [
+        ({}, "2025-05-21"),
+        ({"date_validated": None}, "2025-05-15"),
+        ({"date_validated": None, "date_received": None}, today().isoformat()),
+        ({"date_validated": "2024-03-14"}, "2024-03-14"),
+    ],
+)
+async def test_policy_is_that_of_the_validation_date(details: dict[str, Any], day: str, settings: Settings) -> None:
+    servers = Servers(details=details)
+    result, _ = await _run(servers, settings)
+    assert result.metadata["policy_effective_date"] == day
+    assert {args["effective_date"] for tool, args in servers.calls if tool == "search_policy"} == {day}
+    used = {one["revision_id"] for one in result.metadata["policy_revisions_used"]}
+    assert ("rev_NPPF_2023_09" in used) is (day < "2024-12-12")
+
+
+async def test_an_unknown_application_is_a_scraper_error_with_the_contracts_message(settings: Settings) -> None:
+    servers = Servers(get_application_details=ToolFailed("application_not_found", "no such"))
+    with pytest.raises(ReviewFailed) as failed:
+        await _run(servers, settings)
+    assert (failed.value.code, failed.value.message) == (
+        "scraper_error",
+        "Application not found on Cherwell planning portal",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "code"),
+    [
+        ({"get_application_details": ToolFailed("request_failed", "the register is away")}, "scraper_error"),
+        ({"download_all_documents": ServerUnreachable("nobody there")}, "scraper_error"),
+        ({"ingest_document": ServerUnreachable("nobody there")}, "ingestion_failed"),
+        ({"ingest_document": ToolFailed("extraction_failed", "broken")}, "ingestion_failed"),
+        ({"search_application_docs": ServerUnreachable("nobody there")}, "analysis_failed"),
+        ({"search_policy": ToolFailed("internal_error", "oops")}, "analysis_failed"),
+    ],
+)
+async def test_a_failure_has_the_code_of_its_phase(answers: dict[str, Any], code: str, settings: Settings) -> None:
+    with pytest.raises(ReviewFailed) as failed:
+        await _run(Servers(**answers), settings)
+    assert failed.value.code == code
+
+
+async def test_what_cannot_be_foreseen_is_not_swallowed(settings: Settings) -> None:
+    with pytest.raises(KeyError):
+        await _run(Servers(get_application_details={"status": "success"}), settings)
+
+
+async def test_drawings_and_broken_files_are_counted_and_the_review_goes_on(settings: Settings) -> None:
+    answers = [
+        {"status": "skipped", "reason": "image_based"},
+        ToolFailed("no_content", "no text"),
+        ToolFailed("extraction_failed", "broken"),
+        {"status": "already_ingested", "document_id": "d"},
+    ]
+    result, _ = await _run(Servers(files=4, ingest_document=answers), settings)
+    counted = result.metadata["documents"]
+    assert (counted["ingested"], counted["skipped"], counted["failed"]) == (1, 2, 1)
+    assert result.application["documents_ingested"] == 1
+
+
+async def test_an_application_without_documents_is_reviewed_as_not_enough_evidence(settings: Settings) -> None:
+    result, _ = await _run(Servers(files=0, search_application_docs={"results": []}), settings)
+    assert result.review["overall_rating"] == "amber"
+    assert all(aspect["key_issue"].startswith("Not enough evidence") for aspect in result.review["aspects"])
+    assert result.metadata["documents_analysed"] == 0
+
+
+async def test_a_second_try_fetches_and_ingests_nothing_again(settings: Settings) -> None:
+    kept = Kept()
+    broken = Servers(search_application_docs=ServerUnreachable("away"))
+    with pytest.raises(ReviewFailed):
+        await _run(broken, settings, kept=kept)
+    servers = Servers()
+    result, seen = await _run(servers, settings, kept=kept)
+    assert servers.count("get_application_details") == 0
+    assert servers.count("download_all_documents") == 0
+    assert servers.count("ingest_document") == 0
+    assert servers.count("search_application_docs") > 0
+    assert list(result.metadata["phase_seconds"]) == [phase.name for phase in PHASES]
+    assert [one.percent_complete for one in seen] == sorted(one.percent_complete for one in seen)
+
+
+async def test_a_review_that_was_done_is_given_again_as_it_was(settings: Settings) -> None:
+    kept = Kept()
+    first, _ = await _run(Servers(), settings, kept=kept)
+    silent = Servers()
+    again, _ = await _run(silent, settings, kept=kept)
+    assert again == first
+    assert silent.calls == []
+
+
+async def test_the_same_review_twice_is_the_same_but_for_times(settings: Settings) -> None:
+    (one, _), (other, _) = [await _run(Servers(), settings) for _ in range(2)]
+    assert one.review == other.review
+    times = ("processing_time_seconds", "phase_seconds")
+    assert {k: v for k, v in one.metadata.items() if k not in times} == {
+        k: v for k, v in other.metadata.items() if k not in times
+    }
+
+
+async def test_only_the_focus_areas_are_reviewed(settings: Settings) -> None:
+    result, _ = await _run(Servers(), settings, options=ReviewOptions(focus_areas=("cycle_parking", "junctions")))
+    assert [aspect["name"] for aspect in result.review["aspects"]] == ["Cycle Parking", "Junctions"]
+    everything, _ = await _run(Servers(), settings)
+    assert [aspect["id"] for aspect in everything.review["aspects"]] == list(FOCUS_AREAS)
+
+
+async def test_a_cancelled_review_stops_at_the_next_await(settings: Settings) -> None:
+    class Slow(Servers):
+        async def call(self, server: str, tool: str, args: dict[str, Any], *, progress: Any = None) -> dict[str, Any]:
+            if tool == "ingest_document":
+                await asyncio.sleep(30)
+            return await super().call(server, tool, args, progress=progress)
+
+    task = asyncio.create_task(_run(Slow(), settings))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 5)
+
+
+async def test_a_section_that_is_not_stored_is_left_out_and_counted(settings: Settings) -> None:
+    class Gaps(Servers):
+        def _search_policy(self, args: dict[str, Any]) -> dict[str, Any]:
+            answer = super()._search_policy(args)
+            return {"results": [one for one in answer["results"] if one["section_ref"] != "Table 11-1"]}
+
+        def _get_policy_section(self, args: dict[str, Any]) -> dict[str, Any]:
+            raise ToolFailed("section_not_found", "no such section")
+
+    result, _ = await _run(Gaps(), settings, options=ReviewOptions(focus_areas=("cycle_parking",)))
+    assert result.metadata["citations"]["dropped"] == 1
+    assert not [ref for ref in result.review["aspects"][0]["policy_refs"] if "Table 11-1" in ref]
+    assert any("Table 11-1" in note for note in result.metadata["notes"])
