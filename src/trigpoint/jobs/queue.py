@@ -56,6 +56,12 @@ class Queue:
         except AWAY as error:
             raise unavailable(error) from error
 
+    async def ping(self) -> None:
+        try:
+            await self._redis.ping()  # type: ignore[misc]
+        except AWAY as error:
+            raise unavailable(error) from error
+
     async def heartbeat(self, lease: Lease) -> Verdict:
         verdict: Verdict = await self._run("heartbeat", lease.job_id, lease.token, self._lease_ms)
         return verdict

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib.resources import files
@@ -44,16 +45,22 @@ def unavailable(error: BaseException) -> StoreUnavailable:
     return StoreUnavailable(f"Redis cannot be reached or used ({type(error).__name__}). Check REDIS_URL and its server")
 
 
-async def patiently(call: Callable[[], Awaitable[T]], *, what: str) -> T:
+async def patiently(call: Callable[[], Awaitable[T]], *, what: str, longest_wait: float = 2.0) -> T:
     """The call's answer, however long Redis is away: what a worker has done is not thrown away for that."""
-    wait = 0.2
+    wait, since = 0.2, 0.0
     while True:
         try:
-            return await call()
+            answer = await call()
         except AWAY as error:
-            log.warning("%s: Redis is away (%s), trying again in %.1f s", what, error, wait)
+            if not since:
+                since = time.monotonic()
+                log.warning("%s: Redis is away (%s); trying again until it is back", what, error)
             await asyncio.sleep(wait)
-            wait = min(wait * 2, 2.0)
+            wait = min(wait * 2, longest_wait)
+        else:
+            if since:
+                log.info("%s: Redis is back after %.0f s", what, time.monotonic() - since)
+            return answer
 
 
 @cache

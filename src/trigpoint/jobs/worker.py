@@ -36,6 +36,7 @@ MAX_TRIES = 3
 _DELIVERIES_AT_ONCE = 16
 _IDLE_SECONDS = 1.0
 _HEARTBEAT_SECONDS = 1.0  # also how soon a cancellation is noticed
+_RENEWAL_SECONDS = 2.5  # when Redis is back after a while, leases are renewed before anybody claims
 _RETRY_SECONDS = 2.0
 _PURGE_EVERY_SECONDS = 600.0
 _ORPHANS_EVERY_SECONDS = 60.0
@@ -113,10 +114,9 @@ class Worker:
                 with contextlib.suppress(asyncio.CancelledError):
                     await waiting
             return lease
-        except AWAY as error:
-            # Longer than a heartbeat: when Redis is back, leases are renewed before anybody claims.
-            log.warning("worker %s: %s", self.name, error)
-            await asyncio.sleep(2 * self._beat_seconds)
+        except AWAY:
+            await patiently(self._queue.ping, what="claiming jobs")
+            await asyncio.sleep(_RENEWAL_SECONDS)
             return None
 
     async def _hold(self, lease: Lease) -> None:
@@ -169,7 +169,7 @@ class Worker:
         """Heartbeats until the job is cancelled or lost."""
         while True:
             await asyncio.sleep(self._beat_seconds)
-            verdict = await patiently(lambda: self._queue.heartbeat(lease), what="heartbeat")
+            verdict = await patiently(lambda: self._queue.heartbeat(lease), what="heartbeat", longest_wait=0.5)
             if verdict != "held":
                 return verdict
 
@@ -187,9 +187,8 @@ class Worker:
                     if delivery is None:
                         await self._outbox.wait(_IDLE_SECONDS)
                         continue
-                except AWAY as error:
-                    log.warning("webhooks: %s", error)
-                    await asyncio.sleep(_IDLE_SECONDS)
+                except AWAY:
+                    await patiently(self._queue.ping, what="webhooks")
                     continue
                 sending.add(asyncio.create_task(self._send(sender, delivery)))
         finally:
