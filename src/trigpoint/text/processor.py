@@ -175,11 +175,11 @@ class DocumentProcessor:
 
 def _checked(path: Path | str) -> Path:
     path = Path(path)
+    if not path.is_file():
+        raise FileMissing(f"File not found: {shorten(path, 300)}")
     if path.suffix.lower() not in SUPPORTED_SUFFIXES:
         known = ", ".join(sorted(SUPPORTED_SUFFIXES))
         raise UnsupportedFileType(f"Unsupported file type {shorten(path.suffix) or '(none)'}: expected one of {known}.")
-    if not path.is_file():
-        raise FileMissing(f"File not found: {shorten(path, 300)}")
     return path
 
 

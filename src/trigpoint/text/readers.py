@@ -225,7 +225,10 @@ class ReaderPool:
                 if reader.process.poll() is None:
                     return reader
                 self._discard(reader)
-            reader = Reader()
+            try:
+                reader = Reader()
+            except OSError as error:
+                raise errors.ExtractionFailed(f"No reader process could be started: {error}.") from error
             self._all.add(reader)
             return reader
 
