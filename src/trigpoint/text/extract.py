@@ -28,6 +28,7 @@ from trigpoint.text.images import (
     sheet_scale,
 )
 from trigpoint.text.pages import DocumentLook, Extraction, Page, clean_text, has_text
+from trigpoint.text.picture import MAX_PICTURE_PIXELS, PagePicture, find_run
 from trigpoint.text.processor import DocumentProcessor
 from trigpoint.text.survey import Opened, PageLook, PageOcr, file_identity
 
@@ -234,4 +235,38 @@ def _rasterise(page: Any, dpi: int, turn: int = 0) -> tuple[ocr.Picture | None, 
     ), note
 
 
-READERS: Mapping[str, Callable[..., Iterator[Any]]] = {"open": read_opening, "text": read_text, "ocr": read_by_ocr}
+def draw_picture(path: str, pages: Sequence[int], quote: str, dpi: int) -> Iterator[PagePicture]:
+    """Pages in colour, as a screen shows them, with the quotation highlighted where it stands."""
+    pymupdf = _mupdf()
+    opening = _open_image if Path(path).suffix.lower() in IMAGE_SUFFIXES else _open_pdf
+    with opening(path) as document:  # a copy of its own: what is marked here must not be read as text elsewhere
+        for number in pages:
+            if not 1 <= number <= document.page_count:
+                raise ExtractionFailed(f"{shorten(Path(path).name)} has no page {number}.")
+            page = document[number - 1]
+            marked = document.is_pdf and _highlight(page, quote)
+            area = max(page.rect.width * page.rect.height, 1.0)
+            scale = min(dpi / 72, math.sqrt(MAX_PICTURE_PIXELS / area))
+            pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False)
+            yield PagePicture(number, pixmap.tobytes("png"), pixmap.width, pixmap.height, marked)
+
+
+def _highlight(page: Any, quote: str) -> bool:
+    found = page.get_text("words")
+    lines: dict[tuple[int, int], Any] = {}
+    for index in find_run([word[4] for word in found], quote):
+        box, line = _mupdf().Rect(found[index][:4]), tuple(found[index][5:7])
+        lines[line] = lines[line] | box if line in lines else box
+    if lines:
+        mark = page.add_highlight_annot(quads=[box.quad for box in lines.values()])
+        mark.set_colors(stroke=(1.0, 0.86, 0.35))
+        mark.update()
+    return bool(lines)
+
+
+READERS: Mapping[str, Callable[..., Iterator[Any]]] = {
+    "open": read_opening,
+    "text": read_text,
+    "ocr": read_by_ocr,
+    "picture": draw_picture,
+}

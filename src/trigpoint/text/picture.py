@@ -1,0 +1,81 @@
+"""A page as a picture, with a passage of it marked. Drawn by a reader process, so that a hostile file harms nobody.
+
+`find_run` says which words of the page the passage is; what knows PyMuPDF is in `extract.py`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trigpoint.errors import ExtractionFailed, shorten
+from trigpoint.text.readers import Job, Lost, ReaderPool
+
+if TYPE_CHECKING:
+    from trigpoint.config import Settings
+
+SCREEN_DPI = 110
+MAX_PICTURE_PIXELS = 6_000_000
+_SECONDS = 20.0
+_SHORTEST_PART = 24  # letters of a passage that goes on over a page's end
+
+
+@dataclass(frozen=True)
+class PagePicture:
+    """`marked`: the passage was found on the page. A scan has no words to mark."""
+
+    number: int
+    png: bytes
+    width: int
+    height: int
+    marked: bool
+
+
+class PageRenderer:
+    """Draws one page at a time, in a reader process of its own. Slow: an event loop calls it in a thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._pool = ReaderPool(1, min(_SECONDS, settings.page_timeout_seconds))
+
+    def render_page(self, path: Path, page: int, quote: str = "", dpi: int = SCREEN_DPI) -> PagePicture:
+        """Raises ExtractionFailed where the file or the page cannot be drawn."""
+        job = Job("picture", {"path": str(path), "quote": quote, "dpi": dpi}, (page,))
+        found = [item for _, item in self._pool.run([job])]
+        if not found or isinstance(found[0], Lost):
+            reason = found[0].reason if found else "is not in the file"
+            raise ExtractionFailed(f"Page {page} of {shorten(path.name)} cannot be drawn: it {reason}.")
+        picture: PagePicture = found[0]
+        return picture
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def find_run(words: Sequence[str], quote: str) -> range:
+    """The words that make up the quotation, whatever its hyphens, ligatures, line breaks and case. Empty: not there.
+
+    Of a quotation that runs over the page's end, the part on this page counts.
+    """
+    letters, owner = [], []
+    for index, word in enumerate(words):
+        kept = _letters(word)
+        letters.append(kept)
+        owner += [index] * len(kept)
+    page, wanted = "".join(letters), _letters(quote)
+    if not wanted or not page:
+        return range(0)
+    at, size = page.find(wanted), len(wanted)
+    if at < 0:
+        match = SequenceMatcher(None, page, wanted, autojunk=False).find_longest_match()
+        at, size = match.a, match.size
+        if size < _SHORTEST_PART:
+            return range(0)
+    return range(owner[at], owner[at + size - 1] + 1)
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())
