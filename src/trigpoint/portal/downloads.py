@@ -177,7 +177,7 @@ async def _fetch(client: PortalClient, manifest: Manifest, key: str, url: str, n
         fetched = await client.fetch(url, part)
         file = manifest.free_name(key, name, fetched.kind.extension)
         entry = Entry(url, file, fetched.sha256, fetched.file_size, fetched.kind.content_type)
-        await asyncio.to_thread(manifest.keep, key, entry)
+        manifest.keep(key, entry)  # not in a thread: a cancelled run must not go on writing after it gave up the folder
     except OSError as error:
         part.unlink(missing_ok=True)
         raise DownloadFailed(f"Cannot write to {manifest.folder}: {error.strerror}") from None
