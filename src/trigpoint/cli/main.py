@@ -22,6 +22,7 @@ NOUNS = {
     "portal": "The council's planning register: look up, list, fetch.",
     "demo": "A local planning portal and sample applications.",
     "library": "Your own sources: ingest, ask, cite.",
+    "graph": "Load and look at the graph of projects, entities and relations.",
     "doctor": "Check the stores, Tesseract, the model and the ports.",
 }
 

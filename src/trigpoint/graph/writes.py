@@ -97,6 +97,13 @@ def move_entity(connection: Connection, project_id: str, entity_id: str, action:
     return find_entity(connection, project_id, entity_id)
 
 
+def set_status(connection: Connection, project_id: str, before: Entity, status: str) -> None:
+    """What a loaded file says about an entity's status, whatever the lifecycle."""
+    lock_project(connection, project_id)
+    _update_entity(connection, project_id, before.id, {"status": status, "updated_at": this_moment()})
+    log_event(connection, project_id, "entity.loaded", before.id, {"from": before.status, "to": status})
+
+
 def verify_freshness(connection: Connection, project_id: str, entity_id: str) -> Entity:
     lock_project(connection, project_id)
     find_entity(connection, project_id, entity_id)
