@@ -57,7 +57,7 @@ class OneVector:
     """The query's embedding is not what is measured here."""
 
     def __init__(self) -> None:
-        self.vector = _unit(np.random.default_rng(1), 1)[0]
+        self.vector: np.ndarray = _unit(np.random.default_rng(1), 1)[0]
 
     def embed(self, text: str) -> np.ndarray:
         return self.vector
