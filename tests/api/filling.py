@@ -4,59 +4,49 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Any
 
+from trigpoint.config import Settings
 from trigpoint.jobs.queue import Lease, Queue
 from trigpoint.jobs.reviews import Reviews
-from trigpoint.review.models import Progress, ReviewResult
+from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, ReviewResult, Server
+from trigpoint.review.pipeline import run_review
 from trigpoint.storage.redis import redis_client
 
-RESULT = ReviewResult(
-    application={
-        "reference": "25/01178/REM",
-        "address": "Land North of Gavray Drive, Bicester",
-        "proposal": "Reserved matters for 200 dwellings pursuant to outline approval 14/01384/OUT",
-        "applicant": "Countryside Properties",
-        "status": "Under consideration",
-        "consultation_end": "2025-03-01",
-        "documents_fetched": 12,
-        "documents_ingested": 12,
-    },
-    review={
-        "overall_rating": "amber",
-        "summary": "Cycle parking meets the standards; the route to the town centre is weak.",
-        "aspects": [
-            {
-                "name": "Cycle Parking",
-                "rating": "green",
-                "key_issue": "Provision meets LTN 1/20 standards",
-                "detail": "Each dwelling has covered, secure cycle parking for 2 bikes.",
-                "policy_refs": ["LTN 1/20:11.1", "NPPF:para.110"],
-            }
-        ],
-        "policy_compliance": [
-            {
-                "requirement": "Secure, covered cycle parking at LTN 1/20 rates",
-                "policy_source": "LTN_1_20",
-                "compliant": True,
-                "notes": "2 spaces per dwelling",
-            }
-        ],
-        "recommendations": ["Install directional signage for cycle routes on site"],
-        "suggested_conditions": ["A Travel Plan shall be submitted and approved."],
-        "full_markdown": "# Cycle Advocacy Review: 25/01178/REM\n\n## Overall Rating: AMBER\n",
-    },
-    metadata={
-        "model": "rules",
-        "total_tokens_used": 0,
-        "processing_time_seconds": 295,
-        "documents_analysed": 12,
-        "policy_sources_referenced": 1,
-        "policy_effective_date": "2025-02-07",
-        "policy_revisions_used": [
-            {"source": "LTN_1_20", "revision_id": "rev_LTN_1_20_2020_07", "version_label": "July 2020"}
-        ],
-    },
-)
+REF = "25/01178/REM"
+
+
+@cache
+def result() -> ReviewResult:
+    """What the real pipeline makes of an application without documents: every field is there."""
+    request = ReviewRequest("rev_01JKXYZ1234567890ABCDEFGHJ", REF, ReviewOptions())
+    return asyncio.run(run_review(request, tools=_Tools(), checkpoints=_None(), report=_ignore, settings=Settings()))
+
+
+class _Tools:
+    async def call(self, server: Server, tool: str, args: dict[str, Any], *, progress: Any = None) -> dict[str, Any]:
+        application = {
+            "reference": REF,
+            "address": "Land North of Gavray Drive, Bicester",
+            "proposal": "Reserved matters for 200 dwellings pursuant to outline approval 14/01384/OUT",
+            "applicant": "Countryside Properties",
+            "status": "Under consideration",
+            "consultation_end": "2025-03-01",
+            "date_validated": "2025-02-07",
+        }
+        nothing = {"downloads": [], "failed_downloads": 0, "total_documents": 0, "filtered_count": 0}
+        return {"application": application, "results": [], "revisions": [], **nothing}
+
+
+class _None:
+    async def load(self, phase: str) -> None:
+        return None
+
+    async def save(self, phase: str, data: dict[str, Any]) -> None: ...
+
+
+async def _ignore(progress: Progress) -> None: ...
 
 
 def processing(redis_url: str) -> None:
@@ -71,10 +61,11 @@ def processing(redis_url: str) -> None:
 
 def complete(redis_url: str) -> ReviewResult:
     async def advance(reviews: Reviews, lease: Lease, ref: str) -> None:
-        assert await reviews.complete(lease, ref, RESULT)
+        assert await reviews.complete(lease, ref, result())
 
+    result()
     asyncio.run(_take_up(redis_url, advance))
-    return RESULT
+    return result()
 
 
 def failed(redis_url: str) -> None:

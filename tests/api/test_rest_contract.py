@@ -212,6 +212,19 @@ def test_get_review_completed(api: httpx.Client, clean_redis_url: str) -> None:
     assert shown["application"] == result.application
     assert shown["review"] == result.review
     assert shown["metadata"] == result.metadata
+    assert set(shown["application"]) >= {
+        *("reference", "address", "proposal", "applicant", "status", "consultation_end"),
+        *("documents_fetched", "documents_ingested"),
+    }
+    assert set(shown["review"]) >= {
+        *("overall_rating", "summary", "aspects", "policy_compliance", "recommendations"),
+        *("suggested_conditions", "full_markdown"),
+    }
+    assert set(shown["review"]["aspects"][0]) >= {"name", "rating", "key_issue", "detail", "policy_refs"}
+    assert set(shown["metadata"]) >= {
+        *("model", "total_tokens_used", "processing_time_seconds", "documents_analysed"),
+        *("policy_sources_referenced", "policy_effective_date", "policy_revisions_used"),
+    }
 
 
 def test_get_review_failed(api: httpx.Client, clean_redis_url: str) -> None:
@@ -259,7 +272,7 @@ def test_status_of_a_completed_review(api: httpx.Client, clean_redis_url: str) -
 
 def test_list_reviews(api: httpx.Client, clean_redis_url: str) -> None:
     first = submit(api)
-    complete(clean_redis_url)
+    rating = complete(clean_redis_url).review["overall_rating"]
     second = submit(api, "24/03456/F")
     page = api.get("/api/v1/reviews").json()
     assert page == {
@@ -276,7 +289,7 @@ def test_list_reviews(api: httpx.Client, clean_redis_url: str) -> None:
                 "review_id": first,
                 "application_ref": REF,
                 "status": "completed",
-                "overall_rating": "amber",
+                "overall_rating": rating,
                 "created_at": page["reviews"][1]["created_at"],
                 "completed_at": page["reviews"][1]["completed_at"],
             },
@@ -361,7 +374,8 @@ def test_download_formats(api: httpx.Client, clean_redis_url: str) -> None:
                 "metadata": result.metadata,
             }
         if form == "markdown":
-            assert answer.text.startswith("# Cycle Advocacy Review: 25/01178/REM\n\n## Overall Rating: AMBER")
+            rating = result.review["overall_rating"].upper()
+            assert answer.text.startswith(f"# Cycle Advocacy Review: 25/01178/REM\n\n## Overall Rating: {rating}\n")
     by_default = api.get(f"/api/v1/reviews/{review_id}/download")
     assert by_default.headers["content-type"] == "text/markdown"
 

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from trigpoint import __version__
 from trigpoint.api.auth import AuthMiddleware
 from trigpoint.api.bodies import BodyLimit
-from trigpoint.api.context import API_VERSION, RequestContext
+from trigpoint.api.context import API_VERSION, CatchUnexpected, RequestContext
 from trigpoint.api.documentation import add_documentation
 from trigpoint.api.errors import add_error_handlers
 from trigpoint.api.ratelimit import RateLimiter
@@ -46,10 +46,12 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router)
     add_documentation(app)
     add_error_handlers(app)
-    # The last one added is the outermost.
+    # The last one added is the outermost. A route's unexpected error is caught within the rate limit's headers.
+    app.add_middleware(CatchUnexpected)
     app.add_middleware(BodyLimit, upload_bytes=settings.max_upload_mb * 1024 * 1024)
     app.add_middleware(AuthMiddleware, keys=settings.rest_keys)
     app.add_middleware(GraphAtApi, settings=settings)  # outside of auth and limits: the graph has its own
+    app.add_middleware(CatchUnexpected)
     app.add_middleware(RequestContext)
     return app
 

@@ -1,4 +1,4 @@
-"""The outermost layer: an id for every request, the version on every answer, and an envelope when all else failed."""
+"""The outermost layers: an id for every request, the version on every answer, an envelope when all else failed."""
 
 from __future__ import annotations
 
@@ -43,18 +43,35 @@ class RequestContext:
 
         try:
             await self.app(scope, receive, send_with_headers)
-        except Exception:
-            log.exception("%s %s", scope["method"], scope["path"])
-            if status == 0:
-                await send_unexpected(send_with_headers)
-            else:
-                raise  # too late for another answer: the server closes the connection
         finally:
             level = logging.INFO if status >= 400 or scope["method"] != "GET" else logging.DEBUG
             if log.isEnabledFor(level):
                 took = (time.perf_counter() - started) * 1000
                 log.log(level, "%s %s %d %.1f ms", scope["method"], scope["path"], status, took)
             request_id.reset(token)
+
+
+class CatchUnexpected:
+    """What nobody expected becomes a 500 with the envelope; the log has the rest, under the request's id (E3)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_and_note)
+        except Exception:
+            if scope["type"] != "http" or started:
+                raise  # too late for another answer: the server closes the connection
+            log.exception("%s %s", scope["method"], scope["path"])
+            await send_unexpected(send)
 
 
 def _given_id(scope: Scope) -> bytes | None:

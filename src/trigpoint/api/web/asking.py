@@ -1,0 +1,27 @@
+"""The MCP servers as the pages ask them: one call a question, with little patience."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from trigpoint.config import Settings
+from trigpoint.mcp import SERVERS
+from trigpoint.mcp.client import ToolClient
+
+Part = Literal["scraper", "document-store", "policy-kb", "library", "graph"]
+
+_SECONDS = 20.0
+
+
+def address(settings: Settings, part: Part) -> str:
+    """Where a server is; the library and the graph's bridge run on this machine."""
+    if part in ("scraper", "document-store", "policy-kb"):
+        return settings.server_url(part)
+    return f"http://127.0.0.1:{SERVERS[part].port(settings)}"
+
+
+async def ask(settings: Settings, part: Part, tool: str, args: dict[str, Any]) -> dict[str, Any]:
+    """A tool's answer. Raises ToolFailed where it says no, ServerUnreachable where nobody answers."""
+    key = settings.mcp_api_key
+    async with ToolClient(address(settings, part), key.get_secret_value() if key else None) as client:
+        return await client.call(tool, args, timeout=_SECONDS)

@@ -1,0 +1,78 @@
+"""What the pages hold beside the API's services: opened when first needed, closed with the application."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from trigpoint.config import Settings
+
+T = TypeVar("T")
+
+
+class Kept:
+    """The results of slow work, the latest so many; thread-safe."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                kept: T = self._values[key]
+                return kept
+        made = make()
+        with self._lock:
+            self._values[key] = made
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return made
+
+
+class Resources:
+    """Reader processes, the graph's store, and whether the server is about to stop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.stopping = False
+        self.pictures = Kept(24)
+        self.sections = Kept(12)
+        self._opened: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def renderer(self) -> Any:
+        from trigpoint.text.picture import PageRenderer
+
+        return self._open("renderer", lambda: PageRenderer(self.settings))
+
+    def processor(self) -> Any:
+        from trigpoint.text.extract import DocumentProcessor
+
+        return self._open("processor", lambda: DocumentProcessor(self.settings))
+
+    def graph(self) -> Any:
+        from trigpoint.graph.store import GraphStore
+
+        return self._open("graph", lambda: GraphStore(self.settings))
+
+    def begin_stop(self) -> None:
+        """Streams end at their next step, so that stopping does not wait for open pages."""
+        self.stopping = True
+
+    def close(self) -> None:
+        self.begin_stop()
+        with self._lock:
+            for opened in self._opened.values():
+                opened.close()
+            self._opened.clear()
+
+    def _open(self, name: str, make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if name not in self._opened:
+                self._opened[name] = make()
+            return self._opened[name]

@@ -1,0 +1,87 @@
+"""Templates, with every value escaped, and the files beside them. One place says how dates and words are shown."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from trigpoint import __version__
+from trigpoint.review.findings import pages_text
+
+STATIC = {
+    "site.css": "text/css; charset=utf-8",
+    "site.js": "text/javascript; charset=utf-8",
+    "mark.svg": "image/svg+xml",
+}
+_YEAR = "public, max-age=31536000, immutable"
+
+
+@cache
+def static_file(name: str) -> bytes:
+    return (files("trigpoint.api.web") / "static" / name).read_bytes()
+
+
+@cache
+def static_url(name: str) -> str:
+    """The address changes with the content, so that it may be kept for ever."""
+    return f"/static/{name}?v={hashlib.sha256(static_file(name)).hexdigest()[:12]}"
+
+
+def serve_static(name: str) -> Response:
+    return Response(static_file(name), headers={"Content-Type": STATIC[name], "Cache-Control": _YEAR})
+
+
+def _day(value: date | str | None) -> str:
+    if value is None:
+        return "no end"
+    shown = value if isinstance(value, date) else date.fromisoformat(value[:10])
+    return f"{shown.day} {shown:%B %Y}"
+
+
+def _moment(value: datetime | str) -> str:
+    """To the minute, in UTC as everything here."""
+    iso = value.isoformat() if isinstance(value, datetime) else value
+    return f"{_day(iso)}, {iso[11:16]} UTC"
+
+
+def _words(value: object) -> str:
+    """`cycle_parking` as `Cycle parking`."""
+    text = str(value).replace("_", " ").strip()
+    return text[:1].upper() + text[1:].lower() if text.isupper() or text.islower() else text
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("trigpoint.api.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "day": _day,
+        "moment": _moment,
+        "words": _words,
+        "pages_text": lambda pages: pages_text(tuple(pages)),
+    }
+    made.globals |= {"static": static_url, "version": __version__}
+    return made
+
+
+def page(request: Request, template: str, status: int = 200, **context: Any) -> HTMLResponse:
+    """A page. `path` marks the current part of the site; `signed_in` shows the way out."""
+    shown = {
+        "path": request.url.path,
+        "signed_in": request.scope.get("signed_in", False),
+        "notice": None,
+        **context,
+    }
+    return HTMLResponse(environment().get_template(template).render(shown), status, {"Cache-Control": "no-store"})

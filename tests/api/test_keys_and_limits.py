@@ -1,0 +1,153 @@
+"""Keys, the sliding window, and what they do to each other (E6, R13)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import redis as sync_redis
+from serving_api import KEY, OTHER_KEY, running_api
+
+from trigpoint.api.ratelimit import RateLimiter
+from trigpoint.config import Settings, load_settings
+from trigpoint.errors import ConfigurationError
+from trigpoint.jobs.batch import Batch
+from trigpoint.storage.redis import redis_client
+
+PATH = "/api/v1/reviews"
+
+
+async def many(api: httpx.Client, number: int, **headers: str) -> list[httpx.Response]:
+    limits = httpx.Limits(max_connections=50)
+    async with httpx.AsyncClient(base_url=api.base_url, limits=limits, timeout=60, trust_env=False) as client:
+        sent = dict(api.headers) | headers
+        return list(await asyncio.gather(*(client.get(PATH, headers=sent) for _ in range(number))))
+
+
+async def test_of_200_parallel_requests_at_limit_60_exactly_60_pass(keyed_api: httpx.Client) -> None:
+    answers = await many(keyed_api, 200)
+    assert Counter(answer.status_code for answer in answers) == {200: 60, 429: 140}
+    passed = [answer for answer in answers if answer.status_code == 200]
+    assert sorted(int(answer.headers["x-ratelimit-remaining"]) for answer in passed) == list(range(60))
+    (other,) = await many(keyed_api, 1, authorization=f"Bearer {OTHER_KEY}")
+    assert (other.status_code, other.headers["x-ratelimit-remaining"]) == (200, "59")
+
+
+def test_a_refused_request_says_when_to_come_back(api_settings: Callable[..., Settings]) -> None:
+    with running_api(api_settings(api_keys=(KEY,), api_rate_limit=2), key=KEY) as api:
+        assert [api.get(PATH).headers["x-ratelimit-remaining"] for _ in range(2)] == ["1", "0"]
+        answer = api.get(PATH)
+        assert answer.status_code == 429
+        wait = int(answer.headers["retry-after"])
+        assert 1 <= wait <= 60
+        assert answer.json() == {
+            "error": {
+                "code": "rate_limited",
+                "message": "Too many requests. Please retry after the specified time.",
+                "details": {"retry_after_seconds": wait},
+            }
+        }
+        assert answer.headers["x-ratelimit-limit"] == "2"
+        assert answer.headers["x-ratelimit-remaining"] == "0"
+        assert int(answer.headers["x-ratelimit-reset"]) > 1_700_000_000
+        assert api.get("/api/v1/health").status_code == 200  # exempt
+
+
+async def test_the_window_slides_and_refused_requests_do_not_count(clean_redis_url: str) -> None:
+    async with redis_client(clean_redis_url) as redis:
+        limiter = RateLimiter(Batch(redis), 2, window_seconds=0.6)
+        assert (await limiter.take("a")).allowed
+        await asyncio.sleep(0.3)
+        assert (await limiter.take("a")).allowed
+        for _ in range(5):
+            assert not (await limiter.take("a")).allowed
+        await asyncio.sleep(0.35)  # the first has left the window, the second has not
+        assert (await limiter.take("a")).allowed
+        assert not (await limiter.take("a")).allowed
+
+
+def test_no_key_stands_in_redis(keyed_api: httpx.Client, clean_redis_url: str) -> None:
+    keyed_api.get(PATH)
+    with sync_redis.Redis.from_url(clean_redis_url, decode_responses=True) as client:
+        names = client.keys("ratelimit:*")
+    assert names
+    assert not any(KEY in name for name in names)
+
+
+async def test_failed_tries_are_limited_by_address_and_do_not_touch_the_keys(keyed_api: httpx.Client) -> None:
+    answers = await many(keyed_api, 80, authorization="Bearer guess")
+    assert Counter(answer.status_code for answer in answers) == {401: 60, 429: 20}
+    (answer,) = await many(keyed_api, 1)
+    assert answer.status_code == 200
+
+
+def test_with_auth_off_there_is_no_limit_and_no_such_header(api_settings: Callable[..., Settings]) -> None:
+    with running_api(api_settings(api_rate_limit=1)) as api:
+        for _ in range(5):
+            answer = api.get(PATH)
+            assert answer.status_code == 200
+            assert not [name for name in answer.headers if name.startswith("x-ratelimit")]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"Bearer", b"bearer", KEY.encode(), b"Bearer " + KEY.encode()[:-1], b"Basic " + KEY.encode(),
+     "Bearer sk-ключ".encode(), b"Bearer \xff\xfe", b"Bearer " + KEY.encode() + b" x"],
+)  # fmt: skip
+def test_what_is_not_a_key_is_unauthorized(keyed_api: httpx.Client, sent: bytes) -> None:
+    answer = keyed_api.get(PATH, headers={b"Authorization": sent})
+    assert answer.status_code == 401
+    assert answer.json() == {"error": {"code": "unauthorized", "message": "Unauthorized"}}
+    assert answer.headers["x-ratelimit-limit"] == "60"
+
+
+def test_the_scheme_is_case_insensitive(keyed_api: httpx.Client) -> None:
+    assert keyed_api.get(PATH, headers={"Authorization": f"bearer {KEY}"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/health/", "/docs/x", "/API/V1/HEALTH", "//health"])
+def test_only_the_exempt_paths_themselves_are_open(keyed_api: httpx.Client, path: str) -> None:
+    assert keyed_api.get(path, headers={"Authorization": ""}).status_code == 401
+
+
+def test_keys_of_variable_and_file_are_united(api_settings: Callable[..., Settings], tmp_path: Path) -> None:
+    """E6"""
+    file = tmp_path / "keys.json"
+    file.write_text(json.dumps({"keys": ["from-file"]}))
+    with running_api(api_settings(api_keys=("from-variable",), api_keys_file=file)) as api:
+        for key, status in (("from-file", 200), ("from-variable", 200), ("other", 401)):
+            assert api.get(PATH, headers={"Authorization": f"Bearer {key}"}).status_code == status
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"keys": "x"}', "[1]", "not json"])
+def test_a_bad_keys_file_stops_the_start(api_settings: Callable[..., Settings], tmp_path: Path, content: str) -> None:
+    """E6: it never disables auth."""
+    file = tmp_path / "keys.json"
+    file.write_text(content)
+    with pytest.raises(ConfigurationError, match="API_KEYS_FILE"):
+        api_settings(api_keys_file=file)
+
+
+def test_without_redis_health_is_degraded_and_the_rest_says_so(
+    tmp_path: Path, free_port: Callable[[], int], api_settings: Callable[..., Settings]
+) -> None:
+    """R11, E11"""
+    nowhere: dict[str, Any] = {"redis_url": f"redis://127.0.0.1:{free_port()}/0"}
+    for keys in ((), (KEY,)):
+        settings = load_settings(trigpoint_data_dir=tmp_path, api_keys=keys, **nowhere)
+        with running_api(settings, key=KEY) as api:
+            answer = api.get("/api/v1/health")
+            assert answer.status_code == 200
+            assert answer.json()["status"] == "degraded"
+            assert answer.json()["services"] == {"redis": "disconnected"}
+            for path in ("/api/v1/reviews", "/api/v1/reviews/rev_01JKXYZ1234567890ABCDEFGHJ", "/api/v1/policies"):
+                answer = api.get(path)
+                assert answer.status_code == 503
+                assert answer.json()["error"]["code"] in ("store_unavailable", "registry_unavailable")
+                assert "Redis" in answer.json()["error"]["message"]

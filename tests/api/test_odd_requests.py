@@ -1,0 +1,239 @@
+"""No input, however odd, gives a 500, a traceback or a hang; every error has the envelope (E3)."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from serving_api import running_api
+
+from trigpoint.api.app import create_app
+from trigpoint.config import Settings
+
+REVIEWS = "/api/v1/reviews"
+JSON = {"Content-Type": "application/json"}
+
+
+def envelope(answer: httpx.Response, status: int) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    error: dict[str, Any] = answer.json()["error"]
+    assert error["code"]
+    assert error["message"]
+    assert answer.headers["x-request-id"]
+    assert answer.headers["x-api-version"] == "1.0.0"
+    return error
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"null", b"[]", b'"x"', b"[" * 50_000, b'{"a":' * 50_000, b"\xff\xfe", b'{"application_ref": NaN}',
+     b'{"application_ref": "\\ud800"}', b"{}" * 2, b'{"application_ref": "25/01178/REM", "extra": 1}',
+     b'{"application_ref": "25/01178/REM", "options": []}',
+     b'{"application_ref": "25/01178/REM", "options": {"focus_areas": ["nope"]}}',
+     b'{"application_ref": "25/01178/REM", "options": {"output_format": "pdf"}}',
+     b'{"application_ref": "25/01178/REM", "webhook": {"url": "ftp://x", "secret": "s"}}',
+     b'{"application_ref": "25/01178/REM", "webhook": {"url": "https://", "secret": "s"}}',
+     b'{"application_ref": "25/01178/REM", "webhook": {"url": "https://x", "secret": ""}}',
+     b'{"application_ref": "25/01178/REM", "webhook": {"url": "http://[::1", "secret": "s"}}',
+     b'{"application_ref": "25/01178/REM", "webhook": {"url": "http://x:99999/", "secret": "s"}}',
+     b'{"application_ref": "25/01178/REM", "webhook": {"url": "https://x", "secret": "s", "events": ["review.no"]}}'],
+)  # fmt: skip
+def test_a_body_that_cannot_be_is_422(api: httpx.Client, body: bytes) -> None:
+    error = envelope(api.post(REVIEWS, content=body, headers=JSON), 422)
+    assert error["code"] == "validation_error"
+    assert error["details"]["errors"]
+    assert api.get(REVIEWS).json()["total"] == 0
+
+
+def test_an_unknown_focus_area_lists_the_valid_ones(api: httpx.Client) -> None:
+    """R8"""
+    body = {"application_ref": "25/01178/REM", "options": {"focus_areas": ["parking"]}}
+    message = envelope(api.post(REVIEWS, json=body), 422)["details"]["errors"][0]["message"]
+    assert "parking" in message
+    assert "cycle_parking" in message
+
+
+def test_an_unknown_event_is_422(api: httpx.Client) -> None:
+    """W4"""
+    webhook = {"url": "https://example.com", "secret": "hush-hush", "events": ["review.cancelled"]}
+    answer = api.post(REVIEWS, json={"application_ref": "25/01178/REM", "webhook": webhook})
+    assert "review.cancelled" in envelope(answer, 422)["details"]["errors"][0]["message"]
+    assert "hush-hush" not in answer.text
+
+
+def test_a_body_without_the_json_type_is_422(api: httpx.Client) -> None:
+    envelope(
+        api.post(REVIEWS, content=b'{"application_ref": "25/01178/REM"}', headers={"Content-Type": "text/plain"}), 422
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/nowhere", 404), ("GET", "/api/v1", 404), ("GET", "/api/v1/reviews/", 404), ("PUT", REVIEWS, 405),
+     ("DELETE", REVIEWS, 405), ("POST", "/api/v1/reviews/x/status", 405), ("GET", "/%00", 404),
+     ("GET", "/api/v1/reviews/%2e%2e%2f", 404), ("GET", "/api/v1/reviews/%00/status", 404),
+     ("GET", "/api/v1/policies/%F0%9F%9A%B2", 404), ("GET", "/api/v1/policies/" + "A" * 3000, 404)],
+)  # fmt: skip
+def test_paths_and_methods_that_are_not_there(api: httpx.Client, method: str, path: str, status: int) -> None:
+    envelope(api.request(method, path), status)
+
+
+def test_a_405_says_what_is_allowed(api: httpx.Client) -> None:
+    assert "GET" in api.put("/api/v1/reviews/x/status").headers["allow"]
+
+
+def test_a_large_body_is_refused_by_its_declared_and_by_its_real_length(api: httpx.Client) -> None:
+    declared = api.post(REVIEWS, content=b"[" + b" " * 2_000_000, headers=JSON)
+    assert envelope(declared, 413)["code"] == "payload_too_large"
+
+    def chunks() -> Iterator[bytes]:
+        for _ in range(40):
+            yield b" " * 65_536
+
+    streamed = api.post(REVIEWS, content=chunks(), headers=JSON)
+    assert envelope(streamed, 413)["code"] == "payload_too_large"
+
+
+def test_an_upload_over_the_limit_is_refused_while_it_streams(
+    api_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    """P10"""
+    with running_api(api_settings(max_upload_mb=1)) as api:
+        policy = {"source": "NPPF", "title": "x", "category": "national_policy"}
+        api.post("/api/v1/policies", json=policy)
+        data = {"version_label": "v", "effective_from": "2024-12-12"}
+        url = "/api/v1/policies/NPPF/revisions"
+        for size in (1024 * 1024 + 1, 3 * 1024 * 1024):
+            answer = api.post(url, files={"file": ("x.pdf", b"%PDF-" + b"x" * (size - 5))}, data=data)
+            assert envelope(answer, 413)["code"] == "payload_too_large"
+        assert api.get("/api/v1/policies/NPPF").json()["revision_count"] == 0
+        assert not list((tmp_path / "data").rglob("*.pdf"))
+        at_the_limit = api.post(url, files={"file": ("x.pdf", b"%PDF-" + b"x" * (1024 * 1024 - 5))}, data=data)
+        assert at_the_limit.status_code == 202
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../../etc/passwd.pdf", "..\\..\\x.pdf", "/etc/cron.d/x.pdf", "C:\\x.pdf", ".hidden.pdf", "a" * 400 + ".pdf", "..",
+     "con.pdf", "{revision_id}.pdf", "x\u202egpj.pdf", "a/b/c.pdf"],
+)  # fmt: skip
+def test_a_file_name_cannot_leave_its_folder(api: httpx.Client, tmp_path: Path, name: str) -> None:
+    """P10"""
+    api.post("/api/v1/policies", json={"source": "NPPF", "title": "x", "category": "national_policy"})
+    answer = api.post(
+        "/api/v1/policies/NPPF/revisions",
+        files={"file": (name, b"%PDF-1.7")},
+        data={"version_label": "v", "effective_from": "2024-12-12"},
+    )
+    assert answer.status_code == 202, answer.text
+    revision_id = answer.json()["revision_id"]
+    stored = Path(api.get(f"/api/v1/policies/NPPF/revisions/{revision_id}").json()["file_path"])
+    assert stored.parent == tmp_path / "data" / "policy" / "NPPF" / revision_id
+    assert stored.read_bytes() == b"%PDF-1.7"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(b"", "multipart/form-data"), (b"x", "multipart/form-data; boundary=x"), (b"--x\r\n", "multipart/form-data; boundary=x"),
+     (b"{}", "application/json"), (b"a=b", "application/x-www-form-urlencoded"),
+     (b"--x\r\nContent-Disposition: form-data\r\n\r\nv\r\n--x--\r\n", "multipart/form-data; boundary=x")],
+)  # fmt: skip
+def test_broken_forms_are_the_clients_error(api: httpx.Client, content: bytes, kind: str) -> None:
+    api.post("/api/v1/policies", json={"source": "NPPF", "title": "x", "category": "national_policy"})
+    answer = api.post("/api/v1/policies/NPPF/revisions", content=content, headers={"Content-Type": kind})
+    assert answer.status_code in (400, 422)
+    envelope(answer, answer.status_code)
+
+
+@pytest.mark.parametrize("given", ["a" * 129, "with space", "naïve", ""])
+def test_a_request_id_that_is_not_short_and_printable_is_replaced(api: httpx.Client, given: str) -> None:
+    shown = api.get("/health", headers={b"X-Request-ID": given.encode()}).headers["x-request-id"]
+    assert shown != given
+    assert re.fullmatch(r"[0-9a-f-]{36}", shown)
+
+
+def test_an_unexpected_error_is_a_500_with_the_envelope_and_no_traceback(
+    api_settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("something private")
+
+    monkeypatch.setattr("trigpoint.jobs.reviews.Reviews.list", broken)
+    with running_api(api_settings(api_keys=("k",)), key="k") as api:
+        answer = api.get(REVIEWS)
+    error = envelope(answer, 500)
+    assert error["code"] == "internal_error"
+    assert "private" not in answer.text
+    assert answer.headers["x-ratelimit-remaining"] == "59"
+
+
+def test_bytes_that_are_no_http_get_an_answer_and_the_server_goes_on(api: httpx.Client) -> None:
+    parts = urlsplit(str(api.base_url))
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=5) as sock:
+        sock.sendall(b"\x16\x03\x01 nonsense\r\n\r\n")
+        assert sock.recv(100).startswith(b"HTTP/1.1 400")
+    assert api.get("/health").status_code == 200
+
+
+def test_in_production_webhooks_must_be_https_and_public(api_settings: Callable[..., Settings]) -> None:
+    """W3"""
+    with running_api(api_settings(environment="production")) as api:
+        for url in ("http://example.com/x", "https://127.0.0.1/x", "https://localhost/x", "https://[::1]/x",
+                    "https://10.0.0.8/x", "https://169.254.169.254/latest"):  # fmt: skip
+            body = {"application_ref": "25/01178/REM", "webhook": {"url": url, "secret": "s"}}
+            errors = envelope(api.post(REVIEWS, json=body), 422)["details"]["errors"]
+            assert errors[0]["field"] == "body.webhook.url"
+        body["webhook"] = {"url": "https://93.184.215.14/x", "secret": "s"}
+        assert api.post(REVIEWS, json=body).status_code == 202
+
+
+def test_in_development_http_and_loopback_are_allowed(api: httpx.Client) -> None:
+    body = {"application_ref": "25/01178/REM", "webhook": {"url": "http://127.0.0.1:9/x", "secret": "s"}}
+    assert api.post(REVIEWS, json=body).status_code == 202
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_the_docs_pages_are_whole_and_name_no_outside_address(api: httpx.Client, path: str) -> None:
+    answer = api.get(path)
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert not re.search(r"""(src|href|url\()\s*=?\s*["']?(https?:)?//""", answer.text)
+    for operation in ("/api/v1/reviews/{review_id}/status", "/api/v1/policies/effective", "ReviewSubmission"):
+        assert operation in answer.text
+
+
+def test_openapi_documents_every_route_of_the_contract(api_settings: Callable[..., Settings]) -> None:
+    document = create_app(api_settings()).openapi()
+    documented = {(m.upper(), path) for path, item in document["paths"].items() for m in item}
+    revision = "/api/v1/policies/{source}/revisions/{revision_id}"
+    assert documented >= {
+        ("GET", "/api/v1/health"),
+        ("POST", REVIEWS),
+        ("GET", REVIEWS),
+        ("GET", f"{REVIEWS}/{{review_id}}"),
+        ("GET", f"{REVIEWS}/{{review_id}}/status"),
+        ("POST", f"{REVIEWS}/{{review_id}}/cancel"),
+        ("GET", f"{REVIEWS}/{{review_id}}/download"),
+        ("GET", f"{REVIEWS}/{{review_id}}/webhooks"),
+        ("POST", f"{REVIEWS}/{{review_id}}/webhooks/{{delivery_id}}/redeliver"),
+        ("POST", "/api/v1/policies"),
+        ("GET", "/api/v1/policies"),
+        ("GET", "/api/v1/policies/effective"),
+        ("GET", "/api/v1/policies/{source}"),
+        ("PATCH", "/api/v1/policies/{source}"),
+        ("POST", "/api/v1/policies/{source}/revisions"),
+        *((method, revision) for method in ("GET", "PATCH", "DELETE")),
+        ("GET", f"{revision}/status"),
+        ("POST", f"{revision}/reindex"),
+    }
+    assert document["info"]["version"] == "1.0.0"
+    for path, item in document["paths"].items():
+        for operation in item.values():
+            if path.startswith("/api/v1/") and path != "/api/v1/health":
+                assert {"401", "422", "429", "500"} <= set(operation["responses"]), path
