@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from review_samples import read_sample
 
 from trigpoint.review.evidence import Evidence
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # the scoring of reviews stands with the benchmarks
 
 
 @pytest.fixture(scope="session")

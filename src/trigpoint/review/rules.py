@@ -48,7 +48,8 @@ def judge_aspect(evidence: Evidence, aspect: Aspect) -> AspectJudgement:
 def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
     hits = [hit for statement in evidence.statements for hit in _hits(check, statement)]
     outcome = _outcome(check, hits)
-    telling = sorted(hits, key=lambda hit: (hit.outcome != outcome, SEVERITY[hit.outcome]))[:MOST_CITATIONS]
+    telling = sorted(hits, key=lambda hit: (hit.outcome != outcome, SEVERITY[hit.outcome], _badness(check, hit)))
+    telling = telling[:MOST_CITATIONS]
     citations = dict.fromkeys(cite(hit.statement, hit.outcome) for hit in telling)
     return Finding(
         check=check.id,
@@ -127,6 +128,13 @@ def _words(check: Check, outcome: Outcome, hits: Sequence[_Hit]) -> str:
         return _OPTIONAL.sub("", template)
     filled = _OPTIONAL.sub(r"\1", template)
     return filled.format(value=show(check.quantity.show, _telling(check.quantity, outcome, measured)))
+
+
+def _badness(check: Check, hit: _Hit) -> float:
+    """Among statements that speak the same way, the worst figure comes first."""
+    if hit.quantity is None or check.quantity is None or hit.outcome == "met":
+        return 0.0
+    return hit.quantity.rate if check.quantity.compare == "minimum" else -hit.quantity.rate
 
 
 def _telling(rule: QuantityRule, outcome: Outcome, hits: Sequence[_Hit]) -> Quantity:
