@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,13 +10,41 @@ from rich.console import Console
 from rich.table import Table
 
 from trigpoint.config import load_settings
+from trigpoint.errors import InvalidInput, shorten
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
+MAIN = "25/01178/REM"
+
 
 @app.command()
-def run() -> None:
-    """Make the sample documents and show what they are."""
+def run(
+    reference: Annotated[
+        str, typer.Option(help="Which sample application to review; see `trigpoint demo list`.")
+    ] = MAIN,
+    out: Annotated[Path, typer.Option(help="Folder for the files, and for the demo's own data.")] = Path("demo-output"),
+) -> None:
+    """Review a sample application from end to end: a local portal, real stores, no network and no key."""
+    from trigpoint.cli.review import Format, review_and_write
+    from trigpoint.demo.applications import sample_applications
+    from trigpoint.demo.portal import DemoPortal
+    from trigpoint.demo.register import sample_register
+
+    if reference not in sample_applications():
+        raise InvalidInput(f"No sample application {shorten(reference)}. There are: {', '.join(sample_applications())}")
+    settings = load_settings(trigpoint_data_dir=out.absolute() / "data")
+    print(f"Review of {reference}, a fictional application, on a planning portal of this machine.")
+    with DemoPortal(sample_register(settings), port=0) as server:
+        settings = load_settings(
+            trigpoint_data_dir=settings.data_dir, cherwell_portal_url=server.url, scraper_rate_limit=0.0
+        )
+        review_and_write(settings, reference, [Format.MARKDOWN, Format.JSON, Format.PDF, Format.LETTER], out)
+    print("Next: `make up`, then http://127.0.0.1:8080 in a browser.")
+
+
+@app.command("list")
+def list_samples() -> None:
+    """The sample applications, their documents, and how a review should rate them."""
     from trigpoint.demo.applications import sample_applications
     from trigpoint.demo.documents import sample_documents
     from trigpoint.demo.facts import sample_facts

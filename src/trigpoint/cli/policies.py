@@ -130,26 +130,6 @@ async def _tools(settings: Settings) -> AsyncIterator[ToolClient | PolicyKnowled
         yield found
 
 
-async def ensure_seeded(settings: Settings) -> None:
-    """Load what is missing of the shipped policies: official texts that were fetched, digests for the others."""
-    wanted = load_seed()
-    registry_state: dict[tuple[str, object], bool] = {}
-
-    async def look(registry: PolicyRegistry) -> None:
-        for policy in await registry.list_policies():
-            registry_state.update({(r.source, r.effective_from): r.queryable for r in policy.revisions})
-
-    await _with_registry(look)
-    missing = tuple(
-        policy
-        for policy in wanted
-        if not all(registry_state.get((policy.source, r.effective_from)) for r in policy.revisions)
-    )
-    if missing:
-        out.print("Loading the shipped policies (once)…")
-        await _seed(settings, missing, digest=True)
-
-
 async def _seed(settings: Settings, policies: tuple[SeedPolicy, ...], *, digest: bool) -> bool:
     ok = True
     with redis_server(settings) as url:

@@ -65,6 +65,17 @@ def review(
     _print(result, targets)
 
 
+def review_and_write(settings: Settings, reference: str, formats: list[Format], folder: Path) -> ReviewResult:
+    """A review in this process, with its files in a folder and its summary on the terminal."""
+    targets = _targets(reference, formats, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    result = asyncio.run(_reviewed(settings, reference, ReviewOptions(), local=True))
+    for kind, path in targets.items():
+        write_atomic(path, render(result, kind))
+    _print(result, targets)
+    return result
+
+
 def render(result: ReviewResult, kind: Format) -> bytes:
     """A finished review as the bytes of a file."""
     from trigpoint.review.render import render_json, render_letter, render_markdown, render_pdf

@@ -16,13 +16,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from trigpoint.cli.policies import ensure_seeded
+from trigpoint.cli.local_servers import seed_missing
 from trigpoint.cli.roots import settings_with_roots
 from trigpoint.cli.running import Site, run_sites
 from trigpoint.cli.serve import PARTS, sites, workers
 from trigpoint.config import Settings
 from trigpoint.errors import StoreInUse, TrigpointError
+from trigpoint.jobs.tools import McpTools
 from trigpoint.logs import configure_logging
+from trigpoint.storage.redis import redis_server
 
 app = typer.Typer(add_completion=False)
 log = logging.getLogger(__name__)
@@ -84,6 +86,9 @@ def print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -
 async def _seed(settings: Settings) -> None:
     """A start without policies is better than none: what fails is said, and tried again next time."""
     try:
-        await ensure_seeded(settings)
+        with redis_server(settings) as url:
+            here = settings.model_copy(update={"redis_url": url})
+            async with McpTools(here, patience=10.0) as tools:
+                await seed_missing(here, tools)
     except TrigpointError as error:
         log.warning("the shipped policies are not all there: %s", error.message)

@@ -13,6 +13,8 @@ from trigpoint.errors import UnsafePath, shorten
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE | re.ASCII)
 _UNSAFE = re.compile(r"[^\w.()&+,=@ -]", re.UNICODE)
+_UMASK = os.umask(0o022)
+os.umask(_UMASK)
 _LONGEST_NAME = 150  # bytes; leaves room for temporary and numbering suffixes below the usual 255
 
 
@@ -53,6 +55,7 @@ def write_atomic(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_UMASK)  # what any other new file would have
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
