@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all up bench format lint type lock clean
+.PHONY: help demo test test-all up bench docs format lint type lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ up: $(STAMP) ## Everything in one process
 
 bench: $(STAMP) ## Measure; prints a table and writes benchmarks/results.json
 	@$(BIN)/python -m benchmarks
+
+docs: $(STAMP) ## Write docs/reference/ from the code, and the site into site/
+	@$(BIN)/python tools/reference.py && $(BIN)/mkdocs build -q --strict
 
 format: $(STAMP) ## Format the code
 	@$(BIN)/ruff format src tests benchmarks tools && $(BIN)/ruff check --fix src tests benchmarks tools

@@ -1,0 +1,28 @@
+"""docs/reference/ is what the code says; `make docs` writes it anew."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import reference  # noqa: E402
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_the_reference_says_what_the_code_does(name: str) -> None:
+    written = (reference.FOLDER / name).read_text(encoding="utf-8")
+    assert written == reference.NOTE + reference.PAGES[name](), f"docs/reference/{name} is out of date: run `make docs`"
+
+
+def test_every_setting_is_in_the_reference_with_its_meaning() -> None:
+    from trigpoint.config import Settings
+
+    written = (reference.FOLDER / "settings.md").read_text(encoding="utf-8")
+    for name, field in Settings.model_fields.items():
+        assert field.description, f"{name} has no description"
+        assert f"| `{name.upper()}` |" in written
