@@ -6,6 +6,7 @@ Used by whoever owns the store: the policy server, and the CLI where no server r
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import logging
 import threading
@@ -141,14 +142,15 @@ class PolicyKnowledge:
         policies = await self.registry.list_policies()
         await self._write(partial(self.passages.bring_words_up_to_date, answering(policies, None)))
 
-    async def keep_settled(self) -> None:
-        """Settle for as long as the server runs."""
-        while True:
+    async def keep_settled(self, ended: asyncio.Event) -> None:
+        """Settle until the end."""
+        while not ended.is_set():
             try:
                 await self.settle()
             except TrigpointError as error:
                 log.warning("Policy metadata could not be brought up to date, will try again: %s", error.message)
-            await asyncio.sleep(_SETTLE_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), _SETTLE_SECONDS)
 
     def close(self) -> None:
         """Work under way stops at its next safe point; then the store is closed."""
@@ -196,11 +198,12 @@ async def open_knowledge(settings: Settings) -> AsyncIterator[PolicyKnowledge]:
             knowledge = PolicyKnowledge(settings, PolicyRegistry(redis), passages)
             try:
                 await knowledge.repair()
-                keeper = asyncio.create_task(knowledge.keep_settled())
+                ended = asyncio.Event()
+                keeper = asyncio.create_task(knowledge.keep_settled(ended))
                 try:
                     yield knowledge
                 finally:
-                    keeper.cancel()
+                    ended.set()  # not cancelled: it may be in the middle of a change
                     await asyncio.gather(keeper, return_exceptions=True)
             finally:
                 await asyncio.to_thread(knowledge.close)

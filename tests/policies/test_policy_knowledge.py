@@ -1,0 +1,313 @@
+"""Ingestion, search as of a date, sections and repair, with the real model, on digests that ship with the package."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from trigpoint.config import Settings, load_settings
+from trigpoint.errors import FileMissing, NoContent, RevisionNotFound, SectionNotFound
+from trigpoint.policies.digest import MARK, digest_pdf, read_digest
+from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
+from trigpoint.policies.models import Policy, PolicyCategory, Revision
+from trigpoint.policies.passages import PolicyChromaClient, passage_id
+from trigpoint.policies.seed import Seeder, SeedOutcome, load_seed
+from trigpoint.storage.files import write_atomic
+
+METADATA = {
+    "source": str,
+    "source_title": str,
+    "revision_id": str,
+    "version_label": str,
+    "effective_from": int,
+    "effective_to": int,
+    "section_ref": str,
+    "page_number": int,
+    "chunk_index": int,
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path, clean_redis_url: str) -> Settings:
+    return load_settings(trigpoint_data_dir=tmp_path / "data", redis_url=clean_redis_url)
+
+
+@pytest.fixture
+async def knowledge(settings: Settings) -> AsyncIterator[PolicyKnowledge]:
+    async with open_knowledge(settings) as opened:
+        await opened.registry.create_policy("NPPF", "Framework", PolicyCategory.NATIONAL_POLICY)
+        yield opened
+
+
+def pdf(settings: Settings, digest: str) -> str:
+    path = settings.data_dir / digest.replace(".md", ".pdf")
+    write_atomic(path, digest_pdf(read_digest(digest)))
+    return str(path)
+
+
+async def add(knowledge: PolicyKnowledge, file: str, start: date, *, finish: bool = True) -> str:
+    revision, _ = await knowledge.registry.create_revision("NPPF", version_label=f"from {start}", effective_from=start)
+    made = await knowledge.ingest("NPPF", revision.revision_id, file)
+    if finish:
+        await knowledge.registry.mark_active(
+            "NPPF", revision.revision_id, chunk_count=made.chunks_created, page_count=made.page_count
+        )
+        await knowledge.settle()
+    return revision.revision_id
+
+
+async def test_passages_carry_exactly_the_metadata_of_the_contract(
+    knowledge: PolicyKnowledge, settings: Settings
+) -> None:
+    revision_id = await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    records = knowledge.passages.passages_of(revision_id)
+    for index, record in enumerate(records):
+        assert {k: type(v) for k, v in record.metadata.items()} == METADATA
+        assert record.metadata["chunk_index"] == index
+        assert record.id == passage_id("NPPF", revision_id, record.metadata["section_ref"], index)
+    assert {r.metadata["effective_from"] for r in records} == {20241212}
+    assert {r.metadata["effective_to"] for r in records} == {99991231}
+    assert records[0].id == f"NPPF__{revision_id}__doc__000"
+    assert f"NPPF__{revision_id}__Para_116__" in " ".join(r.id for r in records)
+
+
+def test_a_slash_in_a_section_becomes_an_underscore_in_the_id() -> None:
+    assert passage_id("LTN_1_20", "rev_LTN_1_20_2020_07", "Chapter 5/6", 42) == (
+        "LTN_1_20__rev_LTN_1_20_2020_07__Chapter_5_6__042"
+    )
+
+
+async def test_a_new_revision_is_invisible_until_the_registry_says_active(
+    knowledge: PolicyKnowledge, settings: Settings
+) -> None:
+    old = await add(knowledge, pdf(settings, "NPPF_2023_09.md"), date(2023, 9, 5))
+    new = await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12), finish=False)
+    asked = {"query": "refused on highways grounds", "effective_date": date(2025, 6, 1)}
+    assert {h.metadata["revision_id"] for h in await knowledge.search(**asked)} == {old}  # type: ignore[arg-type]
+    assert {h.metadata["revision_id"] for h in await knowledge.search("highways")} == {old}
+    assert {r.metadata["effective_to"] for r in knowledge.passages.passages_of(old)} == {99991231}
+    await knowledge.registry.mark_active("NPPF", new, chunk_count=1, page_count=1)
+    await knowledge.settle()
+    assert {h.metadata["revision_id"] for h in await knowledge.search(**asked)} == {new}  # type: ignore[arg-type]
+    assert {h.metadata["revision_id"] for h in await knowledge.search("highways", n_results=50)} == {old, new}
+    assert {r.metadata["effective_to"] for r in knowledge.passages.passages_of(old)} == {20241211}
+
+
+async def test_a_date_before_all_revisions_and_an_unknown_source_find_nothing(
+    knowledge: PolicyKnowledge, settings: Settings
+) -> None:
+    await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    assert await knowledge.search("highways", effective_date=date(2000, 1, 1)) == []
+    assert await knowledge.search("highways", sources=["UNKNOWN"]) == []
+    assert len(await knowledge.search("highways", sources=["NPPF", "UNKNOWN"], n_results=3)) == 3
+
+
+async def test_hybrid_shows_the_cosine_and_the_fused_score(knowledge: PolicyKnowledge, settings: Settings) -> None:
+    await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    semantic = {h.id: h for h in await knowledge.search("travel plan", n_results=50)}
+    hybrid = await knowledge.search("travel plan", n_results=10, mode="hybrid")
+    assert hybrid[0].metadata["section_ref"] == "Para 118"
+    assert all(h.relevance_score == semantic[h.id].relevance_score for h in hybrid)
+    scores = [h.score for h in hybrid]
+    assert scores == sorted(scores, reverse=True, key=float)  # type: ignore[arg-type]
+    assert all(h.score is None for h in semantic.values())
+
+
+async def test_a_section_is_whole_and_found_by_any_spelling_p12(knowledge: PolicyKnowledge, settings: Settings) -> None:
+    old = await add(knowledge, pdf(settings, "NPPF_2023_09.md"), date(2023, 9, 5))
+    new = await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    for spelling in ("Para 115", "paragraph 115", "PARA  115", "para. 115"):
+        section = await knowledge.section("NPPF", spelling)
+        assert section.revision.revision_id == new
+        assert section.section_ref == "Para 115"
+        assert "sustainable transport modes are prioritised" in " ".join(section.text.split())
+        assert section.text.count("vision-led approach") == 1
+    earlier = await knowledge.section("NPPF", "Para 111", old)
+    assert "highways grounds" in earlier.text
+    for source, ref, revision in (("NPPF", "Para 999", None), ("NONE", "Para 1", None), ("NPPF", "Para 115", "rev_X")):
+        with pytest.raises(SectionNotFound, match=f"Section '{ref}' not found in policy '{source}'"):
+            await knowledge.section(source, ref, revision)
+
+
+async def test_patch_reaches_the_passages_p7(knowledge: PolicyKnowledge, settings: Settings) -> None:
+    revision_id = await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    await knowledge.registry.update_revision(
+        "NPPF", revision_id, {"effective_to": date(2025, 12, 31), "version_label": "Corrected"}
+    )
+    await knowledge.registry.update_policy("NPPF", {"title": "A new title"})
+    await knowledge.settle()
+    metadata = [r.metadata for r in knowledge.passages.passages_of(revision_id)]
+    assert {(m["effective_to"], m["version_label"], m["source_title"]) for m in metadata} == {
+        (20251231, "Corrected", "A new title")
+    }
+    assert await knowledge.registry.policies_due() == {}
+
+
+async def test_reindex_leaves_nothing_of_the_old_set_and_a_failed_one_leaves_it_all(
+    knowledge: PolicyKnowledge, settings: Settings
+) -> None:
+    revision_id = await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    before = knowledge.passages.passages_of(revision_id)
+    broken = settings.data_dir / "broken.pdf"
+    broken.write_bytes(b"%PDF-1.7\nnothing here")
+    with pytest.raises(Exception, match=r"broken\.pdf"):
+        await knowledge.ingest("NPPF", revision_id, str(broken))
+    assert knowledge.passages.passages_of(revision_id) == before
+    made = await knowledge.ingest("NPPF", revision_id, pdf(settings, "OCC_LTCP_2022_07.md"))
+    after = knowledge.passages.passages_of(revision_id)
+    assert len(after) == made.chunks_created < len(before)
+    assert not any("highways grounds" in r.text for r in after)
+    assert [h.id for h in await knowledge.search("highways grounds refused", mode="hybrid", n_results=50)] != []
+    assert knowledge.passages.count() == len(after)
+
+
+async def test_what_cannot_be_ingested_says_why(knowledge: PolicyKnowledge, settings: Settings, tmp_path: Path) -> None:
+    file = pdf(settings, "OCC_LTCP_2022_07.md")
+    with pytest.raises(RevisionNotFound):
+        await knowledge.ingest("NPPF", "rev_NPPF_1999_01", file)
+    with pytest.raises(RevisionNotFound):
+        await knowledge.ingest("UNKNOWN", "rev_NPPF_1999_01", file)
+    revision, _ = await knowledge.registry.create_revision("NPPF", version_label="x", effective_from=date(2020, 1, 1))
+    outside = tmp_path / "outside.pdf"
+    write_atomic(outside, digest_pdf(read_digest("OCC_LTCP_2022_07.md")))
+    for path in (str(outside), "/nowhere/at/all.pdf", "relative.pdf", str(settings.data_dir)):
+        with pytest.raises(FileMissing):
+            await knowledge.ingest("NPPF", revision.revision_id, path)
+    import pymupdf
+
+    empty = pymupdf.open()
+    empty.new_page()
+    empty.save(settings.data_dir / "empty.pdf")
+    with pytest.raises(NoContent):
+        await knowledge.ingest("NPPF", revision.revision_id, str(settings.data_dir / "empty.pdf"))
+
+
+async def test_passages_of_a_revision_deleted_meanwhile_do_not_stay(
+    knowledge: PolicyKnowledge, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revision, _ = await knowledge.registry.create_revision("NPPF", version_label="x", effective_from=date(2020, 1, 1))
+    real = knowledge._registered
+    calls = 0
+
+    async def deleted_before_the_second_look(source: str, revision_id: str) -> tuple[Policy, Revision]:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            await knowledge.registry.delete_revision(source, revision_id)
+        return await real(source, revision_id)
+
+    monkeypatch.setattr(knowledge, "_registered", deleted_before_the_second_look)
+    with pytest.raises(RevisionNotFound):
+        await knowledge.ingest("NPPF", revision.revision_id, pdf(settings, "OCC_LTCP_2022_07.md"))
+    assert knowledge.passages.count() == 0
+
+
+async def test_removal_counts_what_it_removed_and_none_is_no_error(
+    knowledge: PolicyKnowledge, settings: Settings
+) -> None:
+    revision_id = await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    count = knowledge.passages.count(revision_id)
+    assert await knowledge.remove("NPPF", revision_id) == count > 0
+    assert await knowledge.remove("NPPF", revision_id) == 0
+    assert await knowledge.remove("NPPF", "../../etc/passwd") == 0
+
+
+async def test_a_lost_lexical_index_is_rebuilt(settings: Settings) -> None:
+    import shutil
+
+    async with open_knowledge(settings) as first:
+        await first.registry.create_policy("NPPF", "Framework", PolicyCategory.NATIONAL_POLICY)
+        await add(first, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+        before = await first.search("travel plan", mode="hybrid")
+    shutil.rmtree(settings.chroma_dir("policies") / "lexical")
+    async with open_knowledge(settings) as second:
+        assert await second.search("travel plan", mode="hybrid") == before
+
+
+async def test_texts_joined_without_a_layout_still_say_nothing_twice(
+    knowledge: PolicyKnowledge, settings: Settings
+) -> None:
+    revision_id = await add(knowledge, pdf(settings, "LTN_1_20_2020_07.md"), date(2020, 7, 27))
+    with_layout = (await knowledge.section("NPPF", "Section 4.2")).text
+    for layout in (settings.chroma_dir("policies") / "layout").iterdir():
+        layout.unlink()
+    without = (await knowledge.section("NPPF", "Section 4.2")).text
+    assert " ".join(without.split()) == " ".join(with_layout.split())
+    assert with_layout.count("Coherent: cycle networks") == 1
+    assert (
+        len([r for r in knowledge.passages.passages_of(revision_id) if r.metadata["section_ref"] == "Section 4.2"]) > 1
+    )
+
+
+async def _seed(knowledge: PolicyKnowledge, settings: Settings, *, digest: bool = True) -> list[SeedOutcome]:
+    async def ingest(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
+        made = await knowledge.ingest(source, revision_id, file_path)
+        return made.chunks_created, made.page_count
+
+    seeder = Seeder(settings, knowledge.registry, ingest, digest=digest)
+    return [outcome async for outcome in seeder.seed(load_seed())]
+
+
+async def test_seeding_is_idempotent_marks_digests_and_heals(settings: Settings) -> None:
+    async with open_knowledge(settings) as knowledge:
+        missing = await _seed(knowledge, settings, digest=False)
+        assert {o.result for o in missing} == {"missing"}
+        assert "trigpoint policies fetch" in missing[0].detail
+        first = await _seed(knowledge, settings)
+        assert [o.result for o in first] == ["ingested"] * 7
+        assert {o.result for o in await _seed(knowledge, settings)} == {"unchanged"}
+
+        policies = {p.source: p for p in await knowledge.registry.list_policies()}
+        assert len(policies) == 6
+        newer, older = policies["NPPF"].revisions
+        assert (newer.effective_from, newer.effective_to, newer.status) == (date(2024, 12, 12), None, "active")
+        assert (older.effective_from, older.effective_to, older.status) == (
+            date(2023, 9, 5),
+            date(2024, 12, 11),
+            "superseded",
+        )
+        for policy in policies.values():
+            for revision in policy.revisions:
+                assert MARK in (revision.notes or "")
+                assert revision.version_label.endswith("(digest)")
+                opening = knowledge.passages.passages_of(revision.revision_id)[0].text
+                assert MARK in " ".join(opening.split())
+
+        revision = policies["LTN_1_20"].revisions[0]
+        await knowledge.registry.create_policy("SPARE", "Another", PolicyCategory.SUPPLEMENTARY)
+        await knowledge.registry.begin_reindex("LTN_1_20", revision.revision_id, "job_dead", hold_seconds=1)
+        busy = [o for o in await _seed(knowledge, settings) if o.source == "LTN_1_20"]
+        assert busy[0].result == "unchanged"
+
+
+async def test_seeding_heals_a_failed_revision_and_the_official_text_replaces_a_digest(settings: Settings) -> None:
+    async with open_knowledge(settings) as knowledge:
+
+        async def broken(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
+            raise NoContent("nothing to read")
+
+        ltn = [p for p in load_seed() if p.source == "LTN_1_20"]
+        failing = Seeder(settings, knowledge.registry, broken, digest=True)
+        assert [o.result async for o in failing.seed(ltn)] == ["failed"]
+        healed = [o for o in await _seed(knowledge, settings) if o.source == "LTN_1_20"]
+        assert healed[0].result == "ingested"
+        assert len(await knowledge.registry.list_revisions("LTN_1_20")) == 1
+
+        download = settings.data_dir / "downloads" / "policy" / "LTN_1_20_2020-07-27.pdf"
+        write_atomic(download, digest_pdf(f"# Official\n\nAn official text, {MARK}.\n\n## Chapter 1: Real\n\nWords.\n"))
+        official = [o for o in await _seed(knowledge, settings, digest=False) if o.source == "LTN_1_20"]
+        assert official[0].result == "ingested"
+        revision = (await knowledge.registry.list_revisions("LTN_1_20"))[0]
+        assert revision.version_label == "July 2020"
+        kept = [o for o in await _seed(knowledge, settings) if o.source == "LTN_1_20"]
+        assert kept[0].result == "kept"
+
+
+async def test_the_store_has_one_owner(settings: Settings, knowledge: PolicyKnowledge) -> None:
+    from trigpoint.errors import StoreInUse
+
+    with pytest.raises(StoreInUse):
+        PolicyChromaClient(settings)

@@ -1,0 +1,150 @@
+"""The six tools over MCP, as a client sees them, with digests as policy."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from trigpoint.config import Settings, load_settings
+from trigpoint.errors import ToolFailed
+from trigpoint.mcp.client import ToolClient
+from trigpoint.mcp.policy_kb import server
+from trigpoint.policies.digest import digest_pdf, read_digest
+from trigpoint.policies.models import PolicyCategory
+from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.storage.files import write_atomic
+from trigpoint.storage.redis import redis_client
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[str]:
+    import asyncio
+
+    config = uvicorn.Config(
+        server(settings).app(), host="127.0.0.1", port=settings.policy_kb_port, log_level="warning", lifespan="on"
+    )
+    running = uvicorn.Server(config)
+    task = asyncio.create_task(running.serve())
+    while not running.started:
+        if task.done():
+            task.result()
+        await asyncio.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{settings.policy_kb_port}"
+    finally:
+        running.should_exit = True
+        await task
+
+
+@pytest.fixture
+async def client(tmp_path: Path, clean_redis_url: str, free_port: Any) -> AsyncIterator[ToolClient]:
+    settings = load_settings(
+        trigpoint_data_dir=tmp_path / "data", redis_url=clean_redis_url, policy_kb_port=free_port()
+    )
+    redis = redis_client(clean_redis_url)
+    registry = PolicyRegistry(redis)
+    await registry.create_policy("NPPF", "National Planning Policy Framework", PolicyCategory.NATIONAL_POLICY)
+    async with serving(settings) as url, ToolClient(url) as connected:
+        for start, name in ((date(2023, 9, 5), "NPPF_2023_09.md"), (date(2024, 12, 12), "NPPF_2024_12.md")):
+            path = settings.data_dir / name.replace(".md", ".pdf")
+            write_atomic(path, digest_pdf(read_digest(name)))
+            revision, _ = await registry.create_revision("NPPF", version_label=f"{start:%B %Y}", effective_from=start)
+            answer = await connected.call(
+                "ingest_policy_revision",
+                {"source": "NPPF", "revision_id": revision.revision_id, "file_path": str(path)},
+            )
+            assert answer == {
+                "status": "success",
+                "source": "NPPF",
+                "revision_id": revision.revision_id,
+                "chunks_created": answer["chunks_created"],
+                "page_count": 6,
+                "extraction_method": "text_layer",
+            }
+            await registry.mark_active(
+                "NPPF", revision.revision_id, chunk_count=answer["chunks_created"], page_count=answer["page_count"]
+            )
+        yield connected
+    await redis.aclose()
+
+
+async def failure(client: ToolClient, tool: str, args: dict[str, Any]) -> dict[str, Any]:
+    with pytest.raises(ToolFailed) as failed:
+        await client.call(tool, args)
+    return failed.value.details
+
+
+async def test_the_tools_answer_in_the_shapes_of_the_contract(client: ToolClient) -> None:
+    found = await client.call(
+        "search_policy", {"query": "refused on highways grounds", "effective_date": "2024-03-15", "n_results": 2}
+    )
+    assert {k: v for k, v in found.items() if k != "results"} == {
+        "status": "success",
+        "query": "refused on highways grounds",
+        "effective_date": "2024-03-15",
+        "results_count": 2,
+    }
+    top = found["results"][0]
+    assert set(top) == {
+        "chunk_id", "text", "relevance_score", "source", "revision_id", "version_label", "section_ref", "page_number",
+    }  # fmt: skip
+    assert (top["section_ref"], top["revision_id"], top["version_label"]) == (
+        "Para 111",
+        "rev_NPPF_2023_09",
+        "September 2023",
+    )
+    hybrid = await client.call("search_policy", {"query": "highways grounds", "mode": "hybrid"})
+    assert 0 < hybrid["results"][0]["score"] <= 1
+    assert hybrid["effective_date"] is None
+
+    section = await client.call("get_policy_section", {"source": "NPPF", "section_ref": "Paragraph 116"})
+    assert set(section) == {
+        "status", "source", "section_ref", "revision_id", "version_label", "text", "page_numbers",
+    }  # fmt: skip
+    assert (section["section_ref"], section["revision_id"]) == ("Para 116", "rev_NPPF_2024_12")
+
+    assert await client.call("list_policy_documents", {}) == {
+        "status": "success",
+        "policy_count": 1,
+        "policies": [{"source": "NPPF", "title": "National Planning Policy Framework", "category": "national_policy"}],
+    }
+    listed = await client.call("list_policy_revisions", {"source": "NPPF"})
+    assert [(r["revision_id"], r["effective_from"], r["effective_to"], r["status"]) for r in listed["revisions"]] == [
+        ("rev_NPPF_2024_12", "2024-12-12", None, "active"),
+        ("rev_NPPF_2023_09", "2023-09-05", "2024-12-11", "superseded"),
+    ]
+    assert listed["revision_count"] == 2
+
+    removed = await client.call("remove_policy_revision", {"source": "NPPF", "revision_id": "rev_NPPF_2023_09"})
+    assert removed == {
+        "status": "success",
+        "source": "NPPF",
+        "revision_id": "rev_NPPF_2023_09",
+        "chunks_removed": listed["revisions"][1]["chunk_count"],
+    }
+    again = await client.call("remove_policy_revision", {"source": "NPPF", "revision_id": "rev_NPPF_2023_09"})
+    assert again["chunks_removed"] == 0
+
+
+async def test_failures_have_the_envelope_of_the_contract(client: ToolClient) -> None:
+    for bad in ("2024-02-30", "15/03/2024", "2024-3-15", "2024-03-15\n"):
+        refused = await failure(client, "search_policy", {"query": "x", "effective_date": bad})
+        assert (refused["status"], refused["error_type"]) == ("error", "invalid_date")
+    before = await client.call("search_policy", {"query": "x", "effective_date": "1999-01-01"})
+    assert (before["results_count"], before["results"]) == (0, [])
+    assert await failure(client, "get_policy_section", {"source": "NPPF", "section_ref": "Para 999"}) == {
+        "status": "error",
+        "error_type": "section_not_found",
+        "message": "Section 'Para 999' not found in policy 'NPPF'",
+    }
+    missing = {"source": "NPPF", "revision_id": "rev_NPPF_2024_12", "file_path": "/nowhere.pdf"}
+    assert (await failure(client, "ingest_policy_revision", missing))["error_type"] == "file_not_found"
+    assert (await failure(client, "list_policy_revisions", {"source": "NONE"}))["error_type"] == "policy_not_found"
+    for args in ({"query": ""}, {"query": "x", "n_results": 0}, {"query": "x", "mode": "magic"}, {}):
+        assert (await failure(client, "search_policy", args))["error_type"] == "validation_error"
