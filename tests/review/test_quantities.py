@@ -16,6 +16,8 @@ from trigpoint.review.sentences import split_sentences
         ("1 Sheffield stand per 10 dwellings", 1, "stand", "dwelling", 10),
         ("one visitor cycle space per 5 apartments", 1, "space", "dwelling", 5),
         ("1 space per bedroom", 1, "space", "bedroom", 1),
+        ("1 space per 1-bed unit", 1, "space", "dwelling", 1),
+        ("A minimum of two secure cycle spaces will be provided per dwelling", 2, "space", "dwelling", 1),
         ("one space for every bedroom", 1, "space", "bedroom", 1),
         ("cycle parking at a rate of one per bedroom", 1, "space", "bedroom", 1),
         ("Each dwelling has covered, secure cycle parking for 2 bikes", 2, "cycle", "dwelling", 1),

@@ -26,6 +26,11 @@ _PROPOSES = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"(?:Table |Figure )?\d+(?:[.-]\d+)*:? [A-Z][\w ,&'’/-]{0,70}")
+_DEFERRED = re.compile(
+    r"\bto be (?:agreed|confirmed|determined|considered)\b|\bat (?:the )?(?:reserved matters|detailed design)\b"
+    r"|\bsubject to (?:detailed design|further|agreement|funding)\b|\b(?:could|may|might) be (?:provided|considered|delivered)\b",
+    re.IGNORECASE,
+)
 _NEGATION = re.compile(r"\b(?:no|not|without|nor|neither|never|cannot|none)\b[^,;.]{0,60}$", re.IGNORECASE)
 
 
@@ -39,6 +44,11 @@ def speaks_of(text: str, about: Iterable[str], not_about: Iterable[str]) -> bool
 def is_recital(text: str) -> bool:
     """A sentence that says what policy asks for: "Its minimum rate … is one space per bedroom"."""
     return bool(_POLICY.search(text) and _RECITES.search(text) and not _PROPOSES.search(text))
+
+
+def is_deferred(text: str) -> bool:
+    """Something that is put off or left open, and so is no commitment."""
+    return _DEFERRED.search(text) is not None
 
 
 def any_matches(patterns: Iterable[str], text: str) -> bool:

@@ -72,7 +72,7 @@ _DENOMINATOR = {
 _DEN = "|".join(f"(?P<d_{i}>{pattern})" for i, pattern in enumerate(_DENOMINATOR.values()))
 _DEN_NAMES = list(_DENOMINATOR)
 _PER = re.compile(
-    rf"\s*\(?(?:per|for each|for every|an?(?=\s+hour|\s+day)|/|each(?=\s+hour))\s*(?P<count>{_NUMBER})?\s*(?:[a-z]+\s+(?!of\b)){{0,2}}?(?:{_DEN})\b",
+    rf"\s*\(?(?:per|for each|for every|an?(?=\s+hour|\s+day)|/|each(?=\s+hour))\s*(?:\d-bed(?:room)?(?:ed)?\s+|(?P<count>{_NUMBER})\s*)?(?:[a-z]+\s+(?!of\b)){{0,2}}?(?:{_DEN})\b",
     re.IGNORECASE,
 )
 _EACH = re.compile(
@@ -312,7 +312,9 @@ def _each_before(text: str, start: int) -> str | None:
 def _each_after(text: str, end: int) -> str | None:
     """ "2 spaces will be provided for each dwelling": the denominator a few words later."""
     match = re.match(
-        rf"[^.;:]{{0,60}}?\bfor (?:each|every)\s+(?:[a-z]+\s+){{0,2}}?(?:{_DEN})\b", text[end:], re.IGNORECASE
+        rf"[^.;:]{{0,60}}?\b(?:(?:for|to) (?:each|every)|per)\s+(?:[a-z]+\s+){{0,2}}?(?:{_DEN})\b",
+        text[end:],
+        re.IGNORECASE,
     )
     return _named(match, "d_", _DEN_NAMES) if match else None
 

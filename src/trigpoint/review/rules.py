@@ -12,7 +12,7 @@ from trigpoint.review.aspects import Aspect, Bounds, Check, QuantityRule
 from trigpoint.review.contradictions import find_contradictions
 from trigpoint.review.evidence import Evidence, Statement
 from trigpoint.review.findings import AspectJudgement, Finding, Judgement, Outcome
-from trigpoint.review.matching import affirmed, any_matches, cite, policies_of, quantities_at, speaks_of
+from trigpoint.review.matching import affirmed, any_matches, cite, is_deferred, policies_of, quantities_at, speaks_of
 from trigpoint.review.quantities import Quantity
 from trigpoint.review.rating import SEVERITY, key_issue, rate
 
@@ -76,7 +76,9 @@ def _hits(check: Check, statement: Statement) -> list[_Hit]:
     if compared:
         return compared
     said = affirmed(check.met, text)
-    return [] if said is None else [_Hit(statement, "met" if said else "failed")]
+    if said is None:
+        return []
+    return [_Hit(statement, "failed" if not said else "partly" if is_deferred(text) else "met")]
 
 
 def _compared(rule: QuantityRule, statement: Statement) -> list[_Hit]:
