@@ -19,6 +19,8 @@ from trigpoint.api.routes import routers
 from trigpoint.api.routes.graph import GraphAtApi
 from trigpoint.api.routes.reviews import QUICK_STATUS
 from trigpoint.api.services import Services
+from trigpoint.api.web.app import PagesAtRoot
+from trigpoint.api.web.resources import Resources
 from trigpoint.config import Settings
 from trigpoint.jobs.batch import Batch
 from trigpoint.storage.redis import redis_client, redis_server
@@ -41,6 +43,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.version = __version__
+    app.state.pages = Resources(settings)
     app.router.routes.insert(0, QUICK_STATUS)
     for router in routers(settings):
         app.include_router(router)
@@ -50,6 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(CatchUnexpected)
     app.add_middleware(BodyLimit, upload_bytes=settings.max_upload_mb * 1024 * 1024)
     app.add_middleware(AuthMiddleware, keys=settings.rest_keys)
+    app.add_middleware(PagesAtRoot, resources=app.state.pages)  # sign-in by cookie, errors as pages
     app.add_middleware(GraphAtApi, settings=settings)  # outside of auth and limits: the graph has its own
     app.add_middleware(CatchUnexpected)
     app.add_middleware(RequestContext)
@@ -60,6 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings: Settings = app.state.settings
     with ExitStack() as stack:
+        stack.callback(app.state.pages.close)
         url = await asyncio.to_thread(stack.enter_context, redis_server(settings))
         async with redis_client(url) as redis:
             app.state.redis = redis

@@ -76,7 +76,7 @@ def environment() -> Environment:
     return made
 
 
-def page(request: Request, template: str, status: int = 200, **context: Any) -> HTMLResponse:
+def page(request: Request, template: str, http_status: int = 200, /, **context: Any) -> HTMLResponse:
     """A page. `path` marks the current part of the site; `signed_in` shows the way out."""
     shown = {
         "path": request.url.path,
@@ -84,4 +84,4 @@ def page(request: Request, template: str, status: int = 200, **context: Any) -> 
         "notice": None,
         **context,
     }
-    return HTMLResponse(environment().get_template(template).render(shown), status, {"Cache-Control": "no-store"})
+    return HTMLResponse(environment().get_template(template).render(shown), http_status, {"Cache-Control": "no-store"})

@@ -1,0 +1,191 @@
+"""The pages as an application of their own in front of the REST API: their paths, their guard, their errors.
+
+Whatever is not a page goes on to the API unchanged. Every answer carries a strict content policy.
+"""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from urllib.parse import quote
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trigpoint.api.bodies import FORM_BYTES, TooLarge
+from trigpoint.api.web import graph, library, policies, policy_texts, reviews, sign_in, status
+from trigpoint.api.web.resources import Resources
+from trigpoint.api.web.sessions import COOKIE, Sessions, is_own_form
+from trigpoint.api.web.templating import STATIC, page, serve_static
+from trigpoint.errors import ServerUnreachable, StoreUnavailable, ToolFailed, TrigpointError
+
+log = logging.getLogger(__name__)
+
+PARTS = frozenset(
+    {"", "reviews", "policies", "library", "graph", "status", "sign-in", "sign-out", "static", "favicon.ico"}
+)
+_OTHERS = frozenset({"api", "health", "docs", "redoc", "openapi.json", "metrics"})
+_PUBLIC = frozenset({"sign-in", "static", "favicon.ico"})
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class PagesAtRoot:
+    """Plain ASGI middleware: our paths, and what a person's browser asks for in vain, are answered by pages."""
+
+    def __init__(self, app: ASGIApp, resources: Resources) -> None:
+        self.app = app
+        self._resources = resources
+        self._sessions = Sessions(resources.settings.rest_keys)
+        self._pages = pages_app()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _is_page(scope):
+            await self.app(scope, receive, send)
+            return
+        api = scope["app"]
+        scope = {
+            **scope,
+            "services": api.state.services,
+            "limiter": api.state.limiter,
+            "resources": self._resources,
+            "sessions": self._sessions,
+        }
+        limit = self._resources.settings.max_upload_mb * 1024 * 1024 + FORM_BYTES
+        await self._guarded(Request(scope), _limited(receive, limit), _with_headers(send))
+
+    async def _guarded(self, request: Request, receive: Receive, send: Send) -> None:
+        """Who may see a page, and where a form may come from. The good path is last."""
+        scope = request.scope
+        part = scope["path"].split("/")[1]
+        signed_in = self._sessions.required and self._sessions.holds(request.cookies.get(COOKIE, ""))
+        scope["signed_in"] = signed_in
+        if request.method not in _SAFE and not is_own_form(request):
+            refusal = "This form was not sent from one of our own pages. Open the page again and repeat what you did."
+            await error_page(request, 403, refusal)(scope, receive, send)
+        elif self._sessions.required and not signed_in and part not in _PUBLIC:
+            here = scope["path"] + (f"?{request.url.query}" if request.url.query else "")
+            target = "/sign-in" if here == "/" or request.method not in _SAFE else f"/sign-in?next={quote(here)}"
+            await RedirectResponse(target, 303, {"Cache-Control": "no-store"})(scope, receive, send)
+        else:
+            await self._pages(scope, receive, send)
+
+
+def pages_app() -> Starlette:
+    """All routes of all pages."""
+
+    async def static(request: Request) -> Response:
+        name = request.path_params.get("name", "mark.svg")
+        if name not in STATIC:
+            raise HTTPException(404)
+        return serve_static(name)
+
+    made = Starlette(
+        routes=[
+            *reviews.ROUTES,
+            *policies.ROUTES,
+            *policy_texts.ROUTES,
+            *library.ROUTES,
+            *graph.ROUTES,
+            *status.ROUTES,
+            *sign_in.ROUTES,
+            Route("/static/{name}", static),
+            Route("/favicon.ico", static),
+        ],
+        exception_handlers={
+            TrigpointError: _ours,
+            HTTPException: _http,
+            ValidationError: _invalid,
+            RequestValidationError: _invalid,
+            Exception: _unexpected,
+        },
+    )
+    made.router.redirect_slashes = False
+    return made
+
+
+def error_page(request: Request, status: int, message: str, title: str | None = None) -> Response:
+    shown = title or {404: "Not found", 503: "A part cannot be reached"}.get(status) or HTTPStatus(status).phrase
+    return page(request, "error.html", status, title=shown, message=message, status=status)
+
+
+def _is_page(scope: Scope) -> bool:
+    part = scope["path"].split("/")[1] if scope["path"].startswith("/") else ""
+    if part in PARTS:
+        return True
+    accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+    return part not in _OTHERS and scope["method"] in ("GET", "HEAD") and b"text/html" in accepts
+
+
+def _limited(receive: Receive, limit: int) -> Receive:
+    taken = 0
+
+    async def receive_within_limit() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > limit:
+            raise TooLarge(limit)
+        return message
+
+    return receive_within_limit
+
+
+def _with_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return send_with_headers
+
+
+async def _ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, TrigpointError)
+    if error.status >= 500:
+        log.warning("%s %s: %s: %s", request.method, request.url.path, error.code, error.message)
+    title = "A part cannot be reached" if isinstance(error, ServerUnreachable | StoreUnavailable) else None
+    code = 404 if isinstance(error, ToolFailed) and error.code.endswith("not_found") else error.status
+    return error_page(request, code, error.message, title)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = {404: "There is no such page. It may have been removed, or the address may be mistyped."}
+    return error_page(request, error.status_code, said.get(error.status_code, str(error.detail)))
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    return error_page(request, 422, problem_text(error), "That cannot be used")
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    return error_page(request, 500, "Something went wrong on our side. It has been logged.", "Something went wrong")
+
+
+def problem_text(error: Exception) -> str:
+    """What a person reads about a value that was refused."""
+    assert isinstance(error, ValidationError | RequestValidationError)
+    return "; ".join(str(problem["msg"]).removeprefix("Value error, ") for problem in error.errors()[:3])
