@@ -18,7 +18,8 @@ from mcp.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters
 
-from trigpoint.config import Settings
+from trigpoint.config import Settings, load_settings
+from trigpoint.errors import ToolFailed
 from trigpoint.mcp.client import ToolClient
 from trigpoint.mcp.document_store import server
 
@@ -253,3 +254,37 @@ async def test_e8_a_second_server_on_the_same_folder_is_refused_with_the_way_out
         with pytest.raises(StoreInUse, match="CHROMA_URL"):
             async with server(embedded).running():
                 pass
+
+
+async def test_e11_a_chroma_server_out_of_reach_is_named_and_the_server_runs_on(tmp_path, serve, free_port):
+    url = f"http://127.0.0.1:{free_port()}"
+    settings = load_settings(trigpoint_data_dir=tmp_path, chroma_url=url)
+    async with serve(server(settings).app()) as there, Client(f"{there}/mcp") as client:
+        for _ in range(2):
+            error = await call(client, "list_ingested_documents", application_ref=REF)
+            assert error["error_type"] == "store_unavailable"
+            assert f"CHROMA_URL={url}" in error["message"]
+        async with httpx.AsyncClient() as http:
+            assert (await http.get(f"{there}/health")).json() == {"status": "ok"}
+
+
+@pytest.mark.slow
+async def test_e11_a_chroma_server_that_comes_later_is_found(tmp_path, serve, chroma_server, monkeypatch):
+    settings = load_settings(trigpoint_data_dir=tmp_path, chroma_url=chroma_server)
+    with monkeypatch.context() as outage:
+        outage.setattr("trigpoint.storage.chroma.socket.create_connection", _refuse)
+        app = server(settings).app()
+        started = serve(app)
+        there = await started.__aenter__()
+        async with ToolClient(there) as client:
+            with pytest.raises(ToolFailed) as early:
+                await client.call("list_ingested_documents", {"application_ref": "24/09999/F"})
+    assert early.value.code == "store_unavailable"
+    async with ToolClient(there) as client:
+        listed = await client.call("list_ingested_documents", {"application_ref": "24/09999/F"})
+    assert listed["document_count"] == 0
+    await started.__aexit__(None, None, None)
+
+
+def _refuse(*args, **kwargs):
+    raise ConnectionRefusedError(111, "Connection refused")

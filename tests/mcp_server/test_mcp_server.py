@@ -168,6 +168,14 @@ async def test_allowed_hosts_are_answered(tmp_path, serve, allowed):
     assert answer.status_code not in (421, 403)
 
 
+async def test_with_a_key_any_host_is_answered_unless_some_are_named(tmp_path, serve):
+    for named, status in (("", 404), ("docs.example.org", 421)):
+        settings = load_settings(trigpoint_data_dir=tmp_path, mcp_api_key="k", mcp_allowed_hosts=named)
+        headers = {"host": "document-store:3002", "authorization": "Bearer k"}
+        async with serve(echo_server(settings).app()) as url, httpx.AsyncClient() as http:
+            assert (await http.get(f"{url}/unknown", headers=headers)).status_code == status
+
+
 async def test_garbage_on_the_wire_never_gives_a_500(settings, serve):
     bodies = [b"", b"{", b"[]", b"null", b'{"jsonrpc":"2.0"}', b"\xff\xfe", b'{"a":' * 2000, b'{"id":1e999999}']
     async with serve(echo_server(settings).app()) as url, httpx.AsyncClient() as http:

@@ -45,9 +45,13 @@ class DocumentStore:
     def __init__(self, settings: Settings, embedding: EmbeddingService | None = None) -> None:
         self.embedding = embedding or shared_embedding(settings)
         self._chroma = ChromaStore(settings, "documents")
-        self.registry = Registry(self._chroma.collection(REGISTRY), owned=self._chroma.owned)
-        folder = self._chroma.folder
-        self.lexical = LexicalIndex(folder / "lexical" if folder else None)
+        try:
+            self.registry = Registry(self._chroma.collection(REGISTRY), owned=self._chroma.owned)
+            folder = self._chroma.folder
+            self.lexical = LexicalIndex(folder / "lexical" if folder else None)
+        except BaseException:
+            self._chroma.close()
+            raise
         self._indexed: dict[str, int] | None = None
         self._indexing = threading.Lock()
         self._locks: dict[str, tuple[threading.Lock, int]] = {}

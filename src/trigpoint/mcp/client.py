@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -86,7 +87,7 @@ class ToolClient:
         except Exception as error:
             raise self._unreachable(error) from None
         body = _body(result)
-        if result.is_error:
+        if result.is_error or body.get("status") == "error":
             code, message = _failure(body)
             raise ToolFailed(code, message, body)
         return body
@@ -132,7 +133,11 @@ def _body(result: CallToolResult) -> dict[str, Any]:
     if isinstance(result.structured_content, dict):
         return result.structured_content
     text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
-    return {"message": text}
+    try:
+        parsed = json.loads(text)  # a server without structured content
+    except ValueError:
+        parsed = None
+    return parsed if isinstance(parsed, dict) else {"message": text}
 
 
 def _failure(body: dict[str, Any]) -> tuple[str, str]:

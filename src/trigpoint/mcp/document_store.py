@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,10 @@ from trigpoint.documents.ingest import DocumentIngest, IngestRequest, checked_re
 from trigpoint.documents.models import IngestAnswer, ListAnswer, ListedDocument, Mode, SearchAnswer, TextAnswer
 from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
+from trigpoint.errors import StoreUnavailable
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -94,8 +98,28 @@ class Documents:
         self.store.close()
 
 
+class DocumentsInReach:
+    """Opens the store at the start or, where its server is not up yet, with the first call that finds it (E11)."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._opening = asyncio.Lock()
+        self._documents: Documents | None = None
+
+    async def get(self) -> Documents:
+        """Raises StoreUnavailable."""
+        async with self._opening:
+            if self._documents is None:
+                self._documents = await asyncio.to_thread(Documents, self._settings)
+        return self._documents
+
+    async def close(self) -> None:
+        if self._documents is not None:
+            await asyncio.to_thread(self._documents.close)
+
+
 async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
-    documents: Documents = call.state
+    documents: Documents = await call.state.get()
     request = IngestRequest(given.file_path, given.application_ref, given.document_type)
     outcome = await documents.write(
         partial(
@@ -109,7 +133,7 @@ async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
 
 
 async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswer:
-    documents: Documents = call.state
+    documents: Documents = await call.state.get()
     found = await documents.read(
         partial(
             documents.search.search,
@@ -124,7 +148,7 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
 
 
 async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
-    documents: Documents = call.state
+    documents: Documents = await call.state.get()
     row, chunk_count, text = await documents.read(partial(documents.store.text_of, given.document_id))
     return TextAnswer(
         document_id=row.document_id,
@@ -136,7 +160,7 @@ async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
 
 
 async def list_ingested_documents(given: ListInput, call: Call) -> ListAnswer:
-    documents: Documents = call.state
+    documents: Documents = await call.state.get()
     application_ref = checked_reference(given.application_ref)
     rows = await documents.read(partial(documents.store.registry.of_application, application_ref))
     listed = tuple(ListedDocument.of(row) for row in rows)
@@ -190,12 +214,16 @@ TOOLS = (
 
 def server(settings: Settings) -> ToolServer:
     @asynccontextmanager
-    async def lifespan() -> AsyncIterator[Documents]:
-        documents = await asyncio.to_thread(Documents, settings)
+    async def lifespan() -> AsyncIterator[DocumentsInReach]:
+        documents = DocumentsInReach(settings)
+        try:
+            await documents.get()
+        except StoreUnavailable as error:
+            log.warning("%s. Tools answer with store_unavailable until it can be", error.message)
         try:
             yield documents
         finally:
-            await asyncio.to_thread(documents.close)
+            await documents.close()
 
     return ToolServer("document-store-mcp", TOOLS, settings, lifespan=lifespan, instructions=_INSTRUCTIONS)
 

@@ -22,10 +22,13 @@ _DRAINED_TIMES_LIMIT = 8
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str] | None:
-    """Loopback, `HOST` and `MCP_ALLOWED_HOSTS`; None where `*` allows any."""
-    if "*" in settings.mcp_allowed_hosts:
+    """Loopback, `HOST` and `MCP_ALLOWED_HOSTS`; None (any) where that says `*`, or says nothing and auth is on.
+
+    A page that rebinds its name has no key, and other machines reach a server with a key by names we cannot know.
+    """
+    if "*" in settings.mcp_allowed_hosts or (settings.mcp_auth_on and not settings.mcp_allowed_hosts):
         return None
-    named = {_LOOPBACK[0], *_LOOPBACK, *(_host_of(entry) or entry.lower() for entry in settings.mcp_allowed_hosts)}
+    named = {*_LOOPBACK, *(_host_of(entry) or entry.lower() for entry in settings.mcp_allowed_hosts)}
     if settings.host and settings.host not in _EVERYWHERE:
         named.add(settings.host.lower())
     return frozenset(named)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+import socket
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ from types import TracebackType
 from typing import IO, Any, Literal, Self
 from urllib.parse import urlsplit
 
+import httpx
 import numpy as np
 import numpy.typing as npt
 
@@ -37,6 +39,8 @@ _PAGE = 5000
 _OVERFETCH = 400  # asked of a server's approximate index, so that the best few are among them
 _FINGERPRINT = "embedding_fingerprint"
 _BEING_MADE = "hnsw segment reader"  # a server says so to readers for a moment while a collection's first records go in
+_CONNECT_SECONDS = 4.0
+_ANSWER_SECONDS = 60.0
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
@@ -281,12 +285,17 @@ def _connect(url: str) -> Any:
     from chromadb.config import Settings as ChromaSettings
 
     parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 8000)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 8000)
     settings = ChromaSettings(anonymized_telemetry=False)
     try:
-        return chromadb.HttpClient(parts.hostname or "", port, ssl=parts.scheme == "https", settings=settings)
+        socket.create_connection((host, port), _CONNECT_SECONDS).close()  # Chroma's own client would wait for ever
+        client = chromadb.HttpClient(host, port, ssl=parts.scheme == "https", settings=settings)
     except Exception as error:
         raise StoreUnavailable(f"Chroma at CHROMA_URL={url} cannot be reached ({error})") from error
+    session = getattr(getattr(client, "_server", None), "_session", None)
+    if isinstance(session, httpx.Client):
+        session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+    return client
 
 
 def _own(folder: Path) -> IO[str]:
@@ -314,14 +323,14 @@ def _ask(call: Any, *args: Any, **kwargs: Any) -> Any:
     for pause in (*_PAUSES, None):
         try:
             return call(*args, **kwargs)
-        except (OSError, ConnectionError) as error:
-            raise StoreUnavailable(f"Chroma cannot be reached ({error})") from error
+        except (OSError, httpx.TransportError) as error:
+            raise StoreUnavailable(f"The Chroma server (CHROMA_URL) cannot be reached ({error})") from error
         except Exception as error:
             if pause is not None and _BEING_MADE in str(error):
                 time.sleep(pause)
                 continue
             if "connect" in str(error).lower():
-                raise StoreUnavailable(f"Chroma cannot be reached ({error})") from error
+                raise StoreUnavailable(f"The Chroma server (CHROMA_URL) cannot be reached ({error})") from error
             raise StoreError(f"Chroma refused the request ({error})") from error
     raise AssertionError("unreachable")
 
