@@ -18,7 +18,6 @@ from trigpoint.text.classify import DocumentClassifier
 from trigpoint.text.embed import WINDOW
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import DocumentLook, Extraction
-from trigpoint.text.running_lines import strip_running_lines
 
 SUPPORTED = (".pdf", ".png", ".jpg", ".jpeg", ".tiff", ".tif")  # D1: no .bmp
 
@@ -67,7 +66,7 @@ class DocumentIngest:
             if look.is_image_based:
                 return Skipped(image_ratio=look.image_ratio, total_pages=look.total_pages)
             extraction = self._extract(path, report, cancelled)
-            chunks = self.chunker.chunk_pages(strip_running_lines(extraction.pages))
+            chunks = self.chunker.chunk_pages(extraction.pages)  # all of it: the text can be read back whole
             if not chunks:
                 raise NoChunks(f"{shorten(path.name)} has text, but none that makes a passage")
             if _hash(path) != file_hash:
