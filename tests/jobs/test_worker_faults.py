@@ -238,3 +238,30 @@ async def test_redis_away_in_the_middle_of_a_review(
             assert process.poll() is None
     assert fakes.times("download_all_documents") == 1
     assert fakes.times("ingest_document") == len(DOCUMENTS)
+
+
+async def test_a_redis_that_hangs_is_reported_and_forgiven(tmp_path: Path, free_port: Callable[[], int]) -> None:
+    """E11: by name, in a few seconds; the client of this test waits no longer than 12."""
+    async with own_valkey(tmp_path / "valkey", free_port()) as valkey:
+        settings = load_settings(redis_url=valkey.url, trigpoint_data_dir=tmp_path / "data")
+        with running_api(settings) as api:
+            review_id = (await asyncio.to_thread(api.post, "/api/v1/reviews", json={"application_ref": REF})).json()[
+                "review_id"
+            ]
+            assert valkey.process is not None
+            valkey.process.send_signal(signal.SIGSTOP)
+            try:
+                for path in (f"/api/v1/reviews/{review_id}/status", "/api/v1/reviews"):
+                    answer = await asyncio.to_thread(api.get, path, timeout=12)
+                    assert answer.status_code == 503
+                    assert answer.json()["error"]["code"] == "store_unavailable"
+                health = await asyncio.to_thread(api.get, "/api/v1/health", timeout=12)
+                assert health.json()["status"] == "degraded"
+            finally:
+                valkey.process.send_signal(signal.SIGCONT)
+
+            async def back() -> bool:
+                answer = await asyncio.to_thread(api.get, f"/api/v1/reviews/{review_id}/status", timeout=12)
+                return answer.status_code == 200
+
+            await until(back, seconds=40)

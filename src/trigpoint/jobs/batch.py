@@ -9,6 +9,8 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError
 
+from trigpoint.jobs.scripts import LONGEST_SECONDS
+
 
 class Batch:
     """`await batch.ask("HMGET", key, "status")`. Under load a command costs a fraction of what it costs alone."""
@@ -19,12 +21,13 @@ class Batch:
         self._sender: asyncio.Task[None] | None = None
 
     async def ask(self, *command: Any) -> Any:
-        """The reply. Raises what Redis or the connection says."""
+        """The reply. Raises what Redis or the connection says, or TimeoutError."""
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((command, reply))
         if self._sender is None:
             self._sender = asyncio.create_task(self._send())
-        return await reply
+        async with asyncio.timeout(LONGEST_SECONDS):
+            return await reply
 
     async def run(self, script: str, keys: list[str], *args: Any) -> Any:
         """A Lua script, by its hash; its text follows only where the server does not know it."""

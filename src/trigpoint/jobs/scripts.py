@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as away (E11)
 AWAY = (RedisConnectionError, RedisTimeoutError, BusyLoadingError, StoreUnavailable, RegistryUnavailable, OSError)
 
 
@@ -36,7 +37,8 @@ class Scripts:
         if script is None:
             script = self._registered[name] = self._redis.register_script(_text(name))
         try:
-            return await script(args=args)
+            async with asyncio.timeout(LONGEST_SECONDS):
+                return await script(args=args)
         except (*AWAY, RedisError) as error:
             raise unavailable(error) from error
 
