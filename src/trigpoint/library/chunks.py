@@ -10,13 +10,14 @@ import numpy as np
 
 from trigpoint.errors import BatchTooLarge, InvalidChunk, shorten
 from trigpoint.library.projects import Project, is_our_model
-from trigpoint.library.store import StoredChunk
+from trigpoint.library.store import StoredChunk, is_unicode
 
 MOST_CHUNKS = 500
 RECOMMENDED_CHUNKS = 100
 OUR_DIMENSIONS = 384
 _LONGEST_ID = 512
 _LONGEST_TEXT = 100_000
+_LAST_PLACE = 1 << 31
 
 
 def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[str, list[StoredChunk]]:
@@ -97,11 +98,14 @@ def _check(project: Project, item: Mapping[str, Any], index: int) -> StoredChunk
     for name in ("source", "zotero", "doc"):
         if not isinstance(metadata.get(name, {}), Mapping | None):
             _refuse(index, f"metadata.{name} must be an object")
+    if not is_unicode([chunk_id, text, metadata]):
+        _refuse(index, "id, text and metadata must be valid Unicode, without halves of surrogate pairs")
     vector = _vector(item.get("embedding"), model, index)
     payload = {**metadata, "project": project.id}
     doc = _part(payload, "doc")
     seq = doc.get("seq")
-    return StoredChunk(chunk_id, _doc_id(payload, chunk_id), seq if type(seq) is int else index, text, vector, payload)
+    place = seq if type(seq) is int and 0 <= seq <= _LAST_PLACE else index
+    return StoredChunk(chunk_id, _doc_id(payload, chunk_id), place, text, vector, payload)
 
 
 def _vector(value: Any, model: str, index: int) -> Any:
@@ -111,8 +115,11 @@ def _vector(value: Any, model: str, index: int) -> Any:
         _refuse(index, "embedding must hold numbers only")
     if is_our_model(model) and len(value) != OUR_DIMENSIONS:
         _refuse(index, f"embedding has {len(value)} dimensions, {model} has {OUR_DIMENSIONS}")
-    with np.errstate(over="ignore"):
-        vector = np.asarray(value, dtype=np.float32)
+    try:
+        with np.errstate(over="ignore"):
+            vector = np.asarray(value, dtype=np.float32)
+    except OverflowError:
+        _refuse(index, "embedding has a number that is too large")
     if not np.isfinite(vector).all():
         _refuse(index, "embedding has a number that is not finite")
     length = float(np.linalg.norm(vector))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,7 @@ class Library:
                 project_id=project.id,
             )
         items = self._search(project, query, top_k, filters, words=query, full_text=full_text)
-        fusion = {"method": project.fusion, "alpha": project.alpha}
+        fusion: dict[str, Any] = {"method": project.fusion, "alpha": project.alpha}
         return {"items": items, "count": len(items), "hybrid_enabled": True, "fusion": fusion}
 
     def inspect_collection(self, project_id: str, sample: int = 0) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Library:
             "collection": project.collection,
             "size": seen.size,
             "embed_model": seen.embed_model or project.embed_model,
-            "payload_keys": list(seen.payload_keys),
+            "payload_keys": list(dict.fromkeys([*seen.payload_keys, *(["fulltext"] if seen.size else [])])),
             "indexes": {"keyword": ["project", "zotero.tags"], "fulltext": ["fulltext"]},
             "sample": [{"id": chunk.id, **chunk.payload} for chunk in seen.sample],
         }
@@ -134,7 +134,7 @@ class Library:
             raise ChunkNotFound(f"No chunk '{shorten(chunk_id)}' in project '{project.id}'", chunk_id=shorten(chunk_id))
         chunk = found[0]
         around = self.store.document(project, chunk.doc_id)
-        place = [c.id for c in around].index(chunk.id)
+        place = next((i for i, other in enumerate(around) if other.id == chunk.id), len(around))
         count = min(neighbours, MOST_NEIGHBOURS)
 
         def brief(index: int) -> dict[str, Any]:
@@ -175,22 +175,22 @@ class Library:
             likely |= dict.fromkeys(row.doc_id for row in documents)
         return list(likely)
 
-    def _quoted(self, project: Project, doc_id: str, quote: str) -> list[dict[str, Any]]:
+    def _quoted(self, project: Project, doc_id: str, quote: str) -> Iterator[dict[str, Any]]:
         document = put_together(doc_id, self.store.document(project, doc_id))
-        return [
-            {
-                **_citation_of(document.chunks),
+        for start, end in find_in(plain_form(document.text), quote):
+            chunks = document.chunks_touching(start, end)
+            page, end_page = document.pages_of(start, end)
+            yield {
+                **_citation_of(chunks),
                 "doc_id": doc_id,
-                "page": document.page_at(start),
-                "end_page": document.page_at(end - 1),
+                "page": page,
+                "end_page": end_page,
                 "start": start,
                 "end": end,
                 "text": document.text[start:end],
                 "exact": document.text[start:end] == quote.strip(),
-                "chunk_ids": [chunk.id for chunk in document.chunks_touching(start, end)],
+                "chunk_ids": [chunk.id for chunk in chunks],
             }
-            for start, end in find_in(plain_form(document.text), quote)
-        ]
 
     def _search(
         self,

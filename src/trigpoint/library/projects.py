@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,10 +87,11 @@ def load_projects(settings: Settings) -> Projects:
 
 
 def collection_names(project_ids: list[str]) -> dict[str, str]:
-    """`proj-` and the id with `/` as `-`; ids whose names would collide, also in case, get a short hash each."""
+    """`proj-` and the id with `/` as `-`; ids whose names would collide, also to the eye, get a short hash each."""
     plain = {i: "proj-" + i.replace("/", "-") for i in project_ids}
-    uses = Counter(name.casefold() for name in plain.values())
-    return {i: name if uses[name.casefold()] == 1 else f"{name}-{_short_hash(i)}" for i, name in plain.items()}
+    folded = {i: unicodedata.normalize("NFKC", name).casefold() for i, name in plain.items()}
+    uses = Counter(folded.values())
+    return {i: name if uses[folded[i]] == 1 else f"{name}-{short_hash(i)}" for i, name in plain.items()}
 
 
 def check_project_id(project_id: str) -> None:
@@ -113,6 +115,11 @@ def is_our_model(name: str) -> bool:
     return name == _OUR_MODEL or name.endswith("/" + _OUR_MODEL)
 
 
+def model_key(name: str | None) -> str:
+    """One name for all ids of our own embedding (L10)."""
+    return _OUR_MODEL if name is not None and is_our_model(name) else name or ""
+
+
 def _project(project_id: str, table: Any, collection: str, file: Path) -> Project:
     check_project_id(project_id)
     try:
@@ -124,5 +131,5 @@ def _project(project_id: str, table: Any, collection: str, file: Path) -> Projec
     return Project(id=project_id, collection=collection, **fields)
 
 
-def _short_hash(project_id: str) -> str:
+def short_hash(project_id: str) -> str:
     return hashlib.sha256(project_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -6,11 +6,15 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
+from trigpoint.library.chunks import page_span
 from trigpoint.library.store import StoredChunk
 
 _DROPPED = frozenset("-‐‑‒–—−\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_LONGEST_DOCUMENT = 50_000_000
 _FOLDED = {"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "…": "..."}
 
 
@@ -23,34 +27,55 @@ class PlainForm:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """A chunk and where it stands in its document's text."""
+
+    start: int
+    end: int
+    chunk: StoredChunk
+
+
+@dataclass(frozen=True)
 class Document:
     """A document put together from its chunks. `pages` are (offset, page) in rising order; empty if not known."""
 
     doc_id: str
     text: str
-    chunks: tuple[StoredChunk, ...]
+    placed: tuple[Placed, ...]
     pages: tuple[tuple[int, int], ...]
 
-    def page_at(self, offset: int) -> int | None:
-        place = bisect_right(self.pages, (offset, 1 << 30)) - 1
-        return self.pages[place][1] if place >= 0 else None
+    def pages_of(self, start: int, end: int) -> tuple[int | None, int | None]:
+        """The pages that a span begins and ends on; where page starts are not known, those of its chunks."""
+        if self.pages:
+            return self._page_at(start), self._page_at(end - 1)
+        spans = [span for chunk in self.chunks_touching(start, end) if (span := _page_span(chunk))]
+        return (spans[0][0], spans[-1][1]) if spans else (None, None)
 
     def chunks_touching(self, start: int, end: int) -> list[StoredChunk]:
-        return [c for c in self.chunks if (o := _offsets(c)) is not None and o[0] < end and o[1] > start]
+        return [p.chunk for p in self.placed if p.start < end and p.end > start]
+
+    def _page_at(self, offset: int) -> int | None:
+        place = bisect_right(self.pages, (offset, 1 << 30)) - 1
+        return self.pages[place][1] if place >= 0 else None
 
 
 def plain_form(text: str) -> PlainForm:
     kept: list[str] = []
     origin: list[int] = []
     for place, character in enumerate(text):
-        if character.isspace() or character in _DROPPED:
-            continue
-        folded = _FOLDED.get(character) or unicodedata.normalize("NFKC", character).casefold()
-        for part in folded:
-            if not part.isspace() and part not in _DROPPED:
-                kept.append(part)
-                origin.append(place)
+        for part in _folded(character):
+            kept.append(part)
+            origin.append(place)
     return PlainForm("".join(kept), origin)
+
+
+@lru_cache(4096)
+def _folded(character: str) -> str:
+    """What stays of one character: nothing of spaces and hyphens, the letters of a ligature, the base of an accent."""
+    if character.isspace() or character in _DROPPED:
+        return ""
+    folded = _FOLDED.get(character) or unicodedata.normalize("NFKD", character).casefold()
+    return "".join(c for c in folded if not (c.isspace() or c in _DROPPED or unicodedata.combining(c)))
 
 
 def find_in(text: PlainForm, quote: str, limit: int = 20) -> list[tuple[int, int]]:
@@ -66,17 +91,23 @@ def find_in(text: PlainForm, quote: str, limit: int = 20) -> list[tuple[int, int
 
 def put_together(doc_id: str, chunks: Sequence[StoredChunk]) -> Document:
     """The document's text by the chunks' offsets; what no chunk covers is blank."""
-    ordered = sorted((c for c in chunks if _offsets(c) is not None), key=lambda c: _offsets(c) or (0, 0))
-    if not ordered:  # chunks of another writer, without offsets: one after the other
-        return Document(doc_id, "\n".join(c.text for c in chunks), (), ())
-    length = max((_offsets(c) or (0, 0))[1] for c in ordered)
-    text = [" "] * length
+    placed = _place(chunks)
+    text = [" "] * max((p.end for p in placed), default=0)
     pages: set[tuple[int, int]] = set()
-    for chunk in ordered:
-        start, end = _offsets(chunk) or (0, 0)
-        text[start:end] = chunk.text
-        pages.update(_page_starts(chunk))
-    return Document(doc_id, "".join(text), tuple(ordered), tuple(sorted(pages)))
+    for p in placed:
+        text[p.start : p.end] = p.chunk.text
+        pages.update(_page_starts(p.chunk))
+    return Document(doc_id, "".join(text), tuple(placed), tuple(sorted(pages)))
+
+
+def _place(chunks: Sequence[StoredChunk]) -> list[Placed]:
+    """By their offsets; chunks of another writer, without offsets, one after the other."""
+    offsets = [_offsets(chunk) for chunk in chunks]
+    if any(offsets):
+        placed = [Placed(*span, chunk) for span, chunk in zip(offsets, chunks, strict=True) if span is not None]
+        return sorted(placed, key=lambda p: (p.start, p.end))
+    starts = accumulate((len(chunk.text) + 1 for chunk in chunks), initial=0)
+    return [Placed(start, start + len(chunk.text), chunk) for start, chunk in zip(starts, chunks, strict=False)]
 
 
 def _offsets(chunk: StoredChunk) -> tuple[int, int] | None:
@@ -84,7 +115,7 @@ def _offsets(chunk: StoredChunk) -> tuple[int, int] | None:
     if not isinstance(doc, Mapping):
         return None
     start, end = doc.get("start"), doc.get("end")
-    if type(start) is int and type(end) is int and start >= 0 and end - start == len(chunk.text):
+    if type(start) is int and type(end) is int and 0 <= start < _LONGEST_DOCUMENT and end - start == len(chunk.text):
         return start, end
     return None
 
@@ -95,3 +126,8 @@ def _page_starts(chunk: StoredChunk) -> list[tuple[int, int]]:
     if not isinstance(starts, list):
         return []
     return [(s[1], s[0]) for s in starts if isinstance(s, list) and len(s) == 2 and all(type(v) is int for v in s)]
+
+
+def _page_span(chunk: StoredChunk) -> list[int] | None:
+    doc = chunk.payload.get("doc")
+    return page_span(doc) if isinstance(doc, Mapping) else None

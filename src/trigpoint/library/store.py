@@ -6,6 +6,7 @@ another project is ever read, counted or removed by it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from trigpoint.text.fusion import FusionMethod
 
 Vector = npt.NDArray[np.float32]
 SECTION_JOINT = " / "
+LATEST_YEAR = 9999
 FILTER_KEYS = ("tags", "citekey", "doc_id", "section_prefix", "year")
 
 
@@ -45,7 +47,7 @@ class StoredChunk:
     @property
     def year(self) -> int | None:
         year = self._part("zotero").get("year")
-        return year if isinstance(year, int) else None
+        return year if type(year) is int and abs(year) <= LATEST_YEAR else None
 
     @property
     def section_path(self) -> tuple[str, ...]:
@@ -60,7 +62,7 @@ class StoredChunk:
     def searched_text(self) -> str:
         """What the lexical index reads: the headings above the passage count as its words too."""
         headings = dict.fromkeys([*self.section_path, *([self.section] if self.section else [])])
-        return "\n".join([*headings, self.text])
+        return "\n".join([*headings, _text(self.payload.get("fulltext")) or self.text])
 
     def _part(self, name: str) -> Mapping[str, Any]:
         part = self.payload.get(name)
@@ -123,11 +125,13 @@ class Filters:
         tags, year = raw.get("tags"), raw.get("year")
         if tags is not None and not (isinstance(tags, (list, tuple)) and all(isinstance(t, str) for t in tags)):
             raise InvalidFilter("Filter 'tags' must be a list of strings", filter="tags")
-        if year is not None and (isinstance(year, bool) or not isinstance(year, int)):
-            raise InvalidFilter(f"Filter 'year' must be an integer, not '{shorten(year)}'", filter="year")
+        if year is not None and (type(year) is not int or abs(year) > LATEST_YEAR):
+            raise InvalidFilter(f"Filter 'year' must be a year such as 2017, not '{shorten(year)}'", filter="year")
         for key in ("citekey", "doc_id", "section_prefix"):
             if raw.get(key) is not None and not isinstance(raw[key], str):
                 raise InvalidFilter(f"Filter '{key}' must be a string", filter=key)
+        if not is_unicode(raw):
+            raise InvalidFilter("Filters must be valid Unicode text")
         return cls(tuple(tags or ()), raw.get("citekey"), raw.get("doc_id"), raw.get("section_prefix"), year)
 
 
@@ -205,6 +209,15 @@ class ChunkStore(Protocol):
     def inspect(self, project: Project, sample: int) -> Inspection: ...
 
     def close(self) -> None: ...
+
+
+def is_unicode(value: object) -> bool:
+    """Whether every string in it can be stored: JSON may carry halves of surrogate pairs."""
+    try:
+        json.dumps(value, ensure_ascii=False, default=list).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _text(value: object) -> str | None:

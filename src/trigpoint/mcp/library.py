@@ -6,12 +6,12 @@ Shapes and limits are the contract's; each call has its time, and a call that ti
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from trigpoint.config import Settings
 from trigpoint.errors import LibraryTimeout, TrigpointError
@@ -30,7 +30,28 @@ TIMEOUTS = {
     "delete_document": 15.0,
 }
 MAX_BODY_BYTES = 32 * 1024 * 1024
-_THREADS = 16
+_READERS = 12
+_WRITERS = 4  # of their own, so that writes that wait for each other never keep a search waiting
+_WRITING = frozenset({"store_chunks", "delete_document"})
+
+
+def _without_titles(schema: dict[str, Any]) -> None:
+    """A model pays for each word of a schema, and these titles say what the names say."""
+    schema.pop("title", None)
+    for field in schema.get("properties", {}).values():
+        field.pop("title", None)
+
+
+_BRIEF = ConfigDict(json_schema_extra=_without_titles)
+
+
+class LibraryInput(ToolInput):
+    model_config = _BRIEF
+
+
+class Answer(BaseModel):
+    model_config = _BRIEF
+
 
 ProjectId = Annotated[
     PlainText, Field(min_length=1, max_length=210, description="Project id, e.g. citeloom/clean-arch")
@@ -42,7 +63,7 @@ FilterObject = Annotated[
 ]
 
 
-class StoreChunks(ToolInput):
+class StoreChunks(LibraryInput):
     project: ProjectId
     items: list[dict[str, Any]] = Field(
         description="100 to 500 chunks: id, text, embedding, metadata (project, source, zotero, doc, embed_model, …)"
@@ -50,7 +71,7 @@ class StoreChunks(ToolInput):
     migrate: bool = Field(False, description="Allow another embedding model: rebuilds beside the old set, then swaps")
 
 
-class Search(ToolInput):
+class Search(LibraryInput):
     project: ProjectId
     query: Text
     top_k: TopK = DEFAULT_TOP_K
@@ -58,39 +79,39 @@ class Search(ToolInput):
     include_full_text: bool = Field(False, description="Also give full_text")
 
 
-class Inspect(ToolInput):
+class Inspect(LibraryInput):
     project: ProjectId
     sample: int = Field(0, ge=0, description=f"Sample payloads to show, {MOST_SAMPLES} at most")
 
 
-class Nothing(ToolInput):
+class Nothing(LibraryInput):
     pass
 
 
-class GetChunk(ToolInput):
+class GetChunk(LibraryInput):
     project: ProjectId
     chunk_id: Text
     neighbours: int = Field(0, ge=0, le=MOST_NEIGHBOURS, description="Chunks before and after it to give too")
 
 
-class FindQuote(ToolInput):
+class FindQuote(LibraryInput):
     project: ProjectId
     quote: Text
 
 
-class DeleteDocument(ToolInput):
+class DeleteDocument(LibraryInput):
     project: ProjectId
     doc_id: Text
 
 
-class Written(BaseModel):
+class Written(Answer):
     chunks_written: int
     project: str
     embed_model: str
     warnings: list[str]
 
 
-class Item(BaseModel):
+class Item(Answer):
     render_text: str
     score: float
     citekey: str | None
@@ -107,7 +128,7 @@ class Item(BaseModel):
     page_label: str | None
 
 
-class Found(BaseModel):
+class Found(Answer):
     items: list[Item]
     count: int
 
@@ -117,7 +138,7 @@ class FoundHybrid(Found):
     fusion: dict[str, Any]
 
 
-class Inspected(BaseModel):
+class Inspected(Answer):
     project: str
     collection: str
     size: int
@@ -127,22 +148,22 @@ class Inspected(BaseModel):
     sample: list[dict[str, Any]]
 
 
-class Listed(BaseModel):
+class Listed(Answer):
     projects: list[dict[str, Any]]
 
 
-class OneChunk(BaseModel):
+class OneChunk(Answer):
     chunk: Item
     before: list[dict[str, Any]]
     after: list[dict[str, Any]]
 
 
-class Quoted(BaseModel):
+class Quoted(Answer):
     matches: list[dict[str, Any]]
     count: int
 
 
-class Deleted(BaseModel):
+class Deleted(Answer):
     project: str
     doc_id: str
     chunks_removed: int
@@ -154,17 +175,22 @@ def library_error(error: TrigpointError) -> dict[str, Any]:
     return {"error": {"code": code, "message": error.message, "details": error.details}}
 
 
-def server(settings: Settings) -> ToolServer:
+def server(
+    settings: Settings,
+    *,
+    timeouts: Mapping[str, float] = TIMEOUTS,
+    opening: Callable[[Settings], Library] = Library.open,
+) -> ToolServer:
     """The server, with the library of these settings opened while it runs."""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[LibraryCalls]:
-        library = await asyncio.to_thread(Library.open, settings)
-        calls = LibraryCalls(library)
+        library = await asyncio.to_thread(opening, settings)
+        calls = LibraryCalls(library, timeouts)
         try:
             yield calls
         finally:
-            calls.close()
+            await asyncio.to_thread(calls.close)
 
     return ToolServer(
         "trigpoint-library",
@@ -180,22 +206,25 @@ def server(settings: Settings) -> ToolServer:
 class LibraryCalls:
     """Runs the library's synchronous calls in threads, each within its time."""
 
-    def __init__(self, library: Library, timeouts: dict[str, float] = TIMEOUTS) -> None:
+    def __init__(self, library: Library, timeouts: Mapping[str, float] = TIMEOUTS) -> None:
         self.library = library
         self._timeouts = timeouts
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="library")
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="library-read")
+        self._writers = ThreadPoolExecutor(_WRITERS, thread_name_prefix="library-write")
 
     async def run(self, tool: str, work: Callable[[Deadline], dict[str, Any]]) -> dict[str, Any]:
         deadline = Deadline()
         seconds = self._timeouts[tool]
-        task = asyncio.get_running_loop().run_in_executor(self._threads, work, deadline)
+        threads = self._writers if tool in _WRITING else self._readers
+        task = asyncio.get_running_loop().run_in_executor(threads, work, deadline)
         try:
             done, _ = await asyncio.wait({task}, timeout=seconds)
         except asyncio.CancelledError:
             deadline.expire()  # nobody waits for it any more, so it must not take effect
+            task.cancel()
             raise
         if not done and deadline.expire():
-            task.add_done_callback(lambda late: late.exception())  # what it says now concerns nobody
+            task.cancel()
             raise LibraryTimeout(
                 f"{tool} did not finish within {seconds:g} s; nothing was changed. Try fewer chunks, or again later",
                 tool=tool,
@@ -204,7 +233,8 @@ class LibraryCalls:
         return await task
 
     def close(self) -> None:
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._readers.shutdown(wait=True, cancel_futures=True)
+        self._writers.shutdown(wait=True, cancel_futures=True)
         self.library.close()
 
 
