@@ -56,7 +56,7 @@ def make_evidence(passages: dict[str, Passage], *, reference: str, day: str) -> 
             section = basis.in_revision(in_force[basis.source])
             for passage in policies.values():
                 if section and passage.source == basis.source and same_section(passage.section_ref, section):
-                    sections[basis.source, section] = passage
+                    sections[basis] = passage
     return Evidence(
         application_ref=reference,
         effective_date=day,

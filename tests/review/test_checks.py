@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 import tomllib
 from importlib import resources
+from pathlib import Path
 
 import pytest
 import yaml
 from pydantic import ValidationError
 from review_samples import digest_passages
 
+from trigpoint.config import Settings
 from trigpoint.review.aspects import Aspect, compile_pattern, load_aspects
 from trigpoint.review.evidence import readable_ref, same_section
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
 from trigpoint.review.verify import unsupported
+from trigpoint.text.extract import DocumentProcessor
+from trigpoint.text.sections import find_sections, strip_running_lines
 
 
 def _seeded_revisions() -> dict[str, set[str]]:
@@ -147,3 +151,15 @@ def test_an_unknown_focus_area_lists_the_valid_ones() -> None:
 def test_focus_areas_select_the_aspects_in_their_own_order() -> None:
     assert ReviewOptions(focus_areas=("junctions", "cycle_parking")).aspects == ("cycle_parking", "junctions")
     assert ReviewOptions().aspects == FOCUS_AREAS
+
+
+def test_the_real_nppf_has_every_paragraph_that_is_cited(shared_data: Path, settings: Settings) -> None:
+    processor = DocumentProcessor(settings)
+    try:
+        pages = processor.extract(shared_data / "policy" / "NPPF_December_2024.pdf").pages
+    finally:
+        processor.close()
+    there = {mark.ref for mark in find_sections(strip_running_lines(pages))}
+    wanted = {section for _, _, revision, section in _cited() if revision == "rev_NPPF_2024_12"}
+    assert len(wanted) >= 6
+    assert wanted <= there

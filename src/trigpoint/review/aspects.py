@@ -46,6 +46,9 @@ class PolicyBasis(_Frozen):
             raise ValueError("give either section or sections")
         return self
 
+    def __hash__(self) -> int:
+        return hash((self.source, self.section, tuple(sorted(self.sections.items())), self.says))
+
     def in_revision(self, revision_id: str) -> str | None:
         return self.section or self.sections.get(revision_id)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -81,11 +81,10 @@ class Evidence:
     ranked: Mapping[str, tuple[str, ...]]  # aspect: ids of passages, best first
     policies: Mapping[str, PolicyPassage]
     policy_ranked: Mapping[str, tuple[str, ...]]
-    sections: Mapping[tuple[str, str], PolicyPassage]  # source and section, in the revision in force
+    sections: Mapping[PolicyBasis, PolicyPassage]  # what the checks rest on, in the revision in force
     in_force: Mapping[str, str]  # source: revision id
     unresolved: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
-    cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
@@ -94,21 +93,15 @@ class Evidence:
 
     def cite(self, basis: PolicyBasis) -> PolicyCitation | None:
         """The section in the revision in force, or None where there is none that is stored."""
-        section = self.section_of(basis)
-        passage = self.sections.get((basis.source, section)) if section else None
-        if passage is None:
-            return None
-        return policy_citation(passage, basis.says)
-
-    def section_of(self, basis: PolicyBasis) -> str | None:
-        revision = self.in_force.get(basis.source)
-        return basis.in_revision(revision) if revision else None
+        passage = self.sections.get(basis)
+        return None if passage is None else policy_citation(passage, basis.says)
 
 
 def policy_citation(passage: PolicyPassage, says: str) -> PolicyCitation:
     """A citation that quotes the sentence nearest in words to what the passage is cited for."""
     wanted = set(re.findall(r"\w{3,}|\d+", fold(says)))
     sentences = [s.text for s in split_sentences(passage.text)] or [collapse(passage.text)]
+    sentences = [text for text in sentences if text[-1] in ".;:"] or sentences  # a heading says nothing
     nearest = max(sentences, key=lambda text: len(wanted & set(re.findall(r"\w{3,}|\d+", fold(text)))))
     return PolicyCitation(
         passage_id=passage.id,
@@ -195,10 +188,10 @@ class _Policies:
         self.tools, self.effective_date = tools, effective_date
         self.found: dict[str, PolicyPassage] = {}
         self.scores: dict[str, dict[str, float]] = {}
-        self.sections: dict[tuple[str, str], PolicyPassage] = {}
+        self.sections: dict[PolicyBasis, PolicyPassage] = {}
         self.in_force: dict[str, str] = {}
         self.unresolved: list[str] = []
-        self._asked: set[tuple[str, str]] = set()
+        self._asked: set[PolicyBasis] = set()
 
     async def search(self, aspect: str, query: str) -> None:
         for passage in await self._ask(query, POLICY_PASSAGES_PER_QUERY):
@@ -210,6 +203,9 @@ class _Policies:
 
     async def resolve(self, basis: PolicyBasis) -> None:
         """Find the stored passage of a section. What has none is noted once."""
+        if basis in self._asked:
+            return
+        self._asked.add(basis)
         revision = await self._revision(basis.source)
         section = basis.in_revision(revision) if revision else None
         if revision is None or section is None:
@@ -219,14 +215,11 @@ class _Policies:
                 else f"{basis.source}: nothing in force"
             )
             return
-        if (basis.source, section) in self._asked:
-            return
-        self._asked.add((basis.source, section))
         passage = await self._find(basis.source, section, basis.says)
         if passage is None:
             self._note(f"{readable_ref(basis.source, section)} ({revision})")
         else:
-            self.sections[basis.source, section] = passage
+            self.sections[basis] = passage
 
     def best(self, aspect: str) -> tuple[str, ...]:
         return _by_score(self.scores.get(aspect, {}))

@@ -173,9 +173,7 @@ def _line(passage_id: str, **fields: Any) -> str:
 
 def _policies(evidence: Evidence, aspect: Aspect) -> list[PolicyPassage]:
     """The sections that the aspect rests on, and the best of the search, once each."""
-    known = [evidence.section_of(basis) for basis in aspect.policies.values()]
-    keyed = [(b.source, section) for b, section in zip(aspect.policies.values(), known, strict=True) if section]
-    resting = [evidence.sections[key] for key in keyed if key in evidence.sections]
+    resting = [evidence.sections[basis] for basis in aspect.policies.values() if basis in evidence.sections]
     searched = [evidence.policies[i] for i in evidence.policy_ranked[aspect.id][:POLICY_PASSAGES]]
     return list({passage.id: passage for passage in (*resting, *searched) if passage.section_ref}.values())
 
