@@ -53,7 +53,8 @@ def api_site(settings: Settings) -> Site:
     from trigpoint.api.app import create_app
 
     host = settings.bind_host(auth_on=settings.rest_auth_on)
-    return Site("api", create_app(settings), host, settings.api_port, settings.rest_auth_on)
+    app = create_app(settings)
+    return Site("api", app, host, settings.api_port, settings.rest_auth_on, app.state.pages.begin_stop)
 
 
 def mcp_site(name: str, settings: Settings) -> Site:

@@ -103,8 +103,8 @@ def pages_app() -> Starlette:
     made = Starlette(
         routes=[
             *reviews.ROUTES,
-            *policies.ROUTES,
             *policy_texts.ROUTES,
+            *policies.ROUTES,
             *library.ROUTES,
             *graph.ROUTES,
             *status.ROUTES,

@@ -1,7 +1,101 @@
-"""To come."""
+"""The graph: entities of a project, and one entity with its neighbourhood drawn."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
-ROUTES: list[Route] = []
+from trigpoint.api.web.drawing import draw_neighbourhood
+from trigpoint.api.web.paging import Pages
+from trigpoint.api.web.resources import Resources
+from trigpoint.api.web.templating import page
+from trigpoint.errors import StoreUnavailable, shorten
+from trigpoint.graph import queries
+from trigpoint.graph.filters import BlockFilter, EntityFilter, GraphFilter, check_uuid, optional_uuid
+from trigpoint.graph.models import Project
+from trigpoint.graph.neighbourhood import Caps, entity_graph
+from trigpoint.graph.paging import PageRequest
+from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, ENTITY_TYPES, STATUSES
+
+T = TypeVar("T")
+
+_A_PAGE = 20
+_MOST_PROJECTS = 100
+_DRAWN = Caps(edges=60, nodes=40)
+_MOST_BLOCKS = 20
+
+
+async def entities(request: Request) -> Response:
+    asked = _asked(request)
+    pages = Pages.of(request, _A_PAGE)
+
+    def read(connection: Connection) -> dict[str, Any]:
+        projects, project = _project(connection, asked)
+        chosen = EntityFilter.parse(asked)
+        found = queries.list_entities(connection, project, chosen, PageRequest(pages.number, _A_PAGE))
+        return {
+            "projects": projects,
+            "project": project,
+            "entities": found.items,
+            "pages": pages.counting(found.pagination.total),
+            "total": found.pagination.total,
+        }
+
+    seen = await _read(request, read)
+    chosen = {name: asked.get(name, "") for name in ("search", "entityType", "status")}
+    return page(request, "graph.html", types=ENTITY_TYPES, statuses=STATUSES, chosen=chosen, **seen)
+
+
+async def entity(request: Request) -> Response:
+    asked = _asked(request)
+    depth = "2" if asked.get("depth") == "2" else "1"
+
+    def read(connection: Connection) -> dict[str, Any]:
+        _, project = _project(connection, asked)
+        entity_id = check_uuid(request.path_params["entity_id"], "entityId")
+        found = entity_graph(connection, project, entity_id, GraphFilter(depth=int(depth)), _DRAWN)
+        blocks = queries.list_blocks(
+            connection, project, BlockFilter(entity_id=entity_id), PageRequest(1, _MOST_BLOCKS)
+        )
+        return {"project": project, "graph": found, "blocks": blocks.items}
+
+    seen = await _read(request, read)
+    names = {node.id: node.title for node in seen["graph"].nodes}
+    return page(request, "entity.html", depth=depth, names=names, drawing=draw_neighbourhood(seen["graph"]), **seen)
+
+
+def _asked(request: Request) -> dict[str, str]:
+    """What the form sent; an empty field is one that was left alone."""
+    return {name: value.strip() for name, value in request.query_params.items() if value.strip()}
+
+
+def _project(connection: Connection, asked: dict[str, str]) -> tuple[list[Project], str]:
+    """All projects, and the one asked for, else the default one. Raises GraphNotFound."""
+    projects = queries.list_projects(connection, PageRequest(1, _MOST_PROJECTS)).items
+    wanted = optional_uuid(asked, "project")
+    if wanted is not None:
+        return projects, queries.project_named(connection, project_id=wanted)
+    return projects, queries.project_of_cookie(connection, DEFAULT_PROJECT_ID)
+
+
+async def _read(request: Request, work: Callable[[Connection], T]) -> T:
+    resources: Resources = request.scope["resources"]
+
+    def run() -> T:
+        try:
+            with resources.graph().snapshot() as connection:
+                return work(connection)
+        except SQLAlchemyError as error:
+            raise StoreUnavailable(f"The graph's database cannot be read: {shorten(error, 200)}") from error
+
+    return await asyncio.to_thread(run)
+
+
+ROUTES = [Route("/graph", entities), Route("/graph/{entity_id}", entity)]

@@ -1,7 +1,114 @@
-"""To come."""
+"""The library: projects, and search in one of them with citations to copy. Asked of the library's server."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
-ROUTES: list[Route] = []
+from trigpoint.api.services import Services
+from trigpoint.api.web.asking import ask
+from trigpoint.api.web.templating import page
+from trigpoint.config import Settings
+from trigpoint.errors import ToolFailed
+
+_RESULTS = 12
+_LONGEST_QUERY = 500
+
+
+@dataclass(frozen=True)
+class ProjectCard:
+    id: str
+    model: str
+    hybrid: bool
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A passage and how it is cited."""
+
+    text: str
+    title: str
+    citation: str
+    citekey: str | None
+    section: str | None
+    pages: tuple[int, ...]
+    url: str | None
+    score: float
+
+    @classmethod
+    def of(cls, item: dict[str, Any]) -> Found:
+        span = item.get("page_span") or []
+        pages = tuple(range(span[0], span[-1] + 1))[:50] if span else ()
+        url = item.get("url") or (f"https://doi.org/{item['doi']}" if item.get("doi") else None)
+        title = item.get("title") or item.get("citekey") or item["doc_id"]
+        return cls(
+            text=item.get("full_text") or item["render_text"],
+            title=title,
+            citation=item.get("citation") or title,
+            citekey=item.get("citekey"),
+            section=item.get("section"),
+            pages=pages,
+            url=url if url and url.startswith(("https://", "http://")) else None,
+            score=item["score"],
+        )
+
+
+async def projects(request: Request) -> Response:
+    services: Services = request.scope["services"]
+    listed = await _projects(services.settings)
+    return page(request, "library.html", projects=[await _card(services.settings, project) for project in listed])
+
+
+async def search(request: Request) -> Response:
+    services: Services = request.scope["services"]
+    listed = await _projects(services.settings)
+    project = request.query_params.get("project", "").strip()
+    query = request.query_params.get("q", "").strip()[:_LONGEST_QUERY]
+    chosen = next((p for p in listed if p["id"] == project), None)
+    found: list[Found] = []
+    problem = None
+    if chosen is None:
+        problem = "Choose one of the projects." if project or query else None
+    elif query:
+        tool = "query_hybrid" if chosen["hybrid_enabled"] else "find_chunks"
+        args = {"project": project, "query": query, "top_k": _RESULTS, "include_full_text": True}
+        try:
+            answer = await ask(services.settings, "library", tool, args)
+            found = [Found.of(item) for item in answer["items"]]
+        except ToolFailed as error:
+            problem = error.message
+    return page(
+        request,
+        "library_search.html",
+        422 if problem else 200,
+        projects=[p["id"] for p in listed],
+        project=project,
+        query=query,
+        found=found,
+        problem=problem,
+    )
+
+
+async def _projects(settings: Settings) -> list[dict[str, Any]]:
+    answer = await ask(settings, "library", "list_projects", {})
+    listed: list[dict[str, Any]] = answer["projects"]
+    return listed
+
+
+async def _card(settings: Settings, project: dict[str, Any]) -> ProjectCard:
+    """With the number of its passages, where the store can tell."""
+    size = None
+    try:
+        seen = await ask(settings, "library", "inspect_collection", {"project": project["id"], "sample": 0})
+        size = int(seen["size"])
+    except ToolFailed:
+        size = None  # shown as not known; the search says what is wrong
+    return ProjectCard(project["id"], project["embed_model"], project["hybrid_enabled"], size)
+
+
+ROUTES = [Route("/library", projects), Route("/library/search", search)]

@@ -1,7 +1,146 @@
-"""To come."""
+"""Status: whether each part answers, what waits in the queue, what went wrong lately."""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import httpx
+import orjson
+from redis.exceptions import RedisError
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
-ROUTES: list[Route] = []
+from trigpoint.api.services import Services
+from trigpoint.api.web.asking import Part, address
+from trigpoint.api.web.templating import page
+from trigpoint.policies.models import RevisionStatus
+
+_PATIENCE_SECONDS = 2.0
+_RECENT = 8
+NAMES = {
+    "scraper": "Scraper",
+    "document-store": "Document store",
+    "policy-kb": "Policies",
+    "library": "Library",
+    "graph": "Graph bridge",
+}
+
+
+@dataclass(frozen=True)
+class Health:
+    name: str
+    where: str
+    up: bool
+    milliseconds: int
+    said: str
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Something that failed, and the page that tells more."""
+
+    when: str
+    what: str
+    href: str
+    message: str
+
+
+async def overview(request: Request) -> Response:
+    services: Services = request.scope["services"]
+    redis = await _redis(services)
+    async with httpx.AsyncClient(timeout=_PATIENCE_SECONDS, trust_env=False) as client:
+        parts = await asyncio.gather(*(_part(client, services, part) for part in get_args(Part)))
+    counts, troubles = ({}, []) if not redis.up else (await _queue(services), await _troubles(services))
+    return page(
+        request,
+        "status.html",
+        healths=[redis, *parts],
+        parts_down=[health.name for health in (redis, *parts) if not health.up],
+        counts=counts,
+        troubles=troubles,
+        storage=_storage(services),
+    )
+
+
+async def _redis(services: Services) -> Health:
+    where = "REDIS_URL" if services.settings.redis_url else "embedded"
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            await services.redis.ping()  # type: ignore[misc]
+        return Health("Redis", where, True, _since(started), "connected")
+    except (RedisError, OSError, TimeoutError) as error:
+        return Health("Redis", where, False, _since(started), str(error) or type(error).__name__)
+
+
+async def _part(client: httpx.AsyncClient, services: Services, part: Part) -> Health:
+    where = address(services.settings, part)
+    started = time.perf_counter()
+    try:
+        answer = await client.get(f"{where}/health")
+        said = "answers" if answer.is_success else f"answers {answer.status_code}"
+        return Health(NAMES[part], where, answer.is_success, _since(started), said)
+    except httpx.HTTPError as error:
+        reason = "does not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
+        return Health(NAMES[part], where, False, _since(started), reason)
+
+
+async def _queue(services: Services) -> dict[str, int]:
+    waiting, leased = await asyncio.gather(services.redis.zcard("jobs:queued"), services.redis.zcard("jobs:leases"))
+    _, running = await services.reviews.list(status="processing", limit=1, offset=0)
+    _, total = await services.reviews.list(limit=1, offset=0)
+    return {"Jobs waiting": waiting, "Jobs with a worker": leased, "Reviews running": running, "Reviews in all": total}
+
+
+async def _troubles(services: Services) -> list[Trouble]:
+    rows, _ = await services.reviews.list(status="failed", limit=_RECENT, offset=0)
+    failed = [await services.reviews.get(row.review_id) for row in rows]
+    troubles = [
+        Trouble(
+            review.created_at,
+            f"Review of {review.application_ref}",
+            f"/reviews/{review.review_id}",
+            _message(review.error),
+        )
+        for review in failed
+    ]
+    for policy in await services.registry.list_policies():
+        troubles += [
+            Trouble(
+                revision.created_at.isoformat(),
+                f"Revision {revision.version_label} of {policy.source}",
+                f"/policies/{policy.source}",
+                revision.error or "It could not be read.",
+            )
+            for revision in policy.revisions
+            if revision.status is RevisionStatus.FAILED
+        ]
+    return sorted(troubles, key=lambda trouble: trouble.when, reverse=True)[:_RECENT]
+
+
+def _message(error: str | None) -> str:
+    told: dict[str, Any] = orjson.loads(error) if error else {}
+    return str(told.get("message", "No reason was recorded."))
+
+
+def _storage(services: Services) -> dict[str, str]:
+    settings = services.settings
+    return {
+        "Data folder": str(settings.data_dir),
+        "Vectors": "Chroma server" if settings.chroma_url else "embedded",
+        "Graph": "PostgreSQL" if settings.database_url else "SQLite",
+        "Library": "Qdrant" if settings.qdrant_url else "SQLite",
+        "Analyser": settings.trigpoint_model or "rules",
+        "Sign-in": "on" if settings.rest_auth_on else "off",
+    }
+
+
+def _since(started: float) -> int:
+    return round((time.perf_counter() - started) * 1000)
+
+
+ROUTES = [Route("/status", overview)]

@@ -1,4 +1,4 @@
-// Three small comforts. Every page works without them.
+// A few small comforts. Every page works without them.
 "use strict";
 
 for (const box of document.querySelectorAll("[data-events]")) {
@@ -35,4 +35,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
   form.addEventListener("change", () => form.requestSubmit());
+}
+
+for (const part of document.querySelectorAll("[data-refresh]")) {
+  const again = () => {
+    const writing = document.activeElement && document.activeElement.closest("form");
+    if (!writing) location.reload();
+    else setTimeout(again, 2000);
+  };
+  setTimeout(again, Number(part.dataset.refresh));
 }
