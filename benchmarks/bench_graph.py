@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import shutil
@@ -39,12 +40,14 @@ class World:
         self.rng = random.Random(9)
         letters = "etaoinshrdlucmfwypvbgk"
         self.words = ["".join(self.rng.choices(letters, k=self.rng.randint(3, 9))) for _ in range(4000)]
+        self.weights = list(itertools.accumulate(1 / (rank + 10) for rank in range(len(self.words))))
         self.kinds = [self.rng.choice(("guide", "concept", "project", "news")) for _ in range(ENTITIES)]
         self.ids = [str(uuid.UUID(int=self.rng.getrandbits(128), version=4)) for _ in range(ENTITIES)]
         self.by_kind = {k: [i for i, kind in enumerate(self.kinds) if kind == k] for k in set(self.kinds)}
 
     def word(self) -> str:
-        return self.words[min(int(self.rng.paretovariate(0.55)) - 1, len(self.words) - 1)]
+        """The commonest word stands in every tenth title, as a site's own subject does; most words are rare."""
+        return self.rng.choices(self.words, cum_weights=self.weights)[0]
 
     def ident(self) -> str:
         return str(uuid.UUID(int=self.rng.getrandbits(128), version=4))
@@ -110,6 +113,10 @@ def fill_sqlite(path: Path, data: dict[str, list[Row]]) -> None:
     connection = sqlite3.connect(path)
     for pragma in ("journal_mode=WAL", "synchronous=OFF", "cache_size=-400000"):
         connection.execute(f"PRAGMA {pragma}")
+    kept = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'entity_gram%'")
+    triggers = kept.fetchall()  # the gram index is built at once, not row by row
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
     for table, column in zip(TEXTS, (4, 3), strict=True):
         texts = sorted({row[column] for row in data["search_performance"]})
         rows = ((DEFAULT_PROJECT_ID, text, text) for text in texts)
@@ -123,6 +130,9 @@ def fill_sqlite(path: Path, data: dict[str, list[Row]]) -> None:
         )
         marks = ", ".join("?" * len(columns))
         connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+    connection.execute("INSERT INTO entity_gram (entity_gram) VALUES ('rebuild')")
+    for _, statement in triggers:
+        connection.execute(statement)
     connection.commit()
     connection.close()
 

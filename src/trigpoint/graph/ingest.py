@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
-from sqlalchemy.dialects import sqlite
 
 from trigpoint.errors import GraphBadRequest, GraphNotFound
 from trigpoint.graph.inputs import SearchRow, Unset
 from trigpoint.graph.moments import this_moment
 from trigpoint.graph.search_text import fold
-from trigpoint.graph.tables import entity, performance_count, search_page, search_performance, search_query
+from trigpoint.graph.tables import entity, performance_count, search_page, search_query
 from trigpoint.graph.vocabulary import MOST_INGEST_ROWS
 from trigpoint.graph.writes import lock_project, log_event
 from trigpoint.ids import new_uuid
@@ -83,7 +82,10 @@ def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRo
     for keep_link in (True, False):
         chosen = [row for row in rows if isinstance(row.entity_id, Unset) is keep_link]
         written = _MEASURED if keep_link else (*_MEASURED, "entity_id")
-        _upsert(connection, [_columns(project_id, row, moment) for row in chosen], written)
+        changed = ", ".join(f"{column} = excluded.{column}" for column in written)
+        clash = f"({', '.join(_KEY)}) DO UPDATE SET {changed}"
+        values = [_values(project_id, row, moment) for row in sorted(chosen, key=lambda row: row.key)]
+        _put(connection, "search_performance", _COLUMNS, values, clash)
     inserted = _stored(connection, project_id) - before
     result = Ingested(received=len(rows), inserted=inserted, updated=len(rows) - inserted)
     details = {"inserted": result.inserted, "updated": result.updated}
@@ -113,50 +115,39 @@ def _stored(connection: Connection, project_id: str) -> int:
 
 
 def _add_texts(connection: Connection, table: Table, project_id: str, texts: set[str]) -> None:
-    ordered = sorted(texts)
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(
-            f"INSERT INTO {table.name} (project_id, text, folded) "  # noqa: S608  our own table names
-            "SELECT %s, t, f FROM unnest(%s::text[], %s::text[]) AS n (t, f) ON CONFLICT DO NOTHING",
-            (project_id, ordered, [fold(text) for text in ordered]),
-        )
-        return
-    rows = [{"project_id": project_id, "text": text, "folded": fold(text)} for text in ordered]
-    connection.execute(sqlite.insert(table).on_conflict_do_nothing(), rows)
+    rows = [(project_id, text, fold(text)) for text in sorted(texts)]
+    _put(connection, table.name, {"project_id": "uuid", "text": "text", "folded": "text"}, rows, "DO NOTHING")
 
 
-def _columns(project_id: str, row: SearchRow, moment: int) -> dict[str, Any]:
-    return {
-        "id": new_uuid(),
-        "project_id": project_id,
-        "entity_id": row.entity_id if isinstance(row.entity_id, str) else None,
-        "page_url": row.page_url,
-        "query": row.query,
-        "page_folded": fold(row.page_url),
-        "query_folded": fold(row.query),
-        "impressions": row.impressions,
-        "clicks": row.clicks,
-        "ctr": row.ctr,
-        "avg_position": row.avg_position,
-        "date_start": row.date_start,
-        "date_end": row.date_end,
-        "captured_at": moment,
-    }
+def _values(project_id: str, row: SearchRow, moment: int) -> tuple[Any, ...]:
+    """In the order of `_COLUMNS`."""
+    return (
+        new_uuid(),
+        project_id,
+        row.entity_id if isinstance(row.entity_id, str) else None,
+        row.page_url,
+        row.query,
+        fold(row.page_url),
+        fold(row.query),
+        row.impressions,
+        row.clicks,
+        row.ctr,
+        row.avg_position,
+        row.date_start,
+        row.date_end,
+        moment,
+    )
 
 
-def _upsert(connection: Connection, rows: list[dict[str, Any]], written: Sequence[str]) -> None:
+def _put(connection: Connection, table: str, columns: dict[str, str], rows: list[tuple[Any, ...]], clash: str) -> None:
+    """Many rows at once: one statement over arrays on PostgreSQL, one prepared statement on SQLite."""
     if not rows:
         return
+    into = f"INSERT INTO {table} ({', '.join(columns)})"
     if connection.dialect.name == "postgresql":
-        arrays = ", ".join(f"%s::{kind}[]" for kind in _COLUMNS.values())
-        connection.exec_driver_sql(
-            f"INSERT INTO search_performance ({', '.join(_COLUMNS)}) SELECT * FROM unnest({arrays}) "  # noqa: S608
-            f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in written)}",
-            tuple([row[column] for row in rows] for column in _COLUMNS),
-        )
+        arrays = ", ".join(f"%s::{kind}[]" for kind in columns.values())
+        by_column = tuple(list(column) for column in zip(*rows, strict=True))
+        connection.exec_driver_sql(f"{into} SELECT * FROM unnest({arrays}) ON CONFLICT {clash}", by_column)  # noqa: S608
         return
-    statement = sqlite.insert(search_performance)
-    upsert = statement.on_conflict_do_update(
-        index_elements=list(_KEY), set_={column: statement.excluded[column] for column in written}
-    )
-    connection.execute(upsert, rows)
+    marks = ", ".join("?" * len(columns))
+    connection.exec_driver_sql(f"{into} VALUES ({marks}) ON CONFLICT {clash}", rows)

@@ -15,6 +15,7 @@ from trigpoint.graph.paging import Key, Page, PageRequest, pagination, position,
 from trigpoint.graph.queries import can_match, is_selective
 from trigpoint.graph.search_text import contains, fold
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
+from trigpoint.graph.totals import total_of
 
 _row = search_performance.c
 LATEST = (
@@ -51,9 +52,12 @@ def list_performance(
     scope = scope_of("search-performance", project_id, chosen)
     at = position(request, scope, LATEST)
     everything = _counted_periods(connection, project_id, PerformanceFilter())
-    total = _total(connection, project_id, chosen)
+    if chosen == PerformanceFilter(date_start=chosen.date_start, date_end=chosen.date_end):
+        total = _counted_periods(connection, project_id, chosen)
+    else:
+        total = total_of(connection, project_id, everything, chosen, lambda: _total(connection, project_id, chosen))
     statement = select(*_COLUMNS).where(*_walked(project_id, chosen))
-    if (chosen.query or chosen.page_url) and is_selective(total, everything, at):
+    if chosen.entity_id or ((chosen.query or chosen.page_url) and is_selective(total, everything, at)):
         hits = select(_row.id).where(*_gathered(project_id, chosen)).cte("hits").prefix_with("MATERIALIZED")
         statement = select(*_COLUMNS).join(hits, hits.c.id == _row.id)
     rows, follows = rows_from(connection, statement, LATEST, at)
@@ -75,8 +79,6 @@ def compare_periods(
 
 
 def _total(connection: Connection, project_id: str, chosen: PerformanceFilter) -> int:
-    if chosen.query is None and chosen.page_url is None and chosen.entity_id is None:
-        return _counted_periods(connection, project_id, chosen)
     if chosen == PerformanceFilter(query=chosen.query):
         return _counted_texts(connection, search_query, project_id, chosen.query)
     if chosen == PerformanceFilter(page_url=chosen.page_url):
@@ -126,8 +128,8 @@ def _plain(project_id: str, chosen: PerformanceFilter) -> list[ColumnElement[boo
         where.append(_row.entity_id == chosen.entity_id)
     if chosen.date_start is not None:
         where.append(_row.date_start >= chosen.date_start)
-    if chosen.date_end is not None:
-        where.append(_row.date_end <= chosen.date_end)
+    if chosen.date_end is not None:  # a period starts before it ends, which the index can use
+        where += [_row.date_start <= chosen.date_end, _row.date_end <= chosen.date_end]
     return where
 
 

@@ -30,8 +30,9 @@ from trigpoint.errors import GraphNotFound
 from trigpoint.graph.filters import BlockFilter, EntityFilter
 from trigpoint.graph.models import Entity, Project, QuotableBlock
 from trigpoint.graph.paging import Key, Page, PageRequest, Position, pagination, position, rows_from, scope_of
-from trigpoint.graph.search_text import contains, fold, gram_word, has_grams, term_grams
+from trigpoint.graph.search_text import contains, fold, gram_word, has_grams, term_grams, unindexed
 from trigpoint.graph.tables import block_count, entity, entity_count, project, quotable_block
+from trigpoint.graph.totals import total_of
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID
 
 _SAMPLE = 400  # newest entities that tell whether a search term is common
@@ -97,8 +98,9 @@ def list_entities(connection: Connection, project_id: str, chosen: EntityFilter,
     else:
         grams = term_grams(fold(chosen.search))
         if grams and not _is_common(connection, project_id, chosen.search):
-            candidates = _with_grams(connection, candidates, grams)
-        total = _count(connection, candidates)
+            driven = select(entity.c.seq).where(*_entity_conditions(project_id, chosen, by_index=False))
+            candidates = _with_grams(connection, driven, grams)
+        total = total_of(connection, project_id, everything, chosen, lambda: _count(connection, candidates))
     statement = select(*_ENTITY_COLUMNS).where(*where)
     if chosen.search is not None and is_selective(total, everything, at):
         hits = candidates.cte("hits").prefix_with("MATERIALIZED")
@@ -116,8 +118,11 @@ def list_blocks(
     everything = _counted_blocks(connection, project_id, None)
     candidates = select(quotable_block.c.id).where(*where)
     by_counter = chosen == BlockFilter(claim_type=chosen.claim_type)
-    total = _counted_blocks(connection, project_id, chosen.claim_type) if by_counter else _count(connection, candidates)
-    statement = select(quotable_block).where(*where)
+    if by_counter:
+        total = _counted_blocks(connection, project_id, chosen.claim_type)
+    else:
+        total = total_of(connection, project_id, everything, chosen, lambda: _count(connection, candidates))
+    statement = select(quotable_block).where(*_block_conditions(project_id, chosen, walking=True))
     if not by_counter and chosen.entity_id is None and is_selective(total, everything, at):
         hits = candidates.cte("hits").prefix_with("MATERIALIZED")
         statement = select(quotable_block).join(hits, hits.c.id == quotable_block.c.id)
@@ -152,23 +157,28 @@ def _counted_blocks(connection: Connection, project_id: str, claim_type: str | N
     return _summed(connection, block_count, block_count.c.project_id == project_id, *where)
 
 
-def _entity_conditions(project_id: str, chosen: EntityFilter) -> list[ColumnElement[bool]]:
+def _entity_conditions(project_id: str, chosen: EntityFilter, *, by_index: bool = True) -> list[ColumnElement[bool]]:
     if chosen.concept_kind is not None and chosen.entity_type == "concept":
         chosen = replace(chosen, entity_type=None)  # a kind implies it, and the kind has the narrower index
-    where: list[ColumnElement[bool]] = [entity.c.project_id == project_id]
-    if chosen.entity_type is not None:
-        where.append(entity.c.entity_type == chosen.entity_type)
-    if chosen.status is not None:
-        where.append(entity.c.status == chosen.status)
-    if chosen.concept_kind is not None:
-        where.append(entity.c.concept_kind == chosen.concept_kind)
+    wanted = {
+        "project_id": project_id,
+        "entity_type": chosen.entity_type,
+        "status": chosen.status,
+        "concept_kind": chosen.concept_kind,
+    }
+    where: list[ColumnElement[bool]] = [
+        (entity.c[name] if by_index else unindexed(entity.c[name])) == value
+        for name, value in wanted.items()
+        if value is not None
+    ]
     if chosen.search is not None:
         where.append(contains(entity.c.folded, fold(chosen.search)))
     return where
 
 
-def _block_conditions(project_id: str, chosen: BlockFilter) -> list[ColumnElement[bool]]:
+def _block_conditions(project_id: str, chosen: BlockFilter, *, walking: bool = False) -> list[ColumnElement[bool]]:
     block = quotable_block.c
+    until = unindexed(block.verified_until) if walking else block.verified_until
     where: list[ColumnElement[bool]] = [block.project_id == project_id]
     if chosen.entity_id is not None:
         where.append(block.entity_id == chosen.entity_id)
@@ -178,9 +188,9 @@ def _block_conditions(project_id: str, chosen: BlockFilter) -> list[ColumnElemen
         term = chosen.topic_tag
         where.append(contains(block.topic_folded, fold(term)) if can_match(term) else false())
     if chosen.verified_from is not None:
-        where.append(block.verified_until >= chosen.verified_from)
+        where.append(until >= chosen.verified_from)
     if chosen.verified_to is not None:
-        where.append(block.verified_until <= chosen.verified_to)
+        where.append(until <= chosen.verified_to)
     return where
 
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ARRAY, Boolean, Integer, Text, TypeDecorator
+from sqlalchemy import ARRAY, Boolean, ColumnElement, Integer, Text, TypeDecorator
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -98,3 +98,23 @@ class has_grams(FunctionElement[bool]):  # noqa: N801  reads as SQL
 def _contained(element: Any, compiler: Any, **kw: Any) -> str:
     left, right = element.clauses
     return f"{compiler.process(left, **kw)} @> {compiler.process(right, **kw)}"
+
+
+class unindexed(FunctionElement[Any]):  # noqa: N801  reads as SQL
+    """A column that SQLite shall not look up by an index here: it has no statistics to choose well by."""
+
+    inherit_cache = True
+
+    def __init__(self, column: ColumnElement[Any]) -> None:
+        super().__init__(column)
+        self.type = column.type
+
+
+@compiles(unindexed, "sqlite")
+def _plus(element: Any, compiler: Any, **kw: Any) -> str:
+    return f"+{compiler.process(element.clauses, **kw)}"
+
+
+@compiles(unindexed, "postgresql")
+def _bare(element: Any, compiler: Any, **kw: Any) -> str:
+    return str(compiler.process(element.clauses, **kw))

@@ -179,6 +179,7 @@ search_query, search_page = (
         Column("folded", Sorted, nullable=False),
         Column("n", BigInteger, nullable=False, server_default="0"),
         PrimaryKeyConstraint("project_id", "text"),
+        sqlite_with_rowid=False,
     )
     for name in ("search_query", "search_page")
 )
@@ -249,7 +250,7 @@ for _filters in ((), ("entity_id",), ("claim_type",)):
         desc(_block.id),
     )
 Index("ix_quotable_block_verified", _block.project_id, _block.verified_until, _block.claim_type)
-Index("ix_quotable_block_topic", _block.project_id, _block.topic_folded, _block.claim_type)
+Index("ix_quotable_block_topic", _block.project_id, _block.topic_folded, _block.claim_type, _block.id)
 
 event_log = Table(
     "event_log",

@@ -176,6 +176,7 @@ def create_tables() -> None:
         sa.Column("n", sa.BigInteger(), server_default="0", nullable=False),
         sa.ForeignKeyConstraint(["project_id"], ["project.id"], name=op.f("fk_search_page_project_id")),
         sa.PrimaryKeyConstraint("project_id", "text", name=op.f("pk_search_page")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "search_query",
@@ -185,6 +186,7 @@ def create_tables() -> None:
         sa.Column("n", sa.BigInteger(), server_default="0", nullable=False),
         sa.ForeignKeyConstraint(["project_id"], ["project.id"], name=op.f("fk_search_query_project_id")),
         sa.PrimaryKeyConstraint("project_id", "text", name=op.f("pk_search_query")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "entity_relation",
@@ -288,7 +290,7 @@ def create_tables() -> None:
         unique=False,
     )
     op.create_index(
-        "ix_quotable_block_topic", "quotable_block", ["project_id", "topic_folded", "claim_type"], unique=False
+        "ix_quotable_block_topic", "quotable_block", ["project_id", "topic_folded", "claim_type", "id"], unique=False
     )
     op.create_index(
         "ix_quotable_block_verified", "quotable_block", ["project_id", "verified_until", "claim_type"], unique=False
