@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ Mask = npt.NDArray[np.bool_]
 Where = Mapping[str, Any]
 
 _DIMENSIONS = 384
+_MOST_REMEMBERED = 32  # filters a snapshot
 
 
 def rounded_cosines(matrix: Vector, vector: Vector) -> npt.NDArray[np.float64]:
@@ -28,14 +29,16 @@ def rounded_cosines(matrix: Vector, vector: Vector) -> npt.NDArray[np.float64]:
     return cosines.clip(0.0, 1.0).round(4)
 
 
-def best(ids: Sequence[str], scores: npt.NDArray[np.float64], k: int) -> list[tuple[str, float]]:
-    """The k best (id, score) pairs, best first, equal scores in order of id."""
+def best(
+    ids: Sequence[str], places: npt.NDArray[np.intp], scores: npt.NDArray[np.float64], k: int
+) -> list[tuple[str, float]]:
+    """The k best (id, score) pairs, best first, equal scores in order of id. `scores` are those of `ids` at `places`."""
     if len(scores) > k:
         cut = np.partition(scores, len(scores) - k)[len(scores) - k]
         keep = np.flatnonzero(scores >= cut)
     else:
         keep = np.arange(len(scores))
-    pairs = [(ids[i], float(scores[i])) for i in keep.tolist()]
+    pairs = [(ids[places[i]], float(scores[i])) for i in keep.tolist()]
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
@@ -47,6 +50,7 @@ class _Rows:
     matrix: Vector
     metadatas: list[Mapping[str, Any]]
     columns: dict[str, npt.NDArray[Any]]
+    remembered: dict[str, npt.NDArray[np.intp]] = field(default_factory=dict)
 
     def column(self, key: str) -> npt.NDArray[Any]:
         if key not in self.columns:
@@ -69,11 +73,24 @@ class _Rows:
                 result &= _compare(self.column(key), operation, operand)
         return result
 
-    def chosen(self, where: Where | None) -> tuple[Sequence[str], Vector]:
+    def places(self, where: Where | None) -> npt.NDArray[np.intp]:
+        """The rows that the filter lets through, in order; remembered, since the same filters come again and again."""
         if where is None:
-            return self.ids, self.matrix[: len(self.ids)]
-        rows = np.flatnonzero(self.mask(where))
-        return [self.ids[i] for i in rows], self.matrix[rows]
+            return np.arange(len(self.ids))
+        key = repr(where)
+        found = self.remembered.get(key)
+        if found is None:
+            found = np.flatnonzero(self.mask(where))
+            if len(self.remembered) >= _MOST_REMEMBERED:
+                self.remembered.clear()
+            self.remembered[key] = found
+        return found
+
+    def cosines(self, places: npt.NDArray[np.intp], vector: Vector) -> npt.NDArray[np.float64]:
+        """Of these rows. Where they are many, scoring all and choosing then is cheaper than copying their vectors."""
+        if 3 * len(places) > len(self.ids):
+            return rounded_cosines(self.matrix[: len(self.ids)], vector)[places]
+        return rounded_cosines(self.matrix[places], vector)
 
 
 class Mirror:
@@ -86,12 +103,15 @@ class Mirror:
         self._writing = threading.Lock()
 
     def nearest(self, vector: Vector, k: int, where: Where | None) -> list[tuple[str, float]]:
-        ids, matrix = self._rows.chosen(where)
-        return best(ids, rounded_cosines(matrix, vector), k)
+        rows = self._rows
+        places = rows.places(where)
+        return best(rows.ids, places, rows.cosines(places, vector), k)
 
     def scores(self, vector: Vector, where: Where | None) -> dict[str, float]:
-        ids, matrix = self._rows.chosen(where)
-        return dict(zip(ids, rounded_cosines(matrix, vector).tolist(), strict=True))
+        rows = self._rows
+        places = rows.places(where)
+        scores = rows.cosines(places, vector)
+        return dict(zip((rows.ids[i] for i in places.tolist()), scores.tolist(), strict=True))
 
     def score_of(self, vector: Vector, ids: Sequence[str], where: Where | None = None) -> dict[str, float]:
         with self._writing:
