@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -317,6 +318,7 @@ def test_d7_a_search_beside_an_ingest_sees_all_of_the_document_or_nothing(bench:
         while not stop.is_set():
             for mode in ("semantic", "hybrid"):
                 seen.add(len(bench.search("survey item", max_results=1000, mode=mode)))
+                time.sleep(0.02)  # batches give way to questions: questions without a pause would leave them no time
 
     with ThreadPoolExecutor(2) as pool:
         watchers = [pool.submit(watch) for _ in range(2)]

@@ -209,6 +209,7 @@ async def test_a_long_ingest_reports_progress_and_the_server_answers_meanwhile(s
             found = await client.call("search_application_docs", {"query": "survey"})
             assert found["results_count"] == 0 or ingest.done() or seen[-1][0] >= 95
             answers += 1
+            await asyncio.sleep(0.05)
         outcome = await ingest
     assert outcome["status"] == "success"
     assert answers > 3
