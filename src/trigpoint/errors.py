@@ -497,3 +497,13 @@ class GraphNotFound(GraphError):
 class GraphConflict(GraphError):
     code = "CONFLICT"
     status = 409
+
+
+# --- backup -----------------------------------------------------------------------------------
+
+
+class BackupError(TrigpointError):
+    """A backup cannot be taken or put back. Says of which file, and what to do."""
+
+    code = "backup_error"
+    status = 422

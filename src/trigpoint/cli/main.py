@@ -23,6 +23,8 @@ NOUNS = {
     "demo": "A local planning portal and sample applications.",
     "library": "Your own sources: ingest, ask, cite.",
     "graph": "Load and look at the graph of projects, entities and relations.",
+    "backup": "The data folder as one archive, also while everything runs.",
+    "restore": "A data folder out of a backup.",
     "doctor": "Check the stores, Tesseract, the model and the ports.",
 }
 

@@ -14,7 +14,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +28,7 @@ import numpy.typing as npt
 
 from trigpoint.config import Settings
 from trigpoint.errors import StoreError, StoreInUse, StoreUnavailable
+from trigpoint.storage.export import OwnerDoor, write_records
 from trigpoint.storage.mirror import Mirror, Where, rounded_cosines
 
 log = logging.getLogger("trigpoint.storage")
@@ -37,7 +39,7 @@ Metadata = Mapping[str, str | int | float | bool]
 _LARGEST_BATCH = 2000  # Chroma refuses more than 5,461
 _PAGE = 5000
 _OVERFETCH = 400  # asked of a server's approximate index, so that the best few are among them
-_FINGERPRINT = "embedding_fingerprint"
+FINGERPRINT = "embedding_fingerprint"
 _BEING_MADE = "hnsw segment reader"  # a server says so to readers for a moment while a collection's first records go in
 _CONNECT_SECONDS = 4.0
 _ANSWER_SECONDS = 60.0
@@ -74,6 +76,12 @@ class Collection:
     @property
     def name(self) -> str:
         return str(self._collection.name)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nothing changes meanwhile; changes of others wait."""
+        with self._writing:
+            yield
 
     def upsert(
         self, ids: Sequence[str], embeddings: Vector, documents: Sequence[str], metadatas: Sequence[Metadata]
@@ -225,7 +233,9 @@ class ChromaStore:
 
     def __init__(self, settings: Settings, store: Literal["documents", "policies"]) -> None:
         self._lock: IO[str] | None = None
+        self._door: OwnerDoor | None = None
         self._collections: dict[str, Collection] = {}
+        self._opening = threading.RLock()
         self.folder: Path | None = None
         if settings.chroma_url is not None:
             self._client = _connect(settings.chroma_url)
@@ -233,6 +243,7 @@ class ChromaStore:
             self.folder = settings.chroma_dir(store)
             self._lock = _own(self.folder)
             self._client = _open_folder(self.folder)
+            self._door = OwnerDoor(self.folder, self.held)
 
     @property
     def owned(self) -> bool:
@@ -241,10 +252,12 @@ class ChromaStore:
 
     def collection(self, name: str, fingerprint: str | None = None) -> Collection:
         """The collection of that name, made if need be. Warns when its vectors are of another embedding (D10)."""
-        if name not in self._collections:
-            metadata = {_FINGERPRINT: fingerprint} if fingerprint else None
+        if name in self._collections:
+            return self._collections[name]
+        with self._opening:
+            metadata = {FINGERPRINT: fingerprint} if fingerprint else None
             raw = _ask(self._client.get_or_create_collection, name, metadata=metadata, embedding_function=None)
-            stored = (raw.metadata or {}).get(_FINGERPRINT)
+            stored = (raw.metadata or {}).get(FINGERPRINT)
             if fingerprint and stored and stored != fingerprint:
                 log.warning(
                     "Collection %s was written with another embedding (%s, now %s): reindex it so that old and new "
@@ -253,14 +266,28 @@ class ChromaStore:
                     stored,
                     fingerprint,
                 )
-            self._collections[name] = Collection(raw, owned=self.owned)
-        return self._collections[name]
+            return self._collections.setdefault(name, Collection(raw, owned=self.owned))
+
+    @contextmanager
+    def held(self) -> Iterator[Callable[[Path], None]]:
+        """The whole store stands still; yields `export(folder)`, which writes every collection as files."""
+        with self._opening, ExitStack() as still:
+            for name in sorted(self._collections):
+                still.enter_context(self._collections[name].held())
+            yield self._export
+
+    def _export(self, to: Path) -> None:
+        for raw in _ask(self._client.list_collections):
+            write_records(to, str(raw.name), dict(raw.metadata or {}), _raw_pages(raw))
 
     def ping(self) -> None:
         """Raises StoreUnavailable when the store does not answer."""
         _ask(self._client.heartbeat)
 
     def close(self) -> None:
+        if self._door is not None:
+            self._door.close()
+            self._door = None
         self._client.close()
         if self._lock is not None:
             self._lock.close()
@@ -271,6 +298,15 @@ class ChromaStore:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+
+def _raw_pages(raw: Any) -> Iterator[dict[str, object]]:
+    offset, include = 0, ["documents", "metadatas", "embeddings"]
+    while page := _ask(raw.get, include=include, limit=_PAGE, offset=offset):
+        if not page["ids"]:
+            return
+        yield page
+        offset += len(page["ids"])
 
 
 def _open_folder(folder: Path) -> Any:

@@ -38,10 +38,10 @@ def redis_server(settings: Settings) -> Iterator[str]:
         return
     folder = settings.data_dir / "redis"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    socket_path = _socket_path(folder)
+    path = socket_path(folder, "valkey.sock")
     with valkey.open_lock(folder, valkey.MEMBERS) as members:
-        _join(folder, socket_path, members.fileno())
-        yield f"unix://{socket_path}?db=0"
+        _join(folder, path, members.fileno())
+        yield f"unix://{path}?db=0"
 
 
 def redis_client(url: str, *, decode: bool = True) -> Redis:
@@ -93,14 +93,14 @@ def _launch_keeper(folder: Path, socket_path: Path) -> None:
     )
 
 
-def _socket_path(folder: Path) -> Path:
-    """In the data folder; in a private temporary folder where that path is too long for a socket."""
-    path = folder.absolute() / "valkey.sock"
+def socket_path(folder: Path, name: str) -> Path:
+    """In that folder; in a private temporary folder where the path is too long for a socket."""
+    path = folder.absolute() / name
     if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
         return path
-    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
     private = Path(tempfile.gettempdir()) / f"trigpoint-{os.getuid()}"
     private.mkdir(mode=0o700, exist_ok=True)
     if private.stat().st_uid != os.getuid():
         raise StoreUnavailable(f"{private} belongs to another user. Choose a shorter TRIGPOINT_DATA_DIR")
-    return private / f"{name}.sock"
+    return private / f"{digest}.sock"

@@ -1,0 +1,31 @@
+"""`trigpoint backup FILE`: the data folder as one archive, also while everything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigpoint.config import load_settings
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="Archive to write: NAME.tar.zst, NAME.tar.gz or NAME.tar.")],
+) -> None:
+    """Back up the data folder as it is at one instant. What runs goes on running."""
+    from trigpoint.storage.backup import back_up
+
+    settings = load_settings()
+    manifest = back_up(settings, file)
+    print(f"Backed up {settings.data_dir} as of {manifest.created_at}: {manifest.files} files, {_mb(manifest.size)}")
+    print(f"Written: {file.absolute()} ({_mb(file.stat().st_size)})")
+    for name in manifest.elsewhere:
+        print(f"Not in it: what {name} points to. Back that server up by its own means")
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB"

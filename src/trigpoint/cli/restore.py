@@ -1,0 +1,26 @@
+"""`trigpoint restore FILE --to DIR`: a new data folder out of a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="Archive that `trigpoint backup` wrote.")],
+    to: Annotated[Path, typer.Option(help="Data folder to make; it must be empty or not there.")],
+) -> None:
+    """Restore a backup into an empty data folder."""
+    from trigpoint.storage.restore import restore as put_back
+
+    manifest = put_back(file, to)
+    folder = to.expanduser().absolute()
+    print(f"Restored {manifest.data_dir} as of {manifest.created_at} to {folder} (version {manifest.version})")
+    for name in manifest.elsewhere:
+        print(f"Was not in it: what {name} pointed to. Restore that server by its own means")
+    print(f"Start with  TRIGPOINT_DATA_DIR={folder} trigpoint up")
