@@ -26,6 +26,8 @@ _PROPOSES = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"(?:Table |Figure )?\d+(?:[.-]\d+)*:? [A-Z][\w ,&'’/-]{0,70}")
+_SHOULD = re.compile(r"\bshould\b|\bare (?:generally )?expected to (?:provide|include|contribute)\b", re.IGNORECASE)
+_COMMITS = re.compile(r"\bwill\b|\bapplicant\b|\b(?:is|are) proposed\b", re.IGNORECASE)
 _DEFERRED = re.compile(
     r"\bto be (?:agreed|confirmed|determined|considered)\b|\bat (?:the )?(?:reserved matters|detailed design)\b"
     r"|\bsubject to (?:detailed design|further|agreement|funding)\b|\b(?:could|may|might) be (?:provided|considered|delivered)\b",
@@ -43,6 +45,8 @@ def speaks_of(text: str, about: Iterable[str], not_about: Iterable[str]) -> bool
 
 def is_recital(text: str) -> bool:
     """A sentence that says what policy asks for: "Its minimum rate … is one space per bedroom"."""
+    if _SHOULD.search(text) and not _COMMITS.search(text):
+        return True
     return bool(_POLICY.search(text) and _RECITES.search(text) and not _PROPOSES.search(text))
 
 
