@@ -39,7 +39,7 @@ from trigpoint.mcp.tools import (
     PlainText,
     Tool,
     ToolInput,
-    example_schema,
+    error_schema,
     result_body,
     status_error,
 )
@@ -138,14 +138,14 @@ class ToolServer:
 
     def descriptions(self) -> list[types.Tool]:
         """The tools as a client sees them."""
-        error_schema = example_schema(self.error_body(TrigpointError("")))
+        failure = error_schema(self.error_body)
         return [
             types.Tool(
                 name=tool.name,
                 title=tool.title,
                 description=tool.description,
                 input_schema=self._inputs[tool.name],
-                output_schema=tool.output_schema(error_schema),
+                output_schema=tool.output_schema(failure),
                 annotations=types.ToolAnnotations(
                     title=tool.title,
                     read_only_hint=tool.read_only,

@@ -139,17 +139,23 @@ def status_error(error: TrigpointError) -> dict[str, Any]:
     return {"status": "error", "error_type": error.code, "message": error.message}
 
 
-def example_schema(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema for objects like this one: the same keys, and values of the same type."""
+def error_schema(error_body: ErrorBody) -> dict[str, Any]:
+    """A schema for a surface's error objects, seen from two of them: what both have is required."""
+    plain, detailed = error_body(TrigpointError("")), error_body(InvalidInput("", problems=["one"]))
+    return _schema_like(plain, detailed)
+
+
+def _schema_like(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
-    for key, value in body.items():
-        if isinstance(value, Mapping):
-            properties[key] = example_schema(value)
-        elif isinstance(value, str):
-            properties[key] = {"const": value} if key == "status" else {"type": "string"}
+    required = [key for key in one if key in other]
+    for key in required:
+        if isinstance(one[key], Mapping) and isinstance(other[key], Mapping):
+            properties[key] = _schema_like(one[key], other[key])
+        elif isinstance(one[key], str) and isinstance(other[key], str):
+            properties[key] = {"const": one[key]} if key == "status" else {"type": "string"}
         else:
             properties[key] = {}
-    return {"type": "object", "properties": properties, "required": list(body)}
+    return {"type": "object", "properties": properties, "required": required}
 
 
 def _object_schema(schema: dict[str, Any]) -> dict[str, Any]:
