@@ -11,7 +11,8 @@ from trigpoint.graph.models import EntityGraph
 from trigpoint.policies.models import Policy
 
 _LEFT, _WIDTH, _ROW, _TOP, _BAR = 190, 1000, 46, 30, 26
-_LETTER = 7.2  # pixels that a letter of a label takes, about
+_FLAT = 1.45  # rings are wider than high, as screens are
+_LETTER = 7.6  # pixels that a letter of a label takes, about
 
 
 @dataclass(frozen=True)
@@ -111,18 +112,25 @@ class Neighbourhood:
 
 
 def draw_neighbourhood(graph: EntityGraph) -> Neighbourhood:
-    """The root in the middle, its neighbours on a ring around it, theirs on an outer one; always the same picture."""
-    near = [node for node in graph.nodes if node.hop == 1]
-    far = [node for node in graph.nodes if node.hop == 2]
-    inner = max(170.0, len(near) * 22.0)
-    outer = inner + (150.0 if far else 0.0) + max(0.0, (len(far) * 20.0 - inner - 150.0) * (1 if far else 0))
-    width, height = int(2 * outer * 1.45 + 260), int(2 * outer + 140)
-    places: dict[str, tuple[float, float]] = {graph.root_entity.id: (width / 2, height / 2)}
-    for ring, radius, turn in ((near, inner, 0.0), (far, outer, 0.35)):
-        for index, node in enumerate(ring):
-            angle = turn + 2 * math.pi * index / len(ring) - math.pi / 2
-            x, y = width / 2 + radius * 1.45 * math.cos(angle), height / 2 + radius * math.sin(angle)
-            places[node.id] = (round(x, 1), round(y, 1))
+    """The root in the middle, its neighbours on a ring around it, theirs fanned out behind them; always the same."""
+    near = [node.id for node in graph.nodes if node.hop == 1]
+    far = [node.id for node in graph.nodes if node.hop == 2]
+    inner = max(130.0, len(near) * 20.0)
+    outer = max(inner + 110.0, len(far) * 18.0) if far else inner
+    width, height = int(2 * outer * _FLAT + 260), int(2 * outer + 110)
+
+    def place(radius: float, angle: float) -> tuple[float, float]:
+        return round(width / 2 + radius * _FLAT * math.cos(angle), 1), round(
+            height / 2 - 12 + radius * math.sin(angle), 1
+        )
+
+    angles = {ident: 2 * math.pi * index / len(near) - math.pi / 2 for index, ident in enumerate(near)}
+    places = {graph.root_entity.id: place(0, 0)} | {ident: place(inner, angle) for ident, angle in angles.items()}
+    sector = min(2 * math.pi / max(len(near), 1), math.pi) * 0.85
+    for parent, children in _families(graph, near, far).items():
+        for index, child in enumerate(children):
+            share = (index + 0.5) / len(children) - 0.5
+            places[child] = place(outer, angles[parent] + share * sector)
     dots = tuple(
         Dot(*places[node.id], 11 if node.hop else 16, _two_lines(node.title), node.title, node.id, node.hop == 0)
         for node in graph.nodes
@@ -131,6 +139,18 @@ def draw_neighbourhood(graph: EntityGraph) -> Neighbourhood:
     ends = [(places.get(r.from_entity_id), places.get(r.to_entity_id)) for r in graph.relationships]
     lines = tuple(Line(*a, *b) for a, b in ends if a is not None and b is not None)
     return Neighbourhood(width, height, dots, lines)
+
+
+def _families(graph: EntityGraph, near: list[str], far: list[str]) -> dict[str, list[str]]:
+    """Each entity two steps away stands with the first neighbour that it is related to."""
+    families: dict[str, list[str]] = {}
+    for child in far:
+        ends = [(r.from_entity_id, r.to_entity_id) for r in graph.relationships]
+        parents = [a if b == child else b for a, b in ends if child in (a, b)]
+        parent = next((p for p in parents if p in near), near[0] if near else None)
+        if parent is not None:
+            families.setdefault(parent, []).append(child)
+    return families
 
 
 def _two_lines(title: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from trigpoint.api.web.asking import ask
 from trigpoint.api.web.templating import page
 from trigpoint.config import Settings
 from trigpoint.errors import ToolFailed
+from trigpoint.review.findings import pages_text
 
 _RESULTS = 12
 _LONGEST_QUERY = 500
@@ -39,6 +40,11 @@ class Found:
     pages: tuple[int, ...]
     url: str | None
     score: float
+
+    @property
+    def full_citation(self) -> str:
+        """The reference, and the pages that this passage stands on."""
+        return f"{self.citation.rstrip('. ')}, {pages_text(self.pages)}." if self.pages else self.citation
 
     @classmethod
     def of(cls, item: dict[str, Any]) -> Found:

@@ -25,6 +25,7 @@ from trigpoint.policies.models import Policy, Revision
 
 _RESULTS = 15
 _LONGEST_QUERY = 500
+_WORTH_READING = 200  # characters: more than a heading
 _MOST_WORDS = 4_000  # of a section whose words are compared one by one
 
 
@@ -124,7 +125,7 @@ async def read(request: Request) -> Response:
     section = request.query_params.get("section", "").strip()[:200]
     contents, problem = await _contents(request, revision)
     if not section and contents:
-        section = contents[0].ref
+        section = next((s.ref for s in contents if len(s.text) >= _WORTH_READING), contents[0].ref)
     answer: dict[str, Any] | None = None
     if section:
         args = {"source": policy.source, "section_ref": section, "revision_id": revision.revision_id}
@@ -132,6 +133,7 @@ async def read(request: Request) -> Response:
             answer = await ask(services.settings, "policy-kb", "get_policy_section", args)
         except ToolFailed as error:
             problem = error.message
+    before, after = _neighbours([s.ref for s in contents], answer["section_ref"] if answer else section)
     return page(
         request,
         "policy_read.html",
@@ -143,8 +145,17 @@ async def read(request: Request) -> Response:
         text=answer["text"] if answer else None,
         pages=answer.get("page_numbers", []) if answer else [],
         contents=contents,
+        before=before,
+        after=after,
         problem=problem,
     )
+
+
+def _neighbours(refs: list[str], section: str) -> tuple[str | None, str | None]:
+    if section not in refs:
+        return None, None
+    at = refs.index(section)
+    return (refs[at - 1] if at else None), (refs[at + 1] if at + 1 < len(refs) else None)
 
 
 async def difference(request: Request) -> Response:

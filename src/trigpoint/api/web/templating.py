@@ -57,6 +57,11 @@ def _words(value: object) -> str:
     return text[:1].upper() + text[1:].lower() if text.isupper() or text.islower() else text
 
 
+def _snippet(text: str) -> str:
+    """The first words of a text, on one line."""
+    return " ".join(text[:120].split())[:60]
+
+
 @cache
 def environment() -> Environment:
     made = Environment(
@@ -70,6 +75,7 @@ def environment() -> Environment:
         "day": _day,
         "moment": _moment,
         "words": _words,
+        "snippet": _snippet,
         "pages_text": lambda pages: pages_text(tuple(pages)),
     }
     made.globals |= {"static": static_url, "version": __version__}
