@@ -265,3 +265,18 @@ async def test_a_redis_that_hangs_is_reported_and_forgiven(tmp_path: Path, free_
                 return answer.status_code == 200
 
             await until(back, seconds=40)
+
+
+async def test_a_worker_can_be_stopped_while_redis_is_away(
+    fakes: FakeServers, tmp_path: Path, free_port: Callable[[], int]
+) -> None:
+    settings = load_settings(
+        redis_url=f"redis://127.0.0.1:{free_port()}/0", trigpoint_data_dir=tmp_path / "data", **fakes.settings()
+    )
+    ready = tmp_path / "ready"
+    with worker(settings, READY=str(ready)) as process:
+        await until(lambda: asyncio.to_thread(ready.exists), seconds=40)
+        await asyncio.sleep(2)
+        assert process.poll() is None
+        process.terminate()
+        assert await asyncio.to_thread(process.wait, 30) == 0

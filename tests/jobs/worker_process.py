@@ -1,4 +1,6 @@
-"""A worker as a process of its own, to be killed. `HOLD_RENDERING=file`: phase 5 waits while that file exists."""
+"""A worker as a process of its own, to be killed. `HOLD_RENDERING=file`: phase 5 waits while that file exists.
+`READY=file`: made once signals are handled.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +37,8 @@ async def main() -> None:
     stop = asyncio.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signum, stop.set)
+    if "READY" in os.environ:
+        Path(os.environ["READY"]).touch()  # noqa: ASYNC240
     await run_worker(settings, stop)
 
 

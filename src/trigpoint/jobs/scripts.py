@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from redis.asyncio import Redis
-from redis.exceptions import BusyLoadingError, RedisError
+from redis.exceptions import BusyLoadingError, OutOfMemoryError, ReadOnlyError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
@@ -22,7 +22,16 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as away (E11)
-AWAY = (RedisConnectionError, RedisTimeoutError, BusyLoadingError, StoreUnavailable, RegistryUnavailable, OSError)
+AWAY = (
+    RedisConnectionError,
+    RedisTimeoutError,
+    BusyLoadingError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    StoreUnavailable,
+    RegistryUnavailable,
+    OSError,
+)
 
 
 class Scripts:
@@ -39,7 +48,7 @@ class Scripts:
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
                 return await script(args=args)
-        except (*AWAY, RedisError) as error:
+        except AWAY as error:
             raise unavailable(error) from error
 
 

@@ -12,7 +12,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Protocol
 
@@ -89,7 +89,7 @@ class Worker:
                 if len(running) >= self._settings.worker_concurrency:
                     await asyncio.wait({*running, stopped}, return_when=asyncio.FIRST_COMPLETED)
                 else:
-                    lease = await self._next(self._queue.claim(self.name), self._queue.wait, stopped)
+                    lease = await self._next_unless(stopped)
                     if lease is not None:
                         running.add(asyncio.create_task(self._hold(lease)))
                 running = {task for task in running if not task.done()}
@@ -100,19 +100,21 @@ class Worker:
             if running:
                 await asyncio.wait(running, timeout=_STOP_SECONDS)
 
-    async def _next(
-        self, claim: Awaitable[Lease | None], wait: Callable[[float], Awaitable[None]], stopped: asyncio.Task[bool]
-    ) -> Lease | None:
+    async def _next_unless(self, stopped: asyncio.Task[bool]) -> Lease | None:
+        claiming = asyncio.create_task(self._next())
+        await asyncio.wait({claiming, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({claiming}, timeout=2 * _IDLE_SECONDS)  # a claim under way is not dropped on the floor
+        if not claiming.done():
+            claiming.cancel()
+            return None
+        return claiming.result()
+
+    async def _next(self) -> Lease | None:
         """A claimed job; or None after a while without one."""
         try:
-            lease = await claim
+            lease = await self._queue.claim(self.name)
             if lease is None:
-                waiting = asyncio.ensure_future(wait(_IDLE_SECONDS))
-                await asyncio.wait({waiting, stopped}, return_when=asyncio.FIRST_COMPLETED)
-                if not waiting.done():
-                    waiting.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await waiting
+                await self._queue.wait(_IDLE_SECONDS)
             return lease
         except AWAY:
             await patiently(self._queue.ping, what="claiming jobs")
@@ -125,15 +127,15 @@ class Worker:
         kind = self._kinds.get(lease.kind)
         if kind is None:
             log.error("job %s is of the unknown kind %s", lease.job_id, lease.kind)
-            await self._queue.done(lease)
+            await patiently(lambda: self._queue.done(lease), what="dropping a job")
             return
         work = asyncio.create_task(self._attempt(kind, lease))
         beat = asyncio.create_task(self._keep(lease))
         try:
             await asyncio.wait({work, beat}, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
-                verdict = beat.result()
-                log.info("job %s was %s; stopping it", lease.job_id, verdict)
+                verdict = beat.result() if beat.exception() is None else "lost"
+                log.info("job %s was %s; stopping it", lease.job_id, verdict, exc_info=beat.exception())
                 await _cancel(work)
                 if verdict == "cancelled":
                     await patiently(lambda: self._queue.done(lease), what="letting a cancelled job go")

@@ -25,7 +25,9 @@ class WebhookConfig(BaseModel):
 
     url: str = Field(max_length=2048, description="Callback URL (`https://` required in production)")
     secret: str = Field(min_length=1, max_length=512, description="HMAC-SHA256 signing secret", repr=False)
-    events: list[str] | None = Field(None, max_length=20, description=f"Default: all of {', '.join(EVENTS)}")
+    events: list[str] | None = Field(
+        None, min_length=1, max_length=20, description=f"Default: all of {', '.join(EVENTS)}"
+    )
 
     @field_validator("url")
     @classmethod
