@@ -118,8 +118,8 @@ class Mirror:
             rows = self._rows
             known = [(i, self._place[i]) for i in ids if i in self._place]
         if where is not None:
-            mask = rows.mask(where)
-            known = [(i, row) for i, row in known if mask[row]]
+            allowed = set(np.intersect1d(rows.places(where), [row for _, row in known], assume_unique=True).tolist())
+            known = [(i, row) for i, row in known if row in allowed]
         matrix = rows.matrix[[row for _, row in known]]
         return dict(zip((i for i, _ in known), rounded_cosines(matrix, vector).tolist(), strict=True))
 
