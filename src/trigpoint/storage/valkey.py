@@ -1,8 +1,8 @@
 """The keeper of the embedded Valkey: one small process beside the server, for as long as anybody uses the folder.
 
-Everyone who uses the server holds a shared lock on `members.lock`; the kernel drops it however they end. The keeper
-waits for that lock alone: when it gets it, nobody is left, and it shuts the server down. `keeper.lock` says that a
-keeper lives. Run as `python -m trigpoint.storage.valkey FOLDER SOCKET`.
+Everyone who uses the server holds a shared lock on `members.lock`; the kernel drops it however they end. When the
+keeper gets that lock alone, nobody is left, and it shuts the server down; one that dies before is started again.
+`keeper.lock` says that a keeper lives. Run as `python -m trigpoint.storage.valkey FOLDER SOCKET`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import IO
 
 MEMBERS, KEEPER, STARTING = "members.lock", "keeper.lock", "starting.lock"
+_LOOK_SECONDS = 0.1
+_LONGEST_PAUSE_SECONDS = 5.0
 
 
 def open_lock(folder: Path, name: str) -> IO[bytes]:
@@ -39,11 +41,33 @@ def keep(folder: Path, path: Path) -> int:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         server = None if answers(path) else _start(folder, path)
         try:
-            fcntl.flock(members, fcntl.LOCK_EX)
+            server = _attend(folder, path, members, server)
         finally:
             _stop(path, server)
             fcntl.flock(keeper, fcntl.LOCK_UN)  # before the members' lock, so that whoever waits sees no keeper
     return 0
+
+
+def _attend(
+    folder: Path, path: Path, members: IO[bytes], server: subprocess.Popen[bytes] | None
+) -> subprocess.Popen[bytes] | None:
+    """Until nobody is left. A server that died is started again, less and less eagerly."""
+    pause = _LOOK_SECONDS
+    while not _alone(members):
+        time.sleep(_LOOK_SECONDS)
+        if server.poll() is not None if server is not None else not answers(path):
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+            server = _start(folder, path)
+    return server
+
+
+def _alone(members: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(members, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _start(folder: Path, path: Path) -> subprocess.Popen[bytes]:
