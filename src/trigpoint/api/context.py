@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from trigpoint.api.errors import send_unexpected
 from trigpoint.ids import new_request_id
 from trigpoint.logs import request_id
+from trigpoint.metrics import count_request
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +45,11 @@ class RequestContext:
         try:
             await self.app(scope, receive, send_with_headers)
         finally:
+            seconds = time.perf_counter() - started
+            count_request(scope, status, seconds)
             level = logging.INFO if status >= 400 or scope["method"] != "GET" else logging.DEBUG
             if log.isEnabledFor(level):
-                took = (time.perf_counter() - started) * 1000
-                log.log(level, "%s %s %d %.1f ms", scope["method"], scope["path"], status, took)
+                log.log(level, "%s %s %d %.1f ms", scope["method"], scope["path"], status, seconds * 1000)
             request_id.reset(token)
 
 

@@ -12,6 +12,7 @@ from trigpoint.documents.models import AlreadyIngested, Ingested, IngestOutcome,
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import ExtractionFailed, InvalidReference, NoChunks, UnsupportedFileType, shorten
+from trigpoint.metrics import INGESTED_PAGES
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.chunk import Chunk, TextChunker, document_text
 from trigpoint.text.classify import DocumentClassifier
@@ -92,6 +93,7 @@ class DocumentIngest:
 
         extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
         read(extraction.page_count, extraction.page_count)
+        INGESTED_PAGES.labels("documents", extraction.method).inc(extraction.page_count)
         return extraction
 
     def _row(

@@ -27,6 +27,7 @@ from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.scripts import AWAY, patiently
 from trigpoint.jobs.webhooks import Delivery, Outbox
 from trigpoint.logs import request_id
+from trigpoint.metrics import JOBS, WEBHOOKS
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.redis import redis_client, redis_server
 
@@ -155,10 +156,13 @@ class Worker:
             else:
                 await kind.run(lease)
             await patiently(lambda: self._queue.done(lease), what="finishing a job")
+            JOBS.labels(lease.kind, "done").inc()
         except LeaseLost:
+            JOBS.labels(lease.kind, "lost").inc()
             log.info("job %s is no longer ours", lease.job_id)
             await patiently(lambda: self._queue.done(lease), what="letting a job go")
         except Exception as error:
+            JOBS.labels(lease.kind, "broke off").inc()
             log.exception("job %s, try %d of %d, broke off", lease.job_id, lease.tries, MAX_TRIES)
             problem = f"Unexpected {type(error).__name__} after {MAX_TRIES} tries; see the worker's log"
             if lease.tries >= MAX_TRIES:
@@ -200,6 +204,7 @@ class Worker:
     async def _send(self, sender: Sender, delivery: Delivery) -> None:
         outcome = await sender.send(delivery)
         status = await patiently(lambda: self._outbox.settle(delivery, outcome), what="recording a delivery")
+        WEBHOOKS.labels("tried again" if status == "pending" else status).inc()
         log.info("%s: %s%s", delivery, status, f" ({outcome.error})" if outcome.error else "")
 
     async def _purge(self) -> None:

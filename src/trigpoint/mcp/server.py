@@ -43,6 +43,7 @@ from trigpoint.mcp.tools import (
     result_body,
     status_error,
 )
+from trigpoint.metrics import CONTENT_TYPE, TOOL_CALLS, exposition
 
 __all__ = ["Call", "PlainText", "Tool", "ToolInput", "ToolServer", "status_error"]
 
@@ -103,6 +104,7 @@ class ToolServer:
         return Starlette(
             routes=[
                 Route("/health", _health, methods=["GET"]),
+                Route("/metrics", _metrics, methods=["GET"]),
                 Route("/sse", _SseEndpoint(self._server, sse)),
                 Mount("/messages/", app=sse.handle_post_message),
                 Route("/mcp", StreamableHTTPASGIApp(sessions)),
@@ -179,6 +181,8 @@ class ToolServer:
             failure = TrigpointError(f"Internal error. The server's log has the details under {call.request_id}")
             body = self.error_body(failure)
         took = (time.perf_counter() - started) * 1000
+        known = params.name if params.name in self.tools else "unknown"
+        TOOL_CALLS.labels(self.name, known, failure.code if failure else "ok").observe(took / 1000)
         outcome = f"{failure.code}: {shorten(failure.message, 300)}" if failure else "ok"
         log.info("%s %s in %.0f ms", shorten(params.name), outcome, took)
         return _tool_result(body, failed=failure is not None)
@@ -219,6 +223,10 @@ class _SseEndpoint:
 
 async def _health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
+
+
+async def _metrics(request: Request) -> Response:
+    return Response(exposition(), media_type=CONTENT_TYPE)
 
 
 def _tool_result(body: dict[str, Any], *, failed: bool) -> types.CallToolResult:

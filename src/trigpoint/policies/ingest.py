@@ -11,6 +11,7 @@ from pathlib import Path
 
 from trigpoint.config import Settings
 from trigpoint.errors import FileMissing, NoContent, shorten
+from trigpoint.metrics import INGESTED_PAGES
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.passages import Passage, PolicyChromaClient, passage_id, revision_metadata
 from trigpoint.text.chunk import TextChunker
@@ -86,7 +87,9 @@ class PolicyIngest:
         def read(done: int, total: int) -> None:
             report(_READ * done / max(1, total), _STORED, f"read {done} of {total} pages")
 
-        return self.processor.extract(path, progress=read, cancelled=cancelled)
+        extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
+        INGESTED_PAGES.labels("policies", extraction.method).inc(extraction.page_count)
+        return extraction
 
     def _chunk(self, extraction: Extraction) -> list[SectionChunk]:
         pages = strip_running_lines(extraction.pages)

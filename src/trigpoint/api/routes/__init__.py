@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from trigpoint.api.routes import downloads, health, policies, reviews, revisions, webhooks
+from trigpoint.api.routes import downloads, health, metrics, policies, reviews, revisions, webhooks
 from trigpoint.config import Settings
 
 
 def routers(settings: Settings) -> list[APIRouter]:
     """All of them, in the order in which they are looked through. Others (the graph, the pages) are added here."""
-    return [reviews.router, downloads.router, webhooks.router, policies.router, revisions.router, health.router]
+    resources = (reviews, downloads, webhooks, policies, revisions)
+    return [*(module.router for module in resources), health.router, metrics.router]
