@@ -1,0 +1,186 @@
+"""Reviews as pages: submit, list, watch, read, download, compare, cancel."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import httpx
+import orjson
+import pytest
+from site_in_process import advance, complete, fail, result
+
+
+def test_the_first_page_offers_the_form_and_every_aspect(site: httpx.Client) -> None:
+    answer = site.get("/")
+    assert answer.status_code == 200
+    assert 'name="application_ref"' in answer.text
+    assert answer.text.count('name="focus_areas"') == 10
+    assert "No reviews yet" in answer.text
+
+
+def test_a_submitted_review_is_queued_and_its_page_shows_the_phases(
+    site: httpx.Client, submit: Callable[..., str]
+) -> None:
+    place = submit(focus_areas=["cycle_parking", "junctions"])
+    shown = site.get(place)
+    assert shown.status_code == 200
+    assert "Waiting for a worker" in shown.text
+    assert shown.text.count("data-phase=") == 5
+    assert '<noscript><meta http-equiv="refresh"' in shown.text
+    stored = site.get("/api/v1" + place).json()
+    assert stored["status"] == "queued"
+
+
+def test_a_reference_of_another_form_is_refused_and_kept_in_the_form(site: httpx.Client) -> None:
+    answer = site.post("/reviews", data={"application_ref": 'ABC"><script>x</script>'})
+    assert answer.status_code == 422
+    assert "Expected format" in answer.text
+    assert "<script>x" not in answer.text.lower()
+    assert 'role="alert"' in answer.text
+    assert site.get("/api/v1/reviews").json()["total"] == 0
+
+
+def test_an_unknown_focus_area_is_refused_with_the_valid_ones(site: httpx.Client) -> None:
+    answer = site.post("/reviews", data={"application_ref": "25/01178/REM", "focus_areas": "parking"})
+    assert answer.status_code == 422
+    assert "cycle_parking" in answer.text
+
+
+def test_a_second_review_of_the_same_application_is_refused(site: httpx.Client, submit: Callable[..., str]) -> None:
+    submit()
+    answer = site.post("/reviews", data={"application_ref": "25/01178/REM"})
+    assert answer.status_code == 409
+    assert "already queued or processing" in answer.text
+
+
+def test_the_stream_tells_progress_and_ends_when_the_review_does(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place = submit()
+    ending = threading.Timer(0.3, lambda: complete(clean_redis_url, result()))
+    ending.start()
+    with site.stream("GET", f"{place}/events") as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        lines = [line for line in stream.iter_lines() if line.startswith(("event:", "data:"))]
+    ending.join()
+    assert lines[0] == "event: progress"
+    assert orjson.loads(lines[1][6:])["status"] == "queued"
+    assert lines[-2] == "event: done"
+    assert orjson.loads(lines[-1][6:]) == {"status": "completed", "phase_number": 0, "percent": 100, "detail": ""}
+
+
+def test_a_running_review_shows_where_it_is(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place = submit()
+    advance(clean_redis_url, 3, "Reading <b>Plans</b>.pdf")
+    shown = site.get(place).text
+    assert 'value="40"' in shown
+    assert "Reading &lt;b&gt;Plans&lt;/b&gt;.pdf" in shown
+    assert shown.count('class="done"') == 2
+
+
+def test_a_finished_review_shows_findings_beside_their_evidence(site: httpx.Client, finished: str) -> None:
+    shown = site.get(finished).text
+    assert 'class="rating amber' in shown
+    assert "Each house is provided with 2 cycle parking spaces per dwelling." in shown
+    assert f'href="{finished}/evidence/1"' in shown
+    assert "/policies/LTN_1_20/read?revision=rev_LTN_1_20_2020_07&amp;section=Table%2011-1" in shown
+    for part in ("Policy matrix", "Recommendations", "Suggested conditions"):
+        assert part in shown
+
+
+def test_words_of_others_never_become_markup(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place = submit()
+    complete(clean_redis_url, result(text="<img src=x onerror=alert(1)>\"'{{7*7}}"))
+    shown = site.get(place).text
+    assert "<img src=x" not in shown
+    assert "&lt;img src=x onerror=alert(1)&gt;" in shown
+    assert "<img src=x" not in site.get(f"{place}/evidence/1").text
+
+
+def test_a_failed_review_says_why_and_can_be_tried_again(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place = submit()
+    fail(clean_redis_url, "Application not found on Cherwell planning portal")
+    shown = site.get(place).text
+    assert "Application not found on Cherwell planning portal" in shown
+    assert "Try again" in shown
+
+
+@pytest.mark.parametrize(
+    ("form", "media_type", "begins"),
+    [
+        ("markdown", "text/markdown", b"# Cycle"),
+        ("json", "application/json", b"{"),
+        ("pdf", "application/pdf", b"%PDF-"),
+        ("letter", "application/pdf", b"%PDF-"),
+    ],
+)
+def test_every_form_can_be_downloaded(
+    site: httpx.Client, finished: str, form: str, media_type: str, begins: bytes
+) -> None:
+    answer = site.get(f"{finished}/download/{form}")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith(media_type)
+    assert answer.headers["content-disposition"].startswith("attachment;")
+    assert answer.content.startswith(begins)
+
+
+def test_an_unfinished_review_cannot_be_downloaded(site: httpx.Client, submit: Callable[..., str]) -> None:
+    answer = site.get(f"{submit()}/download/pdf")
+    assert answer.status_code == 400
+    assert "queued" in answer.text
+
+
+def test_cancelling_by_the_button_cancels(site: httpx.Client, submit: Callable[..., str]) -> None:
+    place = submit()
+    assert site.post(f"{place}/cancel").headers["location"] == place
+    assert "This review was cancelled" in site.get(place).text
+    assert site.get(f"/api/v1{place}").json()["status"] == "cancelled"
+    assert site.post(f"{place}/cancel").status_code == 409
+
+
+def test_the_list_filters_and_pages(site: httpx.Client, submit: Callable[..., str], clean_redis_url: str) -> None:
+    for number in range(23):
+        submit(f"25/{10000 + number}/F")
+    complete(clean_redis_url, result())
+    first = site.get("/reviews").text
+    assert "23 reviews" in first
+    assert first.count('scope="row"') == 20
+    assert 'href="/reviews?page=2"' in first
+    assert site.get("/reviews?page=2").text.count('scope="row"') == 3
+    assert "1 review<" in site.get("/reviews?status=completed").text
+    assert "1 review<" in site.get("/reviews?application_ref=25/10005/F").text
+    assert 'href="/reviews?status=queued&amp;page=2"' in site.get("/reviews?status=queued").text
+    assert site.get("/reviews?status=bogus").status_code == 400
+    assert site.get("/reviews?application_ref=x").status_code == 422
+    assert site.get("/reviews?page=0").status_code == 404
+
+
+def test_two_reviews_stand_side_by_side(
+    site: httpx.Client, submit: Callable[..., str], finished: str, clean_redis_url: str
+) -> None:
+    other = submit("25/02222/F")
+    complete(clean_redis_url, result("green", text="Parking meets the standard"))
+    ids = [place.rsplit("/", 1)[1] for place in (finished, other)]
+    shown = site.get(f"/reviews/compare?review={ids[0]}&review={ids[1]}")
+    assert shown.status_code == 200
+    assert "Better" in shown.text
+    assert "Only in the first" in shown.text
+    assert site.get(f"/reviews/compare?review={ids[0]}").status_code == 400
+
+
+def test_evidence_without_the_document_store_says_so_and_still_shows_the_quotation(
+    site: httpx.Client, finished: str
+) -> None:
+    answer = site.get(f"{finished}/evidence/1")
+    assert answer.status_code == 200
+    assert "Each house is provided with 2 cycle parking spaces per dwelling." in answer.text
+    assert "cannot be used" in answer.text
+    for address in ("evidence/2", "evidence/0", "evidence/x", "evidence/1/pages/2.png", "evidence/1/pages/..%2f.png"):
+        assert site.get(f"{finished}/{address}").status_code == 404
