@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from trigpoint import dates
-from trigpoint.errors import TrigpointError
+from trigpoint.errors import EmbeddingMismatch, TrigpointError
 from trigpoint.library.citations import References, Work, load_references
 from trigpoint.library.library import Library
 from trigpoint.library.passages import Passage, passages
-from trigpoint.library.projects import Project
+from trigpoint.library.projects import DEFAULT_MODEL, Project, is_our_model
 from trigpoint.library.sources import READERS, SourceText, read_source
 from trigpoint.library.store import DocumentRow, StoredChunk
 from trigpoint.storage.files import sha256_file
@@ -74,9 +74,16 @@ class Ingestion:
 
     def run(self, paths: Iterable[Path], *, force: bool = False, progress: Progress | None = None) -> Audit:
         """Every readable file of these paths. One that fails is reported, and the others go on."""
+        if not is_our_model(self._project.embed_model):
+            raise EmbeddingMismatch(
+                f"Project '{self._project.id}' is set to '{self._project.embed_model}', and files are embedded with "
+                f"'{DEFAULT_MODEL}'. Set embed_model to that, or send chunks with store_chunks",
+                bound_model=self._project.embed_model,
+                given_model=DEFAULT_MODEL,
+            )
         files = list(find_files(paths))
         audit = self._new_audit()
-        known = {row.path: row for row in self._library.store.documents(self._project)}
+        known = _Known(self._library.store.documents(self._project))
         for number, path in enumerate(files):
             if progress:
                 progress(number, len(files), path)
@@ -85,23 +92,29 @@ class Ingestion:
             progress(len(files), len(files), files[-1])
         return audit
 
-    def _ingest(self, path: Path, known: dict[str | None, DocumentRow], *, force: bool) -> Entry:
+    def _ingest(self, path: Path, known: _Known, *, force: bool) -> Entry:
         try:
             digest = sha256_file(path)
             doc_id = digest[:_DOC_ID_LENGTH]
-            before = known.get(str(path))
+            before = known.at(path)
             if before is not None and before.sha256 == digest and not force:
                 return Entry(str(path), "skipped", doc_id=doc_id, reason="unchanged")
-            twin = next((r for r in known.values() if r.sha256 == digest and r.path != str(path)), None)
-            if twin is not None and twin.path and Path(twin.path).exists():
+            twin = known.twin(path, digest)
+            if twin is not None and _still_says(twin, digest):
+                self._forget(before)
                 return Entry(str(path), "skipped", doc_id=doc_id, reason=f"same content as {twin.path}")
             entry = self._write(path, digest, doc_id, [before, twin])
-            known[str(path)] = DocumentRow(doc_id, str(path), None, digest, entry.chunks)
+            known.add(DocumentRow(doc_id, str(path), None, digest, entry.chunks))
             return entry
         except TrigpointError as error:
             return Entry(str(path), "failed", reason=error.message)
         except OSError as error:
             return Entry(str(path), "failed", reason=f"cannot be read ({error.strerror or error})")
+
+    def _forget(self, before: DocumentRow | None) -> None:
+        """What a file said before it became the copy of another."""
+        if before is not None:
+            self._library.store.delete_document(self._project, before.doc_id)
 
     def _write(self, path: Path, digest: str, doc_id: str, old: list[DocumentRow | None]) -> Entry:
         source = read_source(path, self._processor)
@@ -147,6 +160,32 @@ class Ingestion:
         self._audit_folder.mkdir(parents=True, exist_ok=True)
         stamp = dates.now().strftime("%Y%m%dT%H%M%S.%fZ")
         return Audit(self._audit_folder / f"{stamp}-{self._project.collection.replace('/', '-')}.jsonl")
+
+
+class _Known:
+    """The documents of the project by path and by content, as the run goes on."""
+
+    def __init__(self, rows: Iterable[DocumentRow]) -> None:
+        self._by_path: dict[str, DocumentRow] = {}
+        self._by_content: dict[str, DocumentRow] = {}
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: DocumentRow) -> None:
+        if row.path and row.sha256:
+            self._by_path[row.path] = self._by_content[row.sha256] = row
+
+    def at(self, path: Path) -> DocumentRow | None:
+        return self._by_path.get(str(path))
+
+    def twin(self, path: Path, digest: str) -> DocumentRow | None:
+        """Another file with the same content."""
+        row = self._by_content.get(digest)
+        return row if row is not None and row.path != str(path) else None
+
+
+def _still_says(row: DocumentRow, digest: str) -> bool:
+    return row.path is not None and Path(row.path).is_file() and sha256_file(Path(row.path)) == digest
 
 
 def find_files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -7,7 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trigpoint.library.sources import Heading, SourceText
+from trigpoint.library.pdf_headings import Heading
+from trigpoint.library.sources import SourceText
 from trigpoint.text.chunk import TextChunker, TokenCounter
 
 CHUNK_SIZE = 1000

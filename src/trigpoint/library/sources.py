@@ -8,28 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trigpoint.errors import ExtractionFailed, NoContent, UnsupportedFileType
+from trigpoint.library.pdf_headings import Heading, headings_of
 from trigpoint.text.chunk import PAGE_BREAK, document_text
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import clean_text
 from trigpoint.text.running_lines import strip_running_lines
-from trigpoint.text.sections import find_sections
 
 _DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s\"<>|]{2,200}", re.ASCII)
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _BLOCKS = frozenset("p li td th dt dd pre blockquote figcaption caption h1 h2 h3 h4 h5 h6 div section article".split())
-_HEADING_KINDS = frozenset("Part Chapter Section Annex Appendix Policy".split())
+_NO_TITLE = re.compile(r"^(untitled|microsoft |powerpoint )|\.(docx?|indd|pdf|pptx?|qxp|tex|dvi)$", re.IGNORECASE)
 _LARGEST_PLAIN_FILE = 64 * 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Heading:
-    """Where a section begins. Level 1 is the highest."""
-
-    start: int
-    level: int
-    title: str
 
 
 @dataclass(frozen=True)
@@ -63,17 +54,18 @@ def read_source(path: Path, processor: DocumentProcessor) -> SourceText:
 
 def _read_pdf(path: Path, processor: DocumentProcessor) -> SourceText:
     extraction = processor.extract(path)
+    outline = processor.outline(path)
     pages = strip_running_lines(extraction.pages)
     starts, offset = [], 0
     for page in pages:
         starts.append((page.number, offset))
         offset += len(page.text) + len(PAGE_BREAK)
-    marks = [mark for mark in find_sections(pages) if mark.ref.split()[0] in _HEADING_KINDS]
     return SourceText(
         text=document_text(pages),
-        headings=tuple(Heading(m.start, _level(m.ref), " ".join(f"{m.ref} {m.title or ''}".split())) for m in marks),
+        headings=headings_of(pages, outline, dict(starts)),
         pages=tuple(starts),
         labels={page.number: page.label for page in pages if page.label},
+        title=outline.title if outline.title and not _NO_TITLE.search(outline.title) else None,
         warnings=extraction.warnings,
     )
 
@@ -171,12 +163,6 @@ def _decoded(path: Path) -> tuple[str, tuple[str, ...]]:
         return clean_text(raw.decode("utf-8-sig")), ()
     except UnicodeDecodeError:
         return clean_text(raw.decode("cp1252", "replace")), ("not UTF-8: read as Windows-1252",)
-
-
-def _level(ref: str) -> int:
-    """Parts, chapters, annexes are first; "Section 4.2" is second, "Section 4.2.1" third."""
-    kind, _, number = ref.partition(" ")
-    return 1 + number.count(".") if kind == "Section" else 2 if kind == "Policy" else 1
 
 
 Reader = Callable[[Path, DocumentProcessor], SourceText]

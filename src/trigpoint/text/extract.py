@@ -27,7 +27,7 @@ from trigpoint.text.images import (
     raster_scale,
     sheet_scale,
 )
-from trigpoint.text.pages import DocumentLook, Extraction, Page, clean_text, has_text
+from trigpoint.text.pages import Bookmark, DocumentLook, Extraction, Outline, Page, clean_text, has_text
 from trigpoint.text.picture import MAX_PICTURE_PIXELS, PagePicture, find_run
 from trigpoint.text.processor import DocumentProcessor
 from trigpoint.text.survey import Opened, PageLook, PageOcr, file_identity
@@ -154,6 +154,15 @@ def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
             yield PageLook(number, "", note=f"could not be read ({shorten(error)})", unreadable=True)
 
 
+def read_outline(path: str, pages: Sequence[int]) -> Iterator[Outline]:
+    """The document's own title and bookmarks; those that lead nowhere are left out."""
+    document = _document(path)
+    title = " ".join(clean_text((document.metadata or {}).get("title") or "").split())
+    entries = [(level, " ".join(clean_text(name).split()), page) for level, name, page, *_ in document.get_toc()]
+    bookmarks = tuple(Bookmark(level, name, page) for level, name, page in entries if name and page > 0)
+    yield Outline(0, title or None, bookmarks)
+
+
 def _image_boxes(found: Any) -> list[Box]:
     """Where images lie on a page. Walks MuPDF's own list: `extractIMGINFO` takes longer than the text does."""
     boxes = []
@@ -267,6 +276,7 @@ def _highlight(page: Any, quote: str) -> bool:
 READERS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "open": read_opening,
     "text": read_text,
+    "outline": read_outline,
     "ocr": read_by_ocr,
     "picture": draw_picture,
 }

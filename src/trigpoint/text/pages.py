@@ -47,6 +47,24 @@ class DocumentLook:
     contains_drawings: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """An entry of a PDF's own outline. Level 1 is the highest; `page` is physical."""
+
+    level: int
+    title: str
+    page: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a PDF says of itself: its title, and its bookmarks in their order."""
+
+    number: int
+    title: str | None
+    bookmarks: tuple[Bookmark, ...]
+
+
 def clean_text(text: str) -> str:
     """The text without what no store or JSON can hold: NULs and other controls go, lone surrogates are replaced."""
     if not _UNPRINTABLE.search(text):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trigpoint.errors import ExtractionFailed, FileMissing, NoContent, UnsupportedFileType, shorten
 from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, SUPPORTED_SUFFIXES, is_rendering_name
-from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Page, has_text
+from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Outline, Page, has_text
 from trigpoint.text.readers import Job, Lost, ReaderPool
 from trigpoint.text.survey import (
     Opened,
@@ -77,6 +77,12 @@ class DocumentProcessor:
             raise self._nothing_found(path, survey, read)
         _log_low_confidence(path, pages)
         return Extraction(pages, method_of(pages), len(pages), (*survey.opened.warnings, *page_warnings(pages)))
+
+    def outline(self, path: Path | str) -> Outline:
+        """A PDF's own title and bookmarks; none where they cannot be read, since nothing depends on them."""
+        path = _checked(path)
+        ((_, outline),) = self._pool.run([Job("outline", {"path": str(path)}, (0,))], None)
+        return outline if isinstance(outline, Outline) else Outline(0, None, ())
 
     def close(self) -> None:
         """Ends the reader processes; a call that is running fails."""
