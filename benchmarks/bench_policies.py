@@ -22,6 +22,7 @@ from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.models import PolicyCategory, Revision
 from trigpoint.policies.passages import Passage, passage_id, revision_metadata
 from trigpoint.text.chunk import TextChunker
+from trigpoint.text.embed import WINDOW
 
 PASSAGES = 100_000
 POLICIES = 10  # of two revisions each
@@ -42,8 +43,10 @@ async def _quality(report: Report, planning: RetrievalSet) -> None:
     """Every passage of the set in windows of 800/200; a passage ranks by its best window."""
     async with _opened() as knowledge:
         revision = await _revision(knowledge, "PLANNING", date(2020, 1, 1))
-        windows = [(key, w.text) for key, text in planning.corpus.items() for w in TextChunker().chunk_text(text)]
-        vectors = knowledge.passages.embedding.embed_batch([text for _, text in windows])
+        embedding = knowledge.passages.embedding
+        chunker = TextChunker(count_tokens=embedding.count_tokens, max_tokens=WINDOW)  # as ingestion does
+        windows = [(key, w.text) for key, text in planning.corpus.items() for w in chunker.chunk_text(text)]
+        vectors = embedding.embed_batch([text for _, text in windows])
         await _store(knowledge, revision, [text for _, text in windows], vectors)
         chosen = list(planning.queries.items())[:QUESTIONS]
         words_alone = _by_words(report, knowledge, planning, dict(chosen), windows)

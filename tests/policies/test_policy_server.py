@@ -148,3 +148,15 @@ async def test_failures_have_the_envelope_of_the_contract(client: ToolClient) ->
     assert (await failure(client, "list_policy_revisions", {"source": "NONE"}))["error_type"] == "policy_not_found"
     for args in ({"query": ""}, {"query": "x", "n_results": 0}, {"query": "x", "mode": "magic"}, {}):
         assert (await failure(client, "search_policy", args))["error_type"] == "validation_error"
+
+
+async def test_without_redis_the_server_starts_and_says_what_is_missing(tmp_path: Path, free_port: Any) -> None:
+    settings = load_settings(
+        trigpoint_data_dir=tmp_path / "data",
+        redis_url=f"redis://127.0.0.1:{free_port()}/0",
+        policy_kb_port=free_port(),
+    )
+    async with serving(settings) as url, ToolClient(url) as client:
+        refused = await failure(client, "list_policy_documents", {})
+        assert refused["error_type"] == "registry_unavailable"
+        assert "REDIS_URL" in refused["message"]

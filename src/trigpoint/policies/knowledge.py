@@ -20,11 +20,12 @@ from typing import TypeVar
 
 from trigpoint.config import Settings
 from trigpoint.dates import today
-from trigpoint.errors import PolicyNotFound, RevisionNotFound, SectionNotFound, TrigpointError
+from trigpoint.errors import PolicyNotFound, RegistryUnavailable, RevisionNotFound, SectionNotFound, TrigpointError
 from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
 from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.storage.chroma import Record
 from trigpoint.storage.redis import redis_client, redis_server
 from trigpoint.text.retrieval import PassageHit, SearchMode
 from trigpoint.text.sections import normalise_ref
@@ -142,11 +143,21 @@ class PolicyKnowledge:
         policies = await self.registry.list_policies()
         await self._write(partial(self.passages.bring_words_up_to_date, answering(policies, None)))
 
-    async def keep_settled(self, ended: asyncio.Event) -> None:
-        """Settle until the end."""
+    async def repaired(self) -> bool:
+        """Repair; False where the registry cannot be reached: tools say so, and it is tried again (E11)."""
+        try:
+            await self.repair()
+        except RegistryUnavailable as error:
+            log.warning("%s", error.message)
+            return False
+        return True
+
+    async def keep_settled(self, ended: asyncio.Event, *, repaired: bool) -> None:
+        """Settle until the end; repair first, if the registry could not be reached at the start."""
         while not ended.is_set():
             try:
-                await self.settle()
+                await (self.settle() if repaired else self.repair())
+                repaired = True
             except TrigpointError as error:
                 log.warning("Policy metadata could not be brought up to date, will try again: %s", error.message)
             with contextlib.suppress(TimeoutError):
@@ -171,11 +182,12 @@ class PolicyKnowledge:
         return policy, revision
 
     def _section(self, revision: Revision, section_ref: str) -> Section:
-        key = _key(section_ref)
-        records = [
-            r for r in self.passages.passages_of(revision.revision_id) if _key(str(r.metadata["section_ref"])) == key
-        ]
-        if not records or not key:
+        passages = self.passages.passages_of(revision.revision_id)
+        by_key: dict[str, list[Record]] = {}
+        for record in passages:
+            by_key.setdefault(_key(str(record.metadata["section_ref"])), []).append(record)
+        records = next((by_key[key] for key in _keys(section_ref) if key in by_key), None)
+        if not records:
             raise SectionNotFound(revision.source, section_ref)
         pages = sorted({int(r.metadata["page_number"]) for r in records})
         text = self.passages.joined(revision.revision_id, records)
@@ -197,9 +209,9 @@ async def open_knowledge(settings: Settings) -> AsyncIterator[PolicyKnowledge]:
             passages = await asyncio.to_thread(PolicyChromaClient, settings)
             knowledge = PolicyKnowledge(settings, PolicyRegistry(redis), passages)
             try:
-                await knowledge.repair()
+                repaired = await knowledge.repaired()
                 ended = asyncio.Event()
-                keeper = asyncio.create_task(knowledge.keep_settled(ended))
+                keeper = asyncio.create_task(knowledge.keep_settled(ended, repaired=repaired))
                 try:
                     yield knowledge
                 finally:
@@ -230,6 +242,13 @@ def _wanted(policy: Policy, revision_id: str | None) -> Revision | None:
 def _key(section_ref: str) -> str:
     """References that differ in case and spacing only are the same."""
     return "".join(normalise_ref(section_ref).casefold().split())
+
+
+def _keys(section_ref: str) -> list[str]:
+    """What the reference may mean: a bare number (`11.1`, `116`) is a section or a paragraph."""
+    key = _key(section_ref)
+    bare = key[:1].isdigit()
+    return [f"{kind}{key}" for kind in ("section", "para", "policy", "chapter")] if bare else [key] if key else []
 
 
 async def _in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
