@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from messages_server import Answer, MessagesServer, failure, judgement, message, said
 from review_samples import evidence_of_text
+from scripted_servers import REF, Kept, Servers
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import AnalysisFailed
@@ -18,6 +19,8 @@ from trigpoint.review.aspects import aspect
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Judgement
 from trigpoint.review.llm import judge_by_model
+from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, ReviewResult
+from trigpoint.review.pipeline import run_review
 from trigpoint.review.rules import judge_by_rules
 from trigpoint.review.verify import verify
 
@@ -241,3 +244,31 @@ async def test_an_openai_compatible_server_works_by_its_base_url(
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         judged, _ = await _judged(evidence_of_text(TEXT), settings)
     assert (judged.model, judged.tokens, judged.aspects[0].rating) == ("openai-chat:local", 750, "amber")
+
+
+async def _whole_review(settings: Settings) -> ReviewResult:
+    async def silent(progress: Progress) -> None:
+        return None
+
+    request = ReviewRequest("rev_1", REF, ReviewOptions(focus_areas=("cycle_routes",)))
+    return await run_review(request, tools=Servers(), checkpoints=Kept(), report=silent, settings=settings)
+
+
+async def test_a_whole_review_by_model_says_which_model_and_how_many_tokens(use: Callable[..., Any]) -> None:
+    with use(judgement(**answer())) as (_, settings):
+        result = await _whole_review(settings)
+    assert result.metadata["model"] == "anthropic:claude-sonnet-4-5"
+    assert result.metadata["analyser"] == "llm"
+    assert result.metadata["total_tokens_used"] == 1000
+    assert result.metadata["fallback_from"] is None
+    assert result.review["aspects"][0]["key_issue"] == "The shared path is too narrow"
+    assert result.review["recommendations"] == ["Widen the path to 3.0 m"]
+    assert "“The shared path is 2.5m wide.” (TA.pdf, page 4)" in result.review["full_markdown"]
+
+
+async def test_a_review_that_fell_back_says_so_in_its_metadata(use: Callable[..., Any]) -> None:
+    with use(lambda _: failure(401, "authentication_error"), review_fallback=True) as (_, settings):
+        result = await _whole_review(settings)
+    assert result.metadata["model"] == "rules"
+    assert result.metadata["fallback_from"] == "anthropic:claude-sonnet-4-5"
+    assert "judged by rules instead" in result.metadata["notes"][0]

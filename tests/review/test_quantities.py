@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trigpoint.review.quantities import check_table_sums, parse_breakdowns, parse_quantities
-from trigpoint.review.sentences import split_sentences
+from trigpoint.review.sentences import fold, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -154,3 +156,25 @@ def test_a_table_row_is_its_label_with_its_values() -> None:
     rows = [s.text for s in split_sentences(text)]
     assert "Primary street shared footway 3.0m" in rows
     assert "Green corridor path 3.5m" in rows
+
+
+_PIECES = (
+    "2 |3.0m |1,200 |per |dwelling|spaces |including |and |Total|\n|\n\n|. |£|%|each |Sheffield stands |wide |(|)|-|12|Houses| of |½|\x00"
+).split("|")
+_PLANNING = st.lists(
+    st.sampled_from(_PIECES),
+    max_size=40,
+).map("".join)
+
+
+@given(st.one_of(st.text(max_size=300), _PLANNING))
+@settings(max_examples=300, deadline=None)
+def test_any_text_can_be_read_and_every_quotation_stands_in_it(text: str) -> None:
+    for quantity in parse_quantities(text):
+        assert text[quantity.start : quantity.end] == quantity.text
+        assert quantity.value >= 0
+    for sentence in split_sentences(text):
+        assert fold(sentence.text) in fold(text)
+    parse_breakdowns(text)
+    for wrong in check_table_sums(text):
+        assert wrong.stated != wrong.computed

@@ -244,3 +244,27 @@ def test_white_on_every_badge_has_enough_contrast() -> None:
     colours = re.findall(r"#[0-9a-f]{6}", line)
     assert len(colours) == 4
     assert min(_contrast(colour) for colour in colours) >= 5.5
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "\u6f22\u5b57",
+        "\U0001f600",
+        "\x00",
+        "\x1b[31m",
+        "\ufffe",
+        "\u202e",
+        "a\u0301",
+        "\u0633\u0644\u0627\u0645",
+        "\ud800",
+        "\u2028",
+        "≥ ½ °",
+    ],
+)
+def test_whatever_characters_a_document_has_the_files_are_made(odd: str) -> None:
+    made = result_of(evidence_of_text(f"The shared path is 2.5m wide {odd} and lit."))
+    assert "The shared path is 2.5m wide" in " ".join(_text(render_pdf(made)).split())
+    assert render_letter(made).startswith(b"%PDF")
+    assert json.loads(render_json(made))["review"]["overall_rating"] == "amber"
+    assert render_pdf(made) == render_pdf(made)

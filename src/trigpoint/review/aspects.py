@@ -99,6 +99,7 @@ class Check(_Frozen):
         "partly", description="When statements speak both ways."
     )
     policy: tuple[str, ...] = Field(min_length=1, description="Names of the aspect's policies.")
+    origin: str | None = Field(None, description="Where a threshold comes from that no policy of ours states.")
     words: Words
     recommendation: str
     condition: str | None = None

@@ -33,7 +33,7 @@ def render_markdown(result: ReviewResult) -> str:
 def render_json(result: ReviewResult) -> bytes:
     """`application`, `review` and `metadata` as one object."""
     body = {"application": result.application, "review": result.review, "metadata": result.metadata}
-    return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode()
+    return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode(errors="replace")
 
 
 def render_pdf(result: ReviewResult) -> bytes:

@@ -5,12 +5,18 @@ data gives the same bytes. The PDF is tagged (PDF/UA-1), so that screen readers 
 from __future__ import annotations
 
 import json
+import logging
+import unicodedata
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 import typst
+
+from trigpoint.errors import shorten
+
+log = logging.getLogger(__name__)
 
 _UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -26,6 +32,19 @@ def compile_pictures(template: str, data: dict[str, Any], *, ppi: float = 110) -
 
 
 def _compile(template: str, data: dict[str, Any], form: Literal["pdf", "png"], ppi: float | None = None) -> list[bytes]:
+    text = json.dumps(_printable(data), ensure_ascii=False, sort_keys=True)
+    try:
+        return _typeset(template, text, form, ppi=ppi, accessible=form == "pdf")
+    except typst.TypstError as error:
+        if "could not be displayed" not in str(error):
+            raise
+        log.warning("the report has characters that no embedded font can show: %s", shorten(error))
+        return _typeset(template, text, form, ppi=ppi)  # PDF/UA forbids the empty box that such a character becomes
+
+
+def _typeset(
+    template: str, data: str, form: Literal["pdf", "png"], *, ppi: float | None = None, accessible: bool = False
+) -> list[bytes]:
     with resources.as_file(resources.files("trigpoint.review") / "templates") as folder:
         made: bytes | list[bytes] = typst.compile(
             Path(folder) / template,
@@ -34,7 +53,20 @@ def _compile(template: str, data: dict[str, Any], form: Literal["pdf", "png"], p
             ppi=ppi,
             ignore_system_fonts=True,
             timestamp=_UNDATED,
-            pdf_standards=["ua-1"] if form == "pdf" else [],
-            sys_inputs={"data": json.dumps(data, ensure_ascii=False, sort_keys=True)},
+            pdf_standards=["ua-1"] if accessible else [],
+            sys_inputs={"data": data},
         )
     return made if isinstance(made, list) else [made]
+
+
+def _printable(value: Any) -> Any:
+    """The same data without what no font shows: control characters, lone surrogates, unassigned code points."""
+    match value:
+        case str():
+            return "".join(" " if unicodedata.category(c) in ("Cc", "Cs", "Cn") else c for c in value)
+        case dict():
+            return {key: _printable(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_printable(item) for item in value]
+        case _:
+            return value
