@@ -217,6 +217,34 @@ async def test_two_pending_successors_may_finish_in_any_order(nppf: PolicyRegist
     assert await dates(nppf, second) == ("2022-01-01", "2023-12-31", "superseded")
 
 
+async def test_a_restored_revision_stops_where_another_began_meanwhile(
+    nppf: PolicyRegistry, clean_redis_url: str
+) -> None:
+    first = await add(nppf, "2020-01-01")
+    short = await add(nppf, "2024-01-01", "2024-06-30", ingest=False)
+    later = await add(nppf, "2025-01-01")
+    assert await in_force(nppf, "2024-03-01") == first.revision_id
+    await nppf.mark_failed("NPPF", short.revision_id, "broken")
+    assert await dates(nppf, first) == ("2020-01-01", "2024-12-31", "superseded")
+    assert await in_force(nppf, "2024-12-31") == first.revision_id
+    assert await in_force(nppf, "2025-01-01") == later.revision_id
+    before = dump(clean_redis_url)
+    with pytest.raises(RevisionOverlapError):
+        await nppf.begin_reindex("NPPF", short.revision_id, "job_1", file_path="/another.pdf", file_size_bytes=1)
+    assert dump(clean_redis_url) == before
+
+
+async def test_the_last_day_before_a_month_or_year_is_right_in_leap_years_too(nppf: PolicyRegistry) -> None:
+    for start, end in (("2000-03-01", "2000-02-29"), ("2023-03-01", "2023-02-28"), ("2024-01-01", "2023-12-31")):
+        older = (
+            (await nppf.list_revisions("NPPF"))[0]
+            if await nppf.list_revisions("NPPF")
+            else await add(nppf, "1999-01-01")
+        )
+        await add(nppf, start)
+        assert (await dates(nppf, older))[1] == end
+
+
 async def test_a_superseded_revision_that_is_still_ingesting_ends_superseded(nppf: PolicyRegistry) -> None:
     old = await add(nppf, "2020-01-01", ingest=False)
     await add(nppf, "2022-01-01")

@@ -271,11 +271,7 @@ function steps.begin_reindex()
   local revision = find(book, a.id)
   if not revision then return refuse('no_revision') end
   if revision.held_by then return refuse('held', revision.held_by) end
-  if given(a.file_path) then
-    set(revision, 'file_path', a.file_path)
-    set(revision, 'file_size_bytes', a.file_size_bytes)
-  end
-  if revision.file_path == '' then return refuse('no_file') end
+  if revision.file_path == '' and not given(a.file_path) then return refuse('no_file') end
   if revision.status == 'failed' then
     local clash, older = check_dates(book, a.id, revision.effective_from, revision.effective_to, true)
     if clash and not squeeze_in(book, revision, clash) then return refuse('overlap', clash.revision_id) end
@@ -283,6 +279,10 @@ function steps.begin_reindex()
     set(revision, 'status', 'processing')
     set(revision, 'error', '')
     changed()
+  end
+  if given(a.file_path) then
+    set(revision, 'file_path', a.file_path)
+    set(revision, 'file_size_bytes', a.file_size_bytes)
   end
   redis.call('DEL', progress_key(a.id))
   hold(a.id)
