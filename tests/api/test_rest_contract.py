@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from filling import complete, failed, processing
-from serving_api import KEY
+from serving_api import KEY, running_api
 
 from trigpoint import __version__
+from trigpoint.config import Settings
 
 REF = "25/01178/REM"
 MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z")
@@ -567,6 +571,34 @@ def test_a_409_changes_nothing(nppf: httpx.Client, data_dir: Path) -> None:
         "details": {"source": "NPPF", "effective_from": "2024-01-01"},
     }
     assert (nppf.get("/api/v1/policies/NPPF").json(), sorted(data_dir.rglob("*"))) == before
+
+
+async def test_of_ten_concurrent_uploads_for_one_date_one_is_accepted(nppf: httpx.Client, data_dir: Path) -> None:
+    """P4, P5"""
+    async with httpx.AsyncClient(base_url=nppf.base_url, headers=nppf.headers, trust_env=False) as client:
+
+        def one(number: int) -> Any:
+            return client.post(
+                "/api/v1/policies/NPPF/revisions",
+                files={"file": (f"{number}.pdf", PDF)},
+                data={"version_label": str(number), "effective_from": "2024-12-15"},
+            )
+
+        answers = await asyncio.gather(*(one(number) for number in range(10)))
+    assert sorted(answer.status_code for answer in answers) == [202] + [409] * 9
+    assert len(list(data_dir.rglob("*.pdf"))) == 1  # noqa: ASYNC240
+
+
+def test_what_a_crash_left_of_an_upload_is_removed_at_the_next_start(
+    api_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    incoming = tmp_path / "data" / "policy" / ".incoming"
+    incoming.mkdir(parents=True)
+    for name, age in (("old.pdf", 100_000), ("new.pdf", 10)):
+        (incoming / name).touch()
+        os.utime(incoming / name, (time.time() - age,) * 2)
+    with running_api(api_settings()):
+        assert [path.name for path in incoming.iterdir()] == ["new.pdf"]
 
 
 def test_a_file_that_is_no_pdf_is_refused_whatever_it_is_called(nppf: httpx.Client, data_dir: Path) -> None:

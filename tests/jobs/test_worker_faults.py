@@ -27,6 +27,7 @@ from trigpoint.config import Settings, load_settings
 from trigpoint.jobs.events import EVENTS
 from trigpoint.jobs.reviews import Reviews, Webhook
 from trigpoint.jobs.webhooks import Outbox
+from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.redis import redis_client
 
 pytestmark = pytest.mark.slow
@@ -161,6 +162,34 @@ async def test_three_workers_share_thirty_reviews_and_one_is_killed(
     downloads = Counter(args["application_ref"] for name, args in fakes.calls if name == "download_all_documents")
     assert len(downloads) == 30
     assert sum(downloads.values()) <= 30 + 2  # only what the victim was in the middle of is done again
+
+
+async def test_a_worker_killed_while_it_ingests_a_policy_is_followed_by_another(
+    redis: Redis, fakes: FakeServers, fault_settings: Settings
+) -> None:
+    registry = PolicyRegistry(redis)
+    fakes.hold = {"ingest_policy_revision"}
+    with running_api(fault_settings) as api:
+        policy = {"source": "NPPF", "title": "NPPF", "category": "national_policy"}
+        await asyncio.to_thread(api.post, "/api/v1/policies", json=policy)
+        await asyncio.to_thread(
+            api.post,
+            "/api/v1/policies/NPPF/revisions",
+            files={"file": ("nppf.pdf", b"%PDF-1.7")},
+            data={"version_label": "December 2024", "effective_from": "2024-12-12"},
+        )
+    with worker(fault_settings) as first:
+        assert await asyncio.to_thread(fakes.event("ingest_policy_revision").wait, 40)
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait(10)
+    fakes.hold.clear()
+    with worker(fault_settings):
+
+        async def active() -> bool:
+            return (await registry.get_revision("NPPF", "rev_NPPF_2024_12")).status == "active"
+
+        await until(active, seconds=60)
+    assert (await registry.get_revision("NPPF", "rev_NPPF_2024_12")).chunk_count == 24
 
 
 # Redis itself

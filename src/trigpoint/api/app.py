@@ -9,6 +9,7 @@ from contextlib import ExitStack, asynccontextmanager
 from fastapi import FastAPI
 
 from trigpoint import __version__
+from trigpoint.api import uploads
 from trigpoint.api.auth import AuthMiddleware
 from trigpoint.api.bodies import BodyLimit
 from trigpoint.api.context import API_VERSION, CatchUnexpected, RequestContext
@@ -66,6 +67,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     with ExitStack() as stack:
         stack.callback(app.state.pages.close)
         url = await asyncio.to_thread(stack.enter_context, redis_server(settings))
+        await asyncio.to_thread(uploads.sweep, settings)
         async with redis_client(url) as redis:
             app.state.redis = redis
             batch = Batch(redis)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from trigpoint.storage.files import inside, safe_name
 _MAGIC = b"%PDF-"
 _MAGIC_WITHIN = 1024  # some writers put a few bytes before it
 _COPY_BYTES = 1024 * 1024
+_ABANDONED_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,13 @@ async def stored(file: UploadFile, source: str, settings: Settings) -> AsyncIter
         yield Upload(temporary, folder, safe_name(file.filename or "", fallback="policy.pdf"), size)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sweep(settings: Settings) -> None:
+    """Remove what a crash left of uploads that never came to their end."""
+    for path in (settings.data_dir / "policy" / ".incoming").glob("*.pdf"):
+        if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
+            path.unlink(missing_ok=True)
 
 
 def _copy(file: UploadFile, place: Path) -> int:
