@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, false, func, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, false, func, select
 
 from trigpoint.graph.filters import PerformanceFilter
 from trigpoint.graph.models import SearchPerformance, Shape
 from trigpoint.graph.paging import Key, Page, PageRequest, pagination, position, rows_from, scope_of
 from trigpoint.graph.queries import can_match, is_selective
-from trigpoint.graph.search_text import contains, fold
+from trigpoint.graph.search_text import contains, fold, unindexed
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
 from trigpoint.graph.totals import total_of
 
@@ -58,7 +58,7 @@ def list_performance(
         total = total_of(connection, project_id, everything, chosen, lambda: _total(connection, project_id, chosen))
     statement = select(*_COLUMNS).where(*_walked(project_id, chosen))
     if chosen.entity_id or ((chosen.query or chosen.page_url) and is_selective(total, everything, at)):
-        hits = select(_row.id).where(*_gathered(project_id, chosen)).cte("hits").prefix_with("MATERIALIZED")
+        hits = _gathered([_row.id], project_id, chosen).cte("hits").prefix_with("MATERIALIZED")
         statement = select(*_COLUMNS).join(hits, hits.c.id == _row.id)
     rows, follows = rows_from(connection, statement, LATEST, at)
     shapes = [SearchPerformance.of(row) for row in rows]
@@ -83,8 +83,7 @@ def _total(connection: Connection, project_id: str, chosen: PerformanceFilter) -
         return _counted_texts(connection, search_query, project_id, chosen.query)
     if chosen == PerformanceFilter(page_url=chosen.page_url):
         return _counted_texts(connection, search_page, project_id, chosen.page_url)
-    counted = select(func.count()).select_from(search_performance).where(*_gathered(project_id, chosen))
-    return int(connection.execute(counted).scalar_one())
+    return int(connection.execute(_gathered([func.count(_row.id)], project_id, chosen)).scalar_one())
 
 
 def _counted_periods(connection: Connection, project_id: str, chosen: PerformanceFilter) -> int:
@@ -112,29 +111,35 @@ def _walked(project_id: str, chosen: PerformanceFilter) -> list[ColumnElement[bo
     return where
 
 
-def _gathered(project_id: str, chosen: PerformanceFilter) -> list[ColumnElement[bool]]:
-    """Conditions for gathering what matches: the texts are found among the distinct ones first."""
-    where = _plain(project_id, chosen)
-    if chosen.query is not None:
-        where.append(_row.query.in_(_matching(search_query, project_id, chosen.query)))
-    if chosen.page_url is not None:
-        where.append(_row.page_url.in_(_matching(search_page, project_id, chosen.page_url)))
-    return where
+def _gathered(columns: list[Any], project_id: str, chosen: PerformanceFilter) -> Select[Any]:
+    """What matches, found from the distinct texts: first those that hold the term, then their rows."""
+    if chosen.query is None and chosen.page_url is None:
+        return select(*columns).select_from(search_performance).where(*_plain(project_id, chosen))
+    by_query = chosen.query is not None
+    texts, own, term = (
+        (search_query, _row.query, chosen.query) if by_query else (search_page, _row.page_url, chosen.page_url)
+    )
+    # An outer join keeps SQLite from starting with the rows. A text without fitting rows gives one row of nulls.
+    rows = [_row.project_id == project_id, own == texts.c.text, *_plain(None, chosen)]
+    if by_query and chosen.page_url is not None:
+        rows.append(_holds(_row.page_folded, chosen.page_url))
+    joined = texts.outerjoin(search_performance, and_(*rows))
+    where = [texts.c.project_id == project_id, _holds(texts.c.folded, term)]
+    return select(*columns).select_from(joined).where(*where)
 
 
-def _plain(project_id: str, chosen: PerformanceFilter) -> list[ColumnElement[bool]]:
-    where: list[ColumnElement[bool]] = [_row.project_id == project_id]
+def _plain(project_id: str | None, chosen: PerformanceFilter) -> list[ColumnElement[bool]]:
+    """Conditions on the row itself. With no project, they are tested and never looked up."""
+    where: list[ColumnElement[bool]] = [] if project_id is None else [_row.project_id == project_id]
+    start = unindexed(_row.date_start) if project_id is None else _row.date_start
+    linked = unindexed(_row.entity_id) if project_id is None else _row.entity_id
     if chosen.entity_id is not None:
-        where.append(_row.entity_id == chosen.entity_id)
+        where.append(linked == chosen.entity_id)
     if chosen.date_start is not None:
-        where.append(_row.date_start >= chosen.date_start)
+        where.append(start >= chosen.date_start)
     if chosen.date_end is not None:  # a period starts before it ends, which the index can use
-        where += [_row.date_start <= chosen.date_end, _row.date_end <= chosen.date_end]
+        where += [start <= chosen.date_end, _row.date_end <= chosen.date_end]
     return where
-
-
-def _matching(texts: Table, project_id: str, term: str) -> Select[Any]:
-    return select(texts.c.text).where(texts.c.project_id == project_id, _holds(texts.c.folded, term))
 
 
 def _holds(folded: ColumnElement[str], term: str | None) -> ColumnElement[bool]:
@@ -144,8 +149,8 @@ def _holds(folded: ColumnElement[str], term: str | None) -> ColumnElement[bool]:
 def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) -> Sums:
     """Clicks and impressions add up; the position is weighted by impressions, the rate is clicks over impressions."""
     weighted = func.sum(_row.avg_position * _row.impressions)
-    summed = select(func.count(), func.sum(_row.impressions), func.sum(_row.clicks), weighted)
-    found = connection.execute(summed.where(*_gathered(project_id, chosen))).one()
+    columns = [func.count(_row.id), func.sum(_row.impressions), func.sum(_row.clicks), weighted]
+    found = connection.execute(_gathered(columns, project_id, chosen)).one()
     impressions, clicks = int(found[1] or 0), int(found[2] or 0)
     return Sums(
         rows=found[0],

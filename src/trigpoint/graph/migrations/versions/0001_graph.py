@@ -360,4 +360,15 @@ def create_tables() -> None:
         ],
         unique=False,
     )
-    op.create_index("ix_search_performance_page", "search_performance", ["project_id", "page_url"], unique=False)
+    op.create_index(
+        "ix_search_performance_query",
+        "search_performance",
+        ["project_id", "query", "date_start", "date_end", "id"],
+        unique=False,
+    )
+    op.create_index(
+        "ix_search_performance_page_url",
+        "search_performance",
+        ["project_id", "page_url", "date_start", "date_end", "id"],
+        unique=False,
+    )
