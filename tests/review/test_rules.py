@@ -14,6 +14,7 @@ from trigpoint.review.findings import AspectJudgement, Finding, Outcome
 from trigpoint.review.rating import overall_rating, rate
 from trigpoint.review.rules import judge_aspect, judge_by_rules
 from trigpoint.review.sentences import fold
+from trigpoint.review.verify import verify
 
 CORE = frozenset(one.id for one in load_aspects() if one.core)
 SAMPLES = ("25/01178/REM", "24/00633/F", "25/02034/F", "25/01502/F")
@@ -157,6 +158,15 @@ def test_policy_follows_the_revision_in_force_on_the_day() -> None:
 def test_the_worst_figure_is_named() -> None:
     finding = _finding("cycle_routes", "width", "The shared path is 3.5m wide.", "The shared link is 1.6m wide here.")
     assert finding.text.endswith("1.6 m")
+
+
+@pytest.mark.parametrize(("written", "shown"), [("2.75m", "2.75 m"), ("2500mm", "2.5 m"), ("2 metres", "2.0 m")])
+def test_a_figure_is_shown_exactly_and_stands_verification(written: str, shown: str) -> None:
+    evidence = evidence_of_text(f"The shared path is {written} wide.")
+    judged, count = verify(judge_by_rules(evidence, [aspect("cycle_routes")]), evidence)
+    finding = next(one for one in judged.aspects[0].findings if one.check == "width")
+    assert finding.text.endswith(shown)
+    assert count.dropped == 0
 
 
 # --- contradictions

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trigpoint.review.aspects import Agreement, Aspect, Check, Sums
 from trigpoint.review.evidence import Evidence, Statement
 from trigpoint.review.findings import Citation, Finding
-from trigpoint.review.matching import any_matches, cite, first_match, policies_of, quantities_at, speaks_of
+from trigpoint.review.matching import any_matches, cite, first_match, policies_of, quantities_at, show, speaks_of
 from trigpoint.review.quantities import Quantity, check_table_sums, parse_breakdowns
 from trigpoint.review.sentences import collapse
 
@@ -95,10 +95,10 @@ def _contradiction(
     policy: Sequence[str],
     what: str,
     given: Sequence[_Given],
-    show: str,
+    template: str,
     recommendation: str | None = None,
 ) -> Finding:
-    figures = " but ".join(f"{_show(show, one.quantity)} in {one.statement.passage.document}" for one in given)
+    figures = " but ".join(f"{show(template, one.quantity)} in {one.statement.passage.document}" for one in given)
     return Finding(
         check=check,
         requirement=requirement,
@@ -169,10 +169,6 @@ def _different(given: Sequence[_Given]) -> list[_Given]:
         if len(same) > 1:
             return same
     return []
-
-
-def _show(template: str, quantity: Quantity) -> str:
-    return quantity.text if quantity.per is not None else template.format(value=quantity.value)
 
 
 def _singular(subject: str) -> str:

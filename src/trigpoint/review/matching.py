@@ -25,6 +25,7 @@ _PROPOSES = re.compile(
     r"\b(?:will|provided|provides|proposed|proposes|scores?|audited|meets?|met|shown|secure[sd]?|delivers?|applicant|below|used|carried out|open|offered)\b",
     re.IGNORECASE,
 )
+_ROUNDED = re.compile(r"\{value:[^}]*f\}")
 _HEADING = re.compile(r"(?:Table |Figure )?\d+(?:[.-]\d+)*:? [A-Z][\w ,&'’/-]{0,70}")
 _SHOULD = re.compile(r"\bshould\b|\bare (?:generally )?expected to (?:provide|include|contribute)\b", re.IGNORECASE)
 _COMMITS = re.compile(r"\bwill\b|\bapplicant\b|\b(?:is|are) proposed\b", re.IGNORECASE)
@@ -106,6 +107,14 @@ def policies_of(evidence: Evidence, aspect: Aspect, names: Iterable[str]) -> tup
     """The sections that a check rests on, in the revision in force; what does not resolve is left out."""
     cited = (evidence.cite(aspect.policies[name]) for name in names)
     return tuple(citation for citation in cited if citation is not None)
+
+
+def show(template: str, quantity: Quantity) -> str:
+    """A quantity as findings write it. A rate stands as the document gives it; no digit that counts is rounded away."""
+    if quantity.per is not None:
+        return quantity.text
+    exact = template if round(quantity.value, 1) == quantity.value else _ROUNDED.sub("{value:g}", template)
+    return exact.format(value=quantity.value)
 
 
 def _in_unit(quantity: Quantity, unit: str) -> Quantity:

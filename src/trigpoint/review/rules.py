@@ -12,7 +12,16 @@ from trigpoint.review.aspects import Aspect, Bounds, Check, QuantityRule
 from trigpoint.review.contradictions import find_contradictions
 from trigpoint.review.evidence import Evidence, Statement
 from trigpoint.review.findings import AspectJudgement, Finding, Judgement, Outcome
-from trigpoint.review.matching import affirmed, any_matches, cite, is_deferred, policies_of, quantities_at, speaks_of
+from trigpoint.review.matching import (
+    affirmed,
+    any_matches,
+    cite,
+    is_deferred,
+    policies_of,
+    quantities_at,
+    show,
+    speaks_of,
+)
 from trigpoint.review.quantities import Quantity
 from trigpoint.review.rating import SEVERITY, key_issue, rate
 
@@ -145,10 +154,3 @@ def _telling(rule: QuantityRule, outcome: Outcome, hits: Sequence[_Hit]) -> Quan
     known = of_outcome or [hit.quantity for hit in hits if hit.quantity is not None]
     pick = min if rule.compare == "minimum" else max
     return pick(known, key=lambda quantity: quantity.rate)
-
-
-def show(template: str, quantity: Quantity) -> str:
-    """A quantity as findings write it, in the words of the check; a rate as the document gives it."""
-    if quantity.per is not None:
-        return quantity.text
-    return template.format(value=quantity.value)

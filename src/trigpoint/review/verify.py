@@ -11,7 +11,7 @@ from itertools import combinations
 
 from trigpoint.review.evidence import Evidence, readable_ref, same_section
 from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement, PolicyCitation
-from trigpoint.review.quantities import number
+from trigpoint.review.quantities import number, parse_quantities
 from trigpoint.review.rating import NOT_ENOUGH, rate, weightiest
 from trigpoint.review.sentences import fold
 
@@ -179,8 +179,7 @@ def _without_invented_figures(finding: Finding, evidence: Evidence, count: Citat
 def _numbers_of_source(source: str) -> set[float]:
     digits = {number(found) for found in _ANY_NUMBER.findall(source)}
     words = {0.5 if word == "half" else number(word) for word in _WORDS.findall(source)}
-    metres = {round(value * 1000, 6) for value in digits if re.search(rf"\b{value:g}\s?km\b", source)}
-    return digits | words | metres
+    return digits | words | {quantity.in_metres().value for quantity in parse_quantities(source)}
 
 
 def _is_sum(value: float, known: set[float]) -> bool:
