@@ -1,0 +1,120 @@
+"""The other parts as pages: the evidence's page from the document store, the library, the graph, the status."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+from site_in_process import browser, complete, fail, result, serving
+
+from trigpoint.api.app import create_app
+from trigpoint.api.web.asking import ask
+from trigpoint.config import Settings
+from trigpoint.mcp import server as mcp_server
+
+QUOTE = "Each house is provided with 2 cycle parking spaces per dwelling."
+
+
+@pytest.mark.slow
+def test_the_quoted_page_is_shown_with_the_passage_marked(
+    site_settings: Callable[..., Settings], clean_redis_url: str
+) -> None:
+    settings = site_settings()
+    file = settings.data_dir / "downloads" / "Transport Assessment.pdf"
+    file.parent.mkdir(parents=True)
+    canvas = Canvas(str(file))
+    canvas.drawString(72, 700, QUOTE)
+    canvas.drawString(72, 680, "There is more to say about parking, and it stands on this page too, for the reader.")
+    canvas.save()
+    store = mcp_server("document-store", settings).app()
+    with serving(store, settings.document_store_port), serving(create_app(settings)) as address:
+        args = {"file_path": str(file), "application_ref": "25/01178/REM"}
+        ingested = asyncio.run(ask(settings, "document-store", "ingest_document", args))
+        with browser(address) as site:
+            place = site.post("/reviews", data={"application_ref": "25/01178/REM"}).headers["location"]
+            found = result()
+            found.review["aspects"][0]["findings"][0]["evidence"][0]["document_id"] = ingested["document_id"]
+            complete(clean_redis_url, found)
+            shown = site.get(f"{place}/evidence/1")
+            assert "with the quoted passage highlighted" in shown.text
+            picture = site.get(f"{place}/evidence/1/pages/1.png")
+            assert picture.headers["content-type"] == "image/png"
+            assert picture.content.startswith(b"\x89PNG")
+            file.unlink()
+            assert "is not on this machine" in site.get(f"{place}/evidence/1").text
+
+
+def test_the_library_lists_its_projects_and_answers_with_citations(
+    site_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    projects = tmp_path / "trigpoint.toml"
+    projects.write_text('[library.projects."team/streets"]\n[library.projects."team/other"]\n')
+    settings = site_settings(trigpoint_config=projects)
+    library = mcp_server("library", settings).app()
+    with serving(library, settings.library_port), serving(create_app(settings)) as address, browser(address) as site:
+        listed = site.get("/library")
+        assert listed.status_code == 200
+        assert "team/streets" in listed.text
+        empty = site.get("/library/search?project=team/streets&q=kerbs")
+        assert "0 passages" in empty.text
+        assert site.get("/library/search?project=team/none&q=kerbs").status_code == 422
+
+
+def test_without_the_library_the_page_says_so(site: httpx.Client) -> None:
+    answer = site.get("/library")
+    assert answer.status_code == 503
+    assert "A part cannot be reached" in answer.text
+
+
+@pytest.fixture
+def entities(site: httpx.Client) -> list[dict[str, Any]]:
+    """A guide that uses a concept, in a project of their own."""
+    made = site.post("/api/projects", json={"slug": "streets", "name": "Streets <b>"})
+    assert made.status_code == 201, made.text
+    project = {"x-project-id": made.json()["data"]["id"]}
+    kinds = (("guide", "Build a <script>kerb</script>"), ("concept", "Kerb heights"))
+    created = [
+        site.post(
+            "/api/entities",
+            json={"entityType": kind, "title": title, "slug": f"the-{kind}", "summary": "A summary."}
+            | ({"conceptKind": "standard"} if kind == "concept" else {}),
+            headers=project,
+        )
+        for kind, title in kinds
+    ]
+    assert all(answer.status_code == 201 for answer in created), [answer.text for answer in created]
+    guide, concept = (answer.json()["data"] for answer in created)
+    relation = {"relationType": "GUIDE_USES_CONCEPT", "fromEntityId": guide["id"], "toEntityId": concept["id"]}
+    assert site.post("/api/relationships", json=relation, headers=project).status_code == 201
+    return [guide, concept]
+
+
+def test_entities_are_listed_and_a_neighbourhood_is_drawn(site: httpx.Client, entities: list[dict[str, Any]]) -> None:
+    guide, concept = entities
+    project = guide["projectId"]
+    listed = site.get(f"/graph?project={project}&entityType=guide&search=&status=")
+    assert "1 entity" in listed.text
+    assert "Build a &lt;script&gt;kerb&lt;/script&gt;" in listed.text
+    shown = site.get(f"/graph/{guide['id']}?project={project}").text
+    assert shown.count('<circle class="node') == 2
+    assert shown.count('<line class="edge"') == 1
+    assert f'href="/graph/{concept["id"]}?project={project}"' in shown
+    assert "<script>kerb" not in shown
+    assert site.get(f"/graph/{guide['id']}").status_code == 404  # of another project
+    assert site.get(f"/graph/not-an-id?project={project}").status_code == 400
+    assert site.get("/graph?entityType=bogus").status_code == 400
+
+
+def test_status_names_what_is_down_what_waits_and_what_failed(site: httpx.Client, clean_redis_url: str) -> None:
+    site.post("/reviews", data={"application_ref": "25/01178/REM"})
+    fail(clean_redis_url, "The register says <no>")
+    site.post("/reviews", data={"application_ref": "25/01179/REM"})
+    shown = site.get("/status").text
+    assert "5 parts cannot be reached" in shown
+    assert "The register says &lt;no&gt;" in shown
+    assert "<dt>Jobs waiting</dt><dd>1</dd>" in shown
