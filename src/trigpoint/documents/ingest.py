@@ -63,10 +63,13 @@ class DocumentIngest:
             document_id = self.store.registry.id_for(name, application_ref, file_hash)
             if self.store.registry.get(document_id) is not None:
                 return AlreadyIngested(document_id=document_id)
-            look = self.processor.classify_document(path, cancelled=cancelled)
+            read = _pages_read(report)
+            look = self.processor.classify_document(path, progress=read, cancelled=cancelled)
             if look.is_image_based:
                 return Skipped(image_ratio=look.image_ratio, total_pages=look.total_pages)
-            extraction = self._extract(path, report, cancelled)
+            extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
+            read(extraction.page_count, extraction.page_count)
+            INGESTED_PAGES.labels("documents", extraction.method).inc(extraction.page_count)
             chunks = self.chunker.chunk_pages(extraction.pages)  # all of it: the text can be read back whole
             if not chunks:
                 raise NoChunks(f"{shorten(path.name)} has text, but none that makes a passage")
@@ -86,15 +89,6 @@ class DocumentIngest:
                 f"Unsupported file type: {shorten(path.suffix) or '(none)'}. Supported: {', '.join(SUPPORTED)}"
             )
         return path
-
-    def _extract(self, path: Path, report: Report, cancelled: Callable[[], bool]) -> Extraction:
-        def read(done: int, total: int) -> None:
-            report(_READ * done / max(1, total), _STORED, f"read {done} of {total} pages")
-
-        extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
-        read(extraction.page_count, extraction.page_count)
-        INGESTED_PAGES.labels("documents", extraction.method).inc(extraction.page_count)
-        return extraction
 
     def _row(
         self,
@@ -149,6 +143,18 @@ def checked_reference(application_ref: str) -> str:
 def chunk_id(document_id: str, chunk: Chunk) -> str:
     page = chunk.pages[0] if chunk.pages else 0
     return f"{document_id}_{page:03d}_{chunk.index:03d}"
+
+
+def _pages_read(report: Report) -> Callable[[int, int], None]:
+    """Reports pages; a page that is looked at a second time does not count back."""
+    furthest = 0
+
+    def read(done: int, total: int) -> None:
+        nonlocal furthest
+        furthest = max(furthest, done)
+        report(_READ * furthest / max(1, total), _STORED, f"read {furthest} of {total} pages")
+
+    return read
 
 
 def _chunk_metadata(row: RegisteredDocument, path: Path, chunk: Chunk) -> dict[str, str | int]:

@@ -48,10 +48,12 @@ class DocumentProcessor:
         self._surveys: dict[tuple[object, ...], Survey] = {}
         self._surveys_lock = threading.Lock()
 
-    def classify_document(self, path: Path | str, *, cancelled: Cancelled | None = None) -> DocumentLook:
+    def classify_document(
+        self, path: Path | str, *, progress: Progress | None = None, cancelled: Cancelled | None = None
+    ) -> DocumentLook:
         """What the document is, without reading its scans. What was seen is kept for an `extract` that follows."""
         path = _checked(path)
-        survey = self._survey(path, None, cancelled)
+        survey = self._survey(path, progress, cancelled)
         self._remember(path, survey)
         rendering = is_rendering_name(path.name)
         image_based = self._is_image_based(path, survey, rendering, cancelled)
