@@ -12,11 +12,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from library_samples import library_settings, seeded_vector
+from qdrant_client import QdrantClient
 
 from trigpoint.errors import ChunkNotFound, DocumentNotInProject
 from trigpoint.library.library import Library
 from trigpoint.library.projects import check_project_id, collection_names, load_projects
-from trigpoint.library.store import Question, StoredChunk
+from trigpoint.library.store import ChunkStore, Question, StoredChunk
+from trigpoint.library.store_qdrant import QdrantStore
 from trigpoint.library.store_sqlite import SqliteStore
 
 MODEL = "fastembed/all-MiniLM-L6-v2"
@@ -37,12 +39,16 @@ def test_the_names_are_fifty_different_valid_ids_with_different_collections() ->
     assert len({unicodedata.normalize("NFKC", c).casefold() for c in collection_names(NAMES).values()}) == 50
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
+@pytest.fixture(params=["sqlite", "qdrant"])
+def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
     file = "".join(f"[library.projects.{toml_string(name)}]\n" for name in NAMES)
     projects = load_projects(library_settings(tmp_path, file))
     assert list(projects.by_id) == NAMES
-    made = Library(projects, SqliteStore(tmp_path / "library"), None)  # type: ignore[arg-type]  questions come as vectors
+    if request.param == "sqlite":
+        store: ChunkStore = SqliteStore(tmp_path / "library")
+    else:
+        store = QdrantStore(QdrantClient(":memory:"))
+    made = Library(projects, store, None)  # type: ignore[arg-type]  questions come as vectors
     yield made
     made.close()
 

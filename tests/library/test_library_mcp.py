@@ -313,6 +313,16 @@ async def test_a_damaged_database_is_index_unavailable_and_the_server_still_list
         assert len((await call(client, "list_projects"))["projects"]) == 3
 
 
+async def test_a_qdrant_that_is_not_there_is_index_unavailable_by_name(tmp_path: Path, serve, free_port) -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    settings = library_settings(tmp_path, qdrant_url=url)
+    async with serve(server(settings).app()) as at, Client(f"{at}/mcp") as client:
+        error = await refusal(client, "find_chunks", project=PROJECT, query="x")
+        assert error["code"] == "INDEX_UNAVAILABLE"
+        assert f"QDRANT_URL={url}" in error["message"]
+        assert (await call(client, "list_projects"))["projects"]
+
+
 class SlowStore(SqliteStore):
     """Takes its time before each read, and before a change takes effect, while `slow` is set."""
 

@@ -9,17 +9,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from qdrant_client import QdrantClient
 
 from trigpoint.errors import EmbeddingMismatch, LibraryTimeout
 from trigpoint.library.projects import Project
 from trigpoint.library.store import ChunkStore, Filters, Question, StoredChunk
+from trigpoint.library.store_qdrant import QdrantStore
 from trigpoint.library.store_sqlite import SqliteStore
 
 MODEL = "fastembed/all-MiniLM-L6-v2"
 MINE = Project("citeloom/clean-arch", "proj-citeloom-clean-arch")
 OTHER = Project("citeloom/ddd", "proj-citeloom-ddd")
 
-STORES: dict[str, Callable[[Path], ChunkStore]] = {"sqlite": SqliteStore}
+STORES: dict[str, Callable[[Path], ChunkStore]] = {
+    "sqlite": SqliteStore,
+    "qdrant": lambda _: QdrantStore(QdrantClient(":memory:")),
+}
 
 
 def unit_vector(seed: int, size: int = 384) -> np.ndarray:

@@ -98,12 +98,13 @@ class Ingestion:
             doc_id = digest[:_DOC_ID_LENGTH]
             before = known.at(path)
             if before is not None and before.sha256 == digest and not force:
+                self._forget(*known.leftovers(path, doc_id))
                 return Entry(str(path), "skipped", doc_id=doc_id, reason="unchanged")
             twin = known.twin(path, digest)
             if twin is not None and _still_says(twin, digest):
                 self._forget(before)
                 return Entry(str(path), "skipped", doc_id=doc_id, reason=f"same content as {twin.path}")
-            entry = self._write(path, digest, doc_id, [before, twin])
+            entry = self._write(path, digest, doc_id, [before, twin, *known.leftovers(path, doc_id)])
             known.add(DocumentRow(doc_id, str(path), None, digest, entry.chunks))
             return entry
         except TrigpointError as error:
@@ -111,10 +112,11 @@ class Ingestion:
         except OSError as error:
             return Entry(str(path), "failed", reason=f"cannot be read ({error.strerror or error})")
 
-    def _forget(self, before: DocumentRow | None) -> None:
-        """What a file said before it became the copy of another."""
-        if before is not None:
-            self._library.store.delete_document(self._project, before.doc_id)
+    def _forget(self, *rows: DocumentRow | None) -> None:
+        """What a file said before it changed."""
+        for row in rows:
+            if row is not None:
+                self._library.store.delete_document(self._project, row.doc_id)
 
     def _write(self, path: Path, digest: str, doc_id: str, old: list[DocumentRow | None]) -> Entry:
         source = read_source(path, self._processor)
@@ -136,9 +138,9 @@ class Ingestion:
             )
             for seq, passage in enumerate(found)
         ]
-        replaced = [row.doc_id for row in old if row is not None]
+        replaced = sorted({row.doc_id for row in old if row is not None})
         self._library.store.write(
-            self._project, self._project.embed_model, chunks, replace_documents=[*replaced, doc_id]
+            self._project, self._project.embed_model, chunks, replace_documents=sorted({*replaced, doc_id})
         )
         outcome: Outcome = "replaced" if replaced else "added"
         citekey = work.citekey if work else None
@@ -168,15 +170,23 @@ class _Known:
     def __init__(self, rows: Iterable[DocumentRow]) -> None:
         self._by_path: dict[str, DocumentRow] = {}
         self._by_content: dict[str, DocumentRow] = {}
+        self._at_path: dict[str, list[DocumentRow]] = {}
         for row in rows:
             self.add(row)
 
     def add(self, row: DocumentRow) -> None:
-        if row.path and row.sha256:
+        if row.path is None:
+            return
+        self._at_path.setdefault(row.path, []).append(row)
+        if row.sha256 is not None:
             self._by_path[row.path] = self._by_content[row.sha256] = row
 
     def at(self, path: Path) -> DocumentRow | None:
         return self._by_path.get(str(path))
+
+    def leftovers(self, path: Path, doc_id: str) -> list[DocumentRow]:
+        """Older documents of this path: a write that was broken off may have left them, or half of a new one."""
+        return [row for row in self._at_path.get(str(path), ()) if row.doc_id != doc_id]
 
     def twin(self, path: Path, digest: str) -> DocumentRow | None:
         """Another file with the same content."""

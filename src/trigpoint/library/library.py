@@ -24,7 +24,11 @@ QUOTE_CANDIDATES = 60
 
 
 def open_store(settings: Settings) -> ChunkStore:
-    """SQLite in the data folder."""
+    """SQLite in the data folder, or Qdrant where QDRANT_URL names one."""
+    if settings.qdrant_url is not None:
+        from trigpoint.library.store_qdrant import QdrantStore
+
+        return QdrantStore.at(settings.qdrant_url)
     return SqliteStore(settings.data_dir / "library")
 
 

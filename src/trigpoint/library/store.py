@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from trigpoint.errors import InvalidFilter, shorten
+from trigpoint.errors import EmbeddingMismatch, InvalidFilter, shorten
 from trigpoint.library.projects import Project
 from trigpoint.text.fusion import FusionMethod
 
@@ -209,6 +209,15 @@ class ChunkStore(Protocol):
     def inspect(self, project: Project, sample: int) -> Inspection: ...
 
     def close(self) -> None: ...
+
+
+def mismatch(project: Project, bound: str, model: str) -> EmbeddingMismatch:
+    return EmbeddingMismatch(
+        f"Project '{project.id}' is bound to the model '{bound}', not '{shorten(model)}'. Send chunks of that model, "
+        "or migrate: true to rebuild the project",
+        bound_model=bound,
+        given_model=shorten(model),
+    )
 
 
 def is_unicode(value: object) -> bool:

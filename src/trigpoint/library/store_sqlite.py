@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from trigpoint.errors import EmbeddingMismatch, IndexUnavailable, LibraryTimeout, shorten
+from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.library import sqlite_rows as rows
 from trigpoint.library.memory import ProjectMemory
 from trigpoint.library.projects import Project, model_key
-from trigpoint.library.store import DocumentRow, Inspection, Migration, Question, Scored, StoredChunk, always
+from trigpoint.library.store import DocumentRow, Inspection, Migration, Question, Scored, StoredChunk, always, mismatch
 from trigpoint.storage.lexical import LexicalIndex
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class SqliteStore:
             no, bound = rows.bind(connection, project, model)
             other = model_key(bound) != key
             if other and not migrate:
-                raise _mismatch(project, bound, model)
+                raise mismatch(project, bound, model)
             kept = {chunk.id for chunk in chunks}
             for doc_id in replace_documents:
                 rows.delete_others(connection, no, key, doc_id, kept)
@@ -250,13 +250,4 @@ def _index_changes(connection: sqlite3.Connection, no: int, lexical: LexicalInde
     lexical.replace_many(
         ((doc_id, rows.searched_texts(connection, no, key, doc_id)) for (doc_id,) in changed),
         stamp=project["generation"],
-    )
-
-
-def _mismatch(project: Project, bound: str, model: str) -> EmbeddingMismatch:
-    return EmbeddingMismatch(
-        f"Project '{project.id}' is bound to the model '{bound}', not '{shorten(model)}'. Send chunks of that model, "
-        "or migrate: true to rebuild the project",
-        bound_model=bound,
-        given_model=shorten(model),
     )

@@ -23,18 +23,23 @@ _MOST_QUERY_TERMS = 256
 _STAMP = "\0stamp"
 
 
+def passage_analyzer() -> tantivy.TextAnalyzer:
+    """How a text becomes the words that are compared."""
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.remove_long(60))
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.ascii_fold())
+        .filter(tantivy.Filter.stemmer("english"))
+        .build()
+    )
+
+
 class LexicalIndex:
     """Thread-safe. Every change is committed, and visible to the next search, before the call returns."""
 
     def __init__(self, folder: Path | None, *, shared: bool = False) -> None:
-        self._analyzer = (
-            tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-            .filter(tantivy.Filter.remove_long(60))
-            .filter(tantivy.Filter.lowercase())
-            .filter(tantivy.Filter.ascii_fold())
-            .filter(tantivy.Filter.stemmer("english"))
-            .build()
-        )
+        self._analyzer = passage_analyzer()
         self._index = self._open(folder)
         self._index.register_tokenizer(_ANALYZER, self._analyzer)
         self._turn = folder.with_name(f"{folder.name}.lock") if shared and folder is not None else None
