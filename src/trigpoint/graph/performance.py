@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, false, func, select
+from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Table, Text, and_, any_, false, func, select
 
 from trigpoint.graph.filters import PerformanceFilter
 from trigpoint.graph.models import SearchPerformance, Shape
@@ -58,7 +58,7 @@ def list_performance(
         total = total_of(connection, project_id, everything, chosen, lambda: _total(connection, project_id, chosen))
     statement = select(*_COLUMNS).where(*_walked(project_id, chosen))
     if chosen.entity_id or ((chosen.query or chosen.page_url) and is_selective(total, everything, at)):
-        hits = _gathered([_row.id], project_id, chosen).cte("hits").prefix_with("MATERIALIZED")
+        hits = _gathered(connection, [_row.id], project_id, chosen).cte("hits").prefix_with("MATERIALIZED")
         statement = select(*_COLUMNS).join(hits, hits.c.id == _row.id)
     rows, follows = rows_from(connection, statement, LATEST, at)
     shapes = [SearchPerformance.of(row) for row in rows]
@@ -83,7 +83,7 @@ def _total(connection: Connection, project_id: str, chosen: PerformanceFilter) -
         return _counted_texts(connection, search_query, project_id, chosen.query)
     if chosen == PerformanceFilter(page_url=chosen.page_url):
         return _counted_texts(connection, search_page, project_id, chosen.page_url)
-    return int(connection.execute(_gathered([func.count(_row.id)], project_id, chosen)).scalar_one())
+    return int(connection.execute(_gathered(connection, [func.count(_row.id)], project_id, chosen)).scalar_one())
 
 
 def _counted_periods(connection: Connection, project_id: str, chosen: PerformanceFilter) -> int:
@@ -111,7 +111,7 @@ def _walked(project_id: str, chosen: PerformanceFilter) -> list[ColumnElement[bo
     return where
 
 
-def _gathered(columns: list[Any], project_id: str, chosen: PerformanceFilter) -> Select[Any]:
+def _gathered(connection: Connection, columns: list[Any], project_id: str, chosen: PerformanceFilter) -> Select[Any]:
     """What matches, found from the distinct texts: first those that hold the term, then their rows."""
     if chosen.query is None and chosen.page_url is None:
         return select(*columns).select_from(search_performance).where(*_plain(project_id, chosen))
@@ -119,13 +119,16 @@ def _gathered(columns: list[Any], project_id: str, chosen: PerformanceFilter) ->
     texts, own, term = (
         (search_query, _row.query, chosen.query) if by_query else (search_page, _row.page_url, chosen.page_url)
     )
-    # An outer join keeps SQLite from starting with the rows. A text without fitting rows gives one row of nulls.
-    rows = [_row.project_id == project_id, own == texts.c.text, *_plain(None, chosen)]
+    of_texts = [texts.c.project_id == project_id, _holds(texts.c.folded, term)]
+    rows = [_row.project_id == project_id, *_plain(None, chosen)]
     if by_query and chosen.page_url is not None:
         rows.append(_holds(_row.page_folded, chosen.page_url))
-    joined = texts.outerjoin(search_performance, and_(*rows))
-    where = [texts.c.project_id == project_id, _holds(texts.c.folded, term)]
-    return select(*columns).select_from(joined).where(*where)
+    if connection.dialect.name == "postgresql":  # an array of texts: the planner cannot guess how many hold the term
+        found = func.array(select(texts.c.text).where(*of_texts).scalar_subquery(), type_=ARRAY(Text))
+        return select(*columns).select_from(search_performance).where(*rows, own == any_(found))
+    # An outer join keeps SQLite from starting with the rows. A text without fitting rows gives one row of nulls.
+    joined = texts.outerjoin(search_performance, and_(*rows, own == texts.c.text))
+    return select(*columns).select_from(joined).where(*of_texts)
 
 
 def _plain(project_id: str | None, chosen: PerformanceFilter) -> list[ColumnElement[bool]]:
@@ -150,7 +153,7 @@ def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) ->
     """Clicks and impressions add up; the position is weighted by impressions, the rate is clicks over impressions."""
     weighted = func.sum(_row.avg_position * _row.impressions)
     columns = [func.count(_row.id), func.sum(_row.impressions), func.sum(_row.clicks), weighted]
-    found = connection.execute(_gathered(columns, project_id, chosen)).one()
+    found = connection.execute(_gathered(connection, columns, project_id, chosen)).one()
     impressions, clicks = int(found[1] or 0), int(found[2] or 0)
     return Sums(
         rows=found[0],

@@ -35,6 +35,7 @@ from trigpoint.graph.tables import block_count, entity, entity_count, project, q
 from trigpoint.graph.totals import total_of
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID
 
+_FEW = 2500
 _SAMPLE = 400  # newest entities that tell whether a search term is common
 _COMMON = 0.12  # beyond this share, reading every text is cheaper than following grams
 
@@ -132,9 +133,12 @@ def list_blocks(
 
 
 def is_selective(total: int, everything: int, at: Position) -> bool:
-    """Gathering costs `total` rows; walking the ordering costs about `wanted * everything / total` of them."""
+    """Gathering costs `total` rows; walking the ordering costs about `wanted * everything / total` of them.
+
+    That is an average: where what matches is old, a walk passes everything newer. So a few thousand are gathered anyway.
+    """
     wanted = at.offset + at.limit + 1
-    return total * total < wanted * everything
+    return total <= _FEW or total * total < wanted * everything
 
 
 def _count(connection: Connection, candidates: Select[Any]) -> int:
