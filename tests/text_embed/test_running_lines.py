@@ -98,3 +98,8 @@ def test_only_whole_lines_are_taken_and_no_page_goes(texts: list[str]) -> None:
     for old, new in zip(pages, stripped, strict=True):
         lines = iter(old.text.splitlines())
         assert all(line in lines for line in new.text.splitlines())
+
+
+def test_where_most_of_the_text_repeats_all_of_it_stays() -> None:
+    pages = [Page(n, f"Page {n} content about cycle parking", "text_layer") for n in range(1, 7)]
+    assert strip_running_lines(pages) == tuple(pages)

@@ -12,6 +12,7 @@ from trigpoint.text.pages import Page
 _ZONE = 4  # lines at the top and at the bottom of a page where running lines stand
 _FEWEST_PAGES = 3
 _FEWEST_IN_A_ROW = 5
+_LEAST_LEFT = 0.5
 _HEADING = re.compile(r"(figure|fig|table|policy|chapter|annex|appendix|section|para|paragraph)\b", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(
     r"(?:[-–—|]\s*)?(?:page\s+)?([0-9]{1,4})(?:\s*(?:of|/)\s*[0-9]{1,4})?(?:\s*[-–—|])?", re.IGNORECASE
@@ -22,7 +23,8 @@ _NUMBER = re.compile(r"[0-9]+")
 def strip_running_lines(pages: Sequence[Page]) -> tuple[Page, ...]:
     """The pages without lines that repeat at their top or bottom. A printed page number becomes the page's label if it has none.
 
-    Every page stays, with its number; text is only ever taken away, by whole lines.
+    Every page stays, with its number; text is only ever taken away, by whole lines. Where that would be most of the
+    text, as on forms and one-line pages, those lines are the text, and all of it stays.
     """
     pages = tuple(pages)
     if len(pages) < _FEWEST_PAGES:
@@ -30,10 +32,15 @@ def strip_running_lines(pages: Sequence[Page]) -> tuple[Page, ...]:
     split = [page.text.splitlines(keepends=True) for page in pages]
     printed = _printed_numbers(pages, split)
     running = _running(pages, split)
-    return tuple(
+    stripped = tuple(
         _stripped(page, lines, running[index] | printed[index].keys(), printed[index])
         for index, (page, lines) in enumerate(zip(pages, split, strict=True))
     )
+    return stripped if _characters(stripped) >= _LEAST_LEFT * _characters(pages) else pages
+
+
+def _characters(pages: Iterable[Page]) -> int:
+    return sum(len(page.text.strip()) for page in pages)
 
 
 def _stripped(page: Page, lines: list[str], drop: set[int], printed: dict[int, str]) -> Page:
