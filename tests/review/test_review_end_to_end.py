@@ -7,9 +7,13 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pymupdf
 import pytest
 from benchmarks.score_review import Kept, review_sample, sample_world, score, silent
@@ -88,3 +92,60 @@ def test_the_command_writes_what_was_asked_for(tmp_path: Path) -> None:
     assert [aspect["name"] for aspect in review["review"]["aspects"]] == ["Cycle Parking"]
     assert (tmp_path / "review-25_02034_F.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "review-25_02034_F-letter.pdf").read_bytes().startswith(b"%PDF")
+
+
+@contextmanager
+def _up(environment: dict[str, str]) -> Iterator[None]:
+    """`trigpoint up` as its own process, from when it answers until it is told to stop."""
+    log = Path(environment["TRIGPOINT_DATA_DIR"]).parent / "up.log"
+    command = [sys.executable, "-m", "trigpoint.cli.main", "up"]
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
+    try:
+        deadline = time.monotonic() + 120
+        while True:
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline
+            try:
+                policies = httpx.get(f"http://127.0.0.1:{environment['API_PORT']}/api/v1/policies", trust_env=False)
+                if len(policies.json()["policies"]) == 6 and all(
+                    p["current_revision"] for p in policies.json()["policies"]
+                ):
+                    break
+            except (httpx.HTTPError, ValueError, KeyError):
+                pass
+            time.sleep(0.5)
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.mark.slow
+def test_the_command_uses_an_api_that_runs(tmp_path: Path, free_port: Callable[[], int]) -> None:
+    settings = load_settings(trigpoint_data_dir=tmp_path / "data")
+    ports = ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH")
+    with DemoPortal(sample_register(settings)) as portal:
+        environment = os.environ | {f"{name}_PORT": str(free_port()) for name in ports}
+        environment |= {"TRIGPOINT_DATA_DIR": str(tmp_path / "data"), "CHERWELL_PORTAL_URL": portal.url}
+        environment |= {"SCRAPER_RATE_LIMIT": "0"}
+        command = [sys.executable, "-m", "trigpoint.cli.main", "review"]
+        with _up(environment):
+            out = str(tmp_path / "letter.pdf")
+            done = subprocess.run(
+                [*command, "24/00633/F", "--format", "letter", "--out", out],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+            unknown = subprocess.run(
+                [*command, "25/99999/F"], env=environment, capture_output=True, text=True, timeout=60
+            )
+            listed = httpx.get(f"http://127.0.0.1:{environment['API_PORT']}/api/v1/reviews", trust_env=False).json()
+    assert done.returncode == 0, done.stderr
+    assert "Overall: RED" in done.stdout
+    assert (tmp_path / "letter.pdf").read_bytes().startswith(b"%PDF")
+    assert unknown.returncode == 1
+    assert "Application not found on Cherwell planning portal" in unknown.stderr
+    assert [one["status"] for one in listed["reviews"]] == ["failed", "completed"]
