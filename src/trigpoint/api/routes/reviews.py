@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -31,6 +33,7 @@ from trigpoint.jobs.reviews import STATUSES, Review, Webhook
 from trigpoint.logs import request_id
 
 ESTIMATED_SECONDS = 180
+_RESOLVE_SECONDS = 3.0
 
 router = APIRouter(prefix="/api/v1/reviews", tags=["Reviews"], route_class=StrictRoute)
 
@@ -134,11 +137,12 @@ async def _checked(config: WebhookConfig | None, use: Services) -> Webhook | Non
         if parts.scheme != "https":
             raise _refused(f"Webhook URL must use https:// in production: {shorten(config.url)}")
         try:
-            await resolve(parts.hostname or "", parts.port or 443, public_only=True)
+            # A name that cannot be resolved now may be later; it is checked again before each delivery.
+            with suppress(OSError):
+                async with asyncio.timeout(_RESOLVE_SECONDS):
+                    await resolve(parts.hostname or "", parts.port or 443, public_only=True)
         except InvalidInput as error:
             raise _refused(error.message) from None
-        except OSError:
-            pass  # a name that cannot be resolved now may be later; it is checked again before each delivery
     return Webhook(config.url, config.secret, tuple(config.events or EVENTS))
 
 
