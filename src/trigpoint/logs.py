@@ -16,7 +16,18 @@ from trigpoint.config import Settings
 
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
-_TALKATIVE = ("httpx", "httpx2", "httpcore", "mcp", "sse_starlette", "chromadb", "asyncio", "saq", "multipart")
+_TALKATIVE = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "mcp",
+    "sse_starlette",
+    "chromadb",
+    "asyncio",
+    "saq",
+    "multipart",
+    "alembic",
+)
 
 
 def new_request_id() -> str:
@@ -58,3 +69,4 @@ def configure_logging(settings: Settings) -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
+    logging.getLogger("uvicorn.error").setLevel(max(logging.WARNING, root.level))  # "Started server process", six times

@@ -52,6 +52,10 @@ def route_of(scope: Any) -> str:
     if pattern:
         return str(pattern)
     path: str = scope["path"]
+    if scope.get("endpoint") and scope.get("path_params"):  # a plain route within FastAPI leaves only these
+        for name, value in scope["path_params"].items():
+            path = path.replace(f"/{value}", f"/{{{name}}}", 1)
+        return path
     if path.startswith("/api/"):
         return "unmatched" if path.startswith("/api/v1/") else "graph"
     return "pages"

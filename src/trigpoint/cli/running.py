@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Generator, Sequence
@@ -53,6 +54,13 @@ async def run_sites(
 
     `beside` run for as long as the sites do, and end when their event is set; `ready` is awaited once all listen.
     """
+    try:
+        await _run(sites, beside, ready)
+    except BaseExceptionGroup as group:  # task groups of the parts wrap what went wrong; a user wants that alone
+        raise _first(group) from None
+
+
+async def _run(sites: Sequence[Site], beside: Sequence[Beside], ready: Callable[[], Awaitable[None]] | None) -> None:
     servers: list[_Server] = []
     stopping = asyncio.Event()
 
@@ -67,8 +75,8 @@ async def run_sites(
 
     loop = asyncio.get_running_loop()
     async with contextlib.AsyncExitStack() as opened:
-        for site in sites:
-            sock = opened.enter_context(_listen(site))
+        sockets = [opened.enter_context(_listen(site)) for site in sites]  # a taken port is found before anything opens
+        for site, sock in zip(sites, sockets, strict=True):
             state = await opened.enter_async_context(site.app.router.lifespan_context(site.app))
             servers.append(_Server(_config(_with_state(site.app, state))))
             servers[-1].sockets_given = [sock]
@@ -90,15 +98,25 @@ async def run_sites(
         await asyncio.gather(*tasks)
 
 
+def _first(group: BaseException) -> BaseException:
+    while isinstance(group, BaseExceptionGroup):
+        group = group.exceptions[0]
+    return group
+
+
 def _listen(site: Site) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in site.host else socket.AF_INET
         return socket.create_server((site.host, site.port), family=family, backlog=2048)
     except OSError as error:
         raise ConfigurationError(
-            f"{site.name} cannot listen on {site.host}:{site.port} ({error.strerror or error}). "
+            f"{site.name} cannot listen on {site.host}:{site.port} ({_reason(error)}). "
             "Stop what listens there, or choose another port"
         ) from None
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno).lower() if error.errno else str(error)
 
 
 def _reach(site: Site) -> str:
