@@ -434,4 +434,4 @@ def test_a_short_random_history_keeps_one_revision_in_force_a_day(clean_redis_ur
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_long_random_histories_with_crashes_keep_one_revision_in_force_a_day(clean_redis_url: str) -> None:
-    _run(clean_redis_url, examples=80, steps=30)
+    _run(clean_redis_url, examples=40, steps=25)
