@@ -462,6 +462,13 @@ class DocumentNotInProject(LibraryError):
     status = 404
 
 
+class CollectionNotFound(LibraryError):
+    """Zotero has no such collection. Of the command line only; no tool raises it."""
+
+    code = "COLLECTION_NOT_FOUND"
+    status = 404
+
+
 # --- graph ------------------------------------------------------------------------------------
 
 

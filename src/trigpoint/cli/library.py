@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from trigpoint.cli import library_zotero
+from trigpoint.cli.library_session import ProjectName, opened, opened_processor, out, print_audit, with_progress
 from trigpoint.config import load_settings
 from trigpoint.errors import HybridNotSupported
-from trigpoint.library.ingest import Audit, Ingestion
-from trigpoint.library.library import DEFAULT_TOP_K, Library
-from trigpoint.text.extract import DocumentProcessor
+from trigpoint.library.ingest import Ingestion
+from trigpoint.library.library import DEFAULT_TOP_K
 
 app = typer.Typer(no_args_is_help=True)
-out = Console(highlight=False, soft_wrap=True)
+app.add_typer(library_zotero.app, name="zotero")
 
-ProjectName = Annotated[str, typer.Option("--project", "-p", help="Project id, as in trigpoint.toml.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 
@@ -34,11 +30,11 @@ def ingest(
     force: Annotated[bool, typer.Option(help="Read unchanged files again, too.")] = False,
 ) -> None:
     """Read files into a project. Unchanged ones are skipped; a run that was broken off goes on where it was."""
-    with _opened() as library, _processor() as processor:
+    with opened() as library, opened_processor() as processor:
         chosen = library.projects.get(project)
         ingestion = Ingestion(library, chosen, processor, load_settings().data_dir / "library" / "audit")
-        audit = _with_progress(ingestion, paths, force=force)
-    _print_audit(audit)
+        audit = with_progress(lambda show: ingestion.run(paths, force=force, progress=show))
+    print_audit(audit)
     raise typer.Exit(1 if audit.count("failed") else 0)
 
 
@@ -56,7 +52,7 @@ def query(
     """Search a project; each passage comes with its citation."""
     chosen = {"tags": tag, "citekey": citekey, "year": year}
     filters = {key: value for key, value in chosen.items() if value}
-    with _opened() as library:
+    with opened() as library:
         try:
             search = library.find_chunks if semantic else library.query_hybrid
             answer = search(project, question, top_k, filters)
@@ -82,7 +78,7 @@ def quote(
     as_json: AsJson = False,
 ) -> None:
     """Find where a quotation stands: document, page, offsets."""
-    with _opened() as library:
+    with opened() as library:
         answer = library.find_quote(project, words)
     if as_json:
         _print_json(answer)
@@ -101,7 +97,7 @@ def inspect(
     sample: Annotated[int, typer.Option(min=0, max=5, help="Payloads to show.")] = 0,
 ) -> None:
     """Size, model and payload of a project, and its documents."""
-    with _opened() as library:
+    with opened() as library:
         _print_json(library.inspect_collection(project, sample))
         table = Table("document", "chunks", "title")
         for row in library.store.documents(library.projects.get(project)):
@@ -112,7 +108,7 @@ def inspect(
 @app.command()
 def projects() -> None:
     """The configured projects."""
-    with _opened() as library:
+    with opened() as library:
         listed = library.list_projects()["projects"]
         table = Table("project", "chunks", "hybrid", "model")
         for entry in listed:
@@ -132,7 +128,7 @@ def delete(
     project: ProjectName,
 ) -> None:
     """Remove a document and all its chunks."""
-    with _opened() as library:
+    with opened() as library:
         answer = library.delete_document(project, doc_id)
     out.print(f"Removed {answer['chunks_removed']} chunks of {doc_id}.")
 
@@ -140,56 +136,17 @@ def delete(
 @app.command()
 def reindex(project: ProjectName) -> None:
     """Read every file of a project again, with today's chunking and references."""
-    with _opened() as library, _processor() as processor:
+    with opened() as library, opened_processor() as processor:
         chosen = library.projects.get(project)
         rows = library.store.documents(chosen)
         files = [Path(row.path) for row in rows if row.path and Path(row.path).exists()]
         gone = [row.path or row.doc_id for row in rows if not row.path or not Path(row.path).exists()]
         ingestion = Ingestion(library, chosen, processor, load_settings().data_dir / "library" / "audit")
-        audit = _with_progress(ingestion, files, force=True)
-    _print_audit(audit)
+        audit = with_progress(lambda show: ingestion.run(files, force=True, progress=show))
+    print_audit(audit)
     for name in gone:
-        out.print(f"[yellow]kept as it was[/]: {escape(name)} (the file is not there)")
-
-
-@contextmanager
-def _opened() -> Iterator[Library]:
-    library = Library.open(load_settings())
-    try:
-        yield library
-    finally:
-        library.close()
-
-
-@contextmanager
-def _processor() -> Iterator[DocumentProcessor]:
-    processor = DocumentProcessor(load_settings())
-    try:
-        yield processor
-    finally:
-        processor.close()
-
-
-def _with_progress(ingestion: Ingestion, paths: list[Path], *, force: bool) -> Audit:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("reading", total=None)
-
-        def show(done: int, total: int, path: Path) -> None:
-            bar.update(task, completed=done, total=total, description=escape(path.name[:40]))
-
-        return ingestion.run(paths, force=force, progress=show)
-
-
-def _print_audit(audit: Audit) -> None:
-    for entry in audit.entries:
-        for warning in entry.warnings:
-            out.print(f"[yellow]note[/] {escape(Path(entry.path).name)}: {escape(warning)}")
-        if entry.outcome == "failed":
-            out.print(f"[red]failed[/] {escape(entry.path)}: {escape(entry.reason or '')}")
-    counts = ", ".join(f"{audit.count(outcome)} {outcome}" for outcome in ("added", "replaced", "skipped", "failed"))
-    out.print(f"{counts}; {audit.chunks_written} chunks written")
-    out.print(f"[dim]{audit.file}[/]")
+        reason = "use `library zotero ingest --force`" if name.startswith("zotero://") else "the file is not there"
+        out.print(f"[yellow]kept as it was[/]: {escape(name)} ({reason})")
 
 
 def _reference(item: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"</?(?:i|b|sub|sup|span)\b[^>]*>", re.IGNORECASE)
 class Work:
     """One entry of the references file."""
 
-    citekey: str
+    citekey: str | None
     title: str
     doi: str | None
     year: int | None
@@ -127,22 +127,27 @@ def _similarity(one: str, other: str) -> float:
     )
 
 
+def work_of(csl: Mapping[str, Any], *, citekey: str | None, tags: tuple[str, ...]) -> Work:
+    """The work that a CSL-JSON entry with a title describes."""
+    doi = csl.get("DOI")
+    return Work(
+        citekey=citekey,
+        title=" ".join(_MARKUP.sub("", str(csl["title"])).split()),
+        doi=plain_doi(doi) if isinstance(doi, str) and doi.strip() else None,
+        year=_year(csl.get("issued")),
+        url=csl["URL"] if isinstance(csl.get("URL"), str) else None,
+        tags=tags,
+        csl=csl,
+    )
+
+
 def _work(entry: dict[str, Any]) -> Work | None:
     citekey = entry.get("citation-key") or entry.get("citekey") or entry.get("id")
-    title = entry.get("title")
-    if not citekey or not isinstance(title, str):
+    if not citekey or not isinstance(entry.get("title"), str):
         return None
-    doi = entry.get("DOI")
     keywords = entry.get("keyword")
-    return Work(
-        citekey=str(citekey),
-        title=" ".join(_MARKUP.sub("", title).split()),
-        doi=plain_doi(doi) if isinstance(doi, str) and doi.strip() else None,
-        year=_year(entry.get("issued")),
-        url=entry["URL"] if isinstance(entry.get("URL"), str) else None,
-        tags=tuple(t.strip() for t in re.split("[,;]", keywords) if t.strip()) if isinstance(keywords, str) else (),
-        csl=entry,
-    )
+    tags = tuple(t.strip() for t in re.split("[,;]", keywords) if t.strip()) if isinstance(keywords, str) else ()
+    return work_of(entry, citekey=str(citekey), tags=tags)
 
 
 def _year(issued: Any) -> int | None:

@@ -6,8 +6,8 @@ Unchanged files are skipped, a changed one replaces all that came of it before, 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,18 +15,18 @@ from trigpoint import dates
 from trigpoint.errors import EmbeddingMismatch, TrigpointError
 from trigpoint.library.citations import References, Work, load_references
 from trigpoint.library.library import Library
-from trigpoint.library.passages import Passage, passages
+from trigpoint.library.origins import FileOrigin, Origin
+from trigpoint.library.passages import Passage
 from trigpoint.library.projects import DEFAULT_MODEL, Project, is_our_model
-from trigpoint.library.sources import READERS, SourceText, read_source
+from trigpoint.library.sources import READERS, SourceText
 from trigpoint.library.store import DocumentRow, StoredChunk
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.extract import DocumentProcessor
 
 VERSION = "1"
-_DOC_ID_LENGTH = 32
 
 Outcome = Literal["added", "replaced", "skipped", "failed"]
-Progress = Callable[[int, int, Path], None]
+Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,11 @@ class Ingestion:
         self._audit_folder = audit_folder
 
     def run(self, paths: Iterable[Path], *, force: bool = False, progress: Progress | None = None) -> Audit:
-        """Every readable file of these paths. One that fails is reported, and the others go on."""
+        """Every readable file of these paths."""
+        return self.run_all([FileOrigin(path) for path in find_files(paths)], force=force, progress=progress)
+
+    def run_all(self, origins: Sequence[Origin], *, force: bool = False, progress: Progress | None = None) -> Audit:
+        """One that fails is reported, and the others go on."""
         if not is_our_model(self._project.embed_model):
             raise EmbeddingMismatch(
                 f"Project '{self._project.id}' is set to '{self._project.embed_model}', and files are embedded with "
@@ -81,36 +85,36 @@ class Ingestion:
                 bound_model=self._project.embed_model,
                 given_model=DEFAULT_MODEL,
             )
-        files = list(find_files(paths))
         audit = self._new_audit()
         known = _Known(self._library.store.documents(self._project))
-        for number, path in enumerate(files):
+        for number, origin in enumerate(origins):
             if progress:
-                progress(number, len(files), path)
-            audit.add(self._ingest(path, known, force=force))
-        if progress and files:
-            progress(len(files), len(files), files[-1])
+                progress(number, len(origins), origin.name)
+            audit.add(self._ingest(origin, known, force=force))
+        if progress and origins:
+            progress(len(origins), len(origins), origins[-1].name)
         return audit
 
-    def _ingest(self, path: Path, known: _Known, *, force: bool) -> Entry:
+    def _ingest(self, origin: Origin, known: _Known, *, force: bool) -> Entry:
+        path = origin.name
         try:
-            digest = sha256_file(path)
-            doc_id = digest[:_DOC_ID_LENGTH]
+            digest = origin.digest()
+            doc_id = origin.doc_id(digest)
             before = known.at(path)
             if before is not None and before.sha256 == digest and not force:
                 self._forget(*known.leftovers(path, doc_id))
-                return Entry(str(path), "skipped", doc_id=doc_id, reason="unchanged")
+                return Entry(path, "skipped", doc_id=doc_id, reason="unchanged")
             twin = known.twin(path, digest)
             if twin is not None and _still_says(twin, digest):
                 self._forget(before)
-                return Entry(str(path), "skipped", doc_id=doc_id, reason=f"same content as {twin.path}")
-            entry = self._write(path, digest, doc_id, [before, twin, *known.leftovers(path, doc_id)])
-            known.add(DocumentRow(doc_id, str(path), None, digest, entry.chunks))
+                return Entry(path, "skipped", doc_id=doc_id, reason=f"same content as {twin.path}")
+            entry = self._write(origin, digest, doc_id, [before, twin, *known.leftovers(path, doc_id)])
+            known.add(DocumentRow(doc_id, path, None, digest, entry.chunks))
             return entry
         except TrigpointError as error:
-            return Entry(str(path), "failed", reason=error.message)
+            return Entry(path, "failed", reason=error.message)
         except OSError as error:
-            return Entry(str(path), "failed", reason=f"cannot be read ({error.strerror or error})")
+            return Entry(path, "failed", reason=f"cannot be read ({error.strerror or error})")
 
     def _forget(self, *rows: DocumentRow | None) -> None:
         """What a file said before it changed."""
@@ -118,15 +122,15 @@ class Ingestion:
             if row is not None:
                 self._library.store.delete_document(self._project, row.doc_id)
 
-    def _write(self, path: Path, digest: str, doc_id: str, old: list[DocumentRow | None]) -> Entry:
-        source = read_source(path, self._processor)
-        work = self._references.match(doi=source.doi, titles=_titles(path, source))
+    def _write(self, origin: Origin, digest: str, doc_id: str, old: list[DocumentRow | None]) -> Entry:
+        content = origin.read(self._processor, self._library.embedding.count_tokens)
+        source, found = content.source, content.passages
+        work = self._work(origin, source)
         warnings = list(source.warnings)
         if work is None and self._project.references is not None:
             warnings.append(f"no entry of {self._project.references.name} matches it by DOI or title")
-        found = list(passages(source, self._library.embedding.count_tokens))
         vectors = self._library.embedding.embed_batch([p.text for p in found])
-        common = self._common_payload(path, digest, doc_id, source, work)
+        common = self._common_payload(origin.name, digest, doc_id, source, work)
         chunks = [
             StoredChunk(
                 passage.chunk_id(self._project.id, doc_id),
@@ -134,7 +138,7 @@ class Ingestion:
                 seq,
                 passage.text,
                 vectors[seq],
-                {**common, "doc": _doc_payload(passage, source, doc_id, seq)},
+                {**common, "doc": _doc_payload(passage, source, doc_id, seq) | {"type": content.kind}},
             )
             for seq, passage in enumerate(found)
         ]
@@ -144,15 +148,23 @@ class Ingestion:
         )
         outcome: Outcome = "replaced" if replaced else "added"
         citekey = work.citekey if work else None
-        return Entry(str(path), outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
+        return Entry(origin.name, outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
+
+    def _work(self, origin: Origin, source: SourceText) -> Work | None:
+        """By the references file first, then as Zotero has it; tags of both."""
+        given = origin.work
+        if given is None:
+            return self._references.match(doi=source.doi, titles=_titles(origin.name, source))
+        found = self._references.match(doi=given.doi, titles=(given.title,))
+        return replace(found, tags=tuple(dict.fromkeys([*found.tags, *given.tags]))) if found else given
 
     def _common_payload(
-        self, path: Path, digest: str, doc_id: str, source: SourceText, work: Work | None
+        self, path: str, digest: str, doc_id: str, source: SourceText, work: Work | None
     ) -> dict[str, Any]:
-        title = (work.title if work else None) or source.title or path.stem
+        title = (work.title if work else None) or source.title or Path(path).stem
         return {
             "project": self._project.id,
-            "source": {"path": str(path), "title": title, "sha256": digest, "doc_id": doc_id},
+            "source": {"path": path, "title": title, "sha256": digest, "doc_id": doc_id},
             "zotero": _work_payload(work),
             "embed_model": self._project.embed_model,
             "version": VERSION,
@@ -181,17 +193,17 @@ class _Known:
         if row.sha256 is not None:
             self._by_path[row.path] = self._by_content[row.sha256] = row
 
-    def at(self, path: Path) -> DocumentRow | None:
-        return self._by_path.get(str(path))
+    def at(self, path: str) -> DocumentRow | None:
+        return self._by_path.get(path)
 
-    def leftovers(self, path: Path, doc_id: str) -> list[DocumentRow]:
+    def leftovers(self, path: str, doc_id: str) -> list[DocumentRow]:
         """Older documents of this path: a write that was broken off may have left them, or half of a new one."""
-        return [row for row in self._at_path.get(str(path), ()) if row.doc_id != doc_id]
+        return [row for row in self._at_path.get(path, ()) if row.doc_id != doc_id]
 
-    def twin(self, path: Path, digest: str) -> DocumentRow | None:
+    def twin(self, path: str, digest: str) -> DocumentRow | None:
         """Another file with the same content."""
         row = self._by_content.get(digest)
-        return row if row is not None and row.path != str(path) else None
+        return row if row is not None and row.path != path else None
 
 
 def _still_says(row: DocumentRow, digest: str) -> bool:
@@ -215,10 +227,12 @@ def _wanted(path: Path, root: Path) -> bool:
     return not hidden and path.suffix.lower() in READERS and path.is_file() and not path.is_symlink()
 
 
-def _titles(path: Path, source: SourceText) -> tuple[str, ...]:
+def _titles(path: str, source: SourceText) -> tuple[str, ...]:
     """What the document may be called: its own title, its first lines, its file name."""
     opening = [line.strip() for line in source.text[:2000].splitlines() if len(line.strip()) > 8][:3]
-    return tuple(title for title in (source.title, *opening, path.stem.replace("_", " ").replace("-", " ")) if title)
+    return tuple(
+        title for title in (source.title, *opening, Path(path).stem.replace("_", " ").replace("-", " ")) if title
+    )
 
 
 def _work_payload(work: Work | None) -> dict[str, Any]:
@@ -247,4 +261,5 @@ def _doc_payload(passage: Passage, source: SourceText, doc_id: str, seq: int) ->
         "page_starts": [list(page) for page in passage.pages],
         "start": passage.start,
         "end": passage.end,
+        **passage.extra,
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from trigpoint.library.pdf_headings import Heading
 from trigpoint.library.sources import SourceText
@@ -18,7 +19,7 @@ MOST_TOKENS = 256
 
 @dataclass(frozen=True)
 class Passage:
-    """`source.text[start:end] == text`. `pages` are (page, offset) of those it touches, empty where there are none."""
+    """`source.text[start:end] == text`. `pages` are (page, offset) of those it touches, if any."""
 
     text: str
     start: int
@@ -26,6 +27,7 @@ class Passage:
     section: str | None
     section_path: tuple[str, ...]
     pages: tuple[tuple[int, int], ...]
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def page_span(self) -> list[int] | None:

@@ -1,0 +1,63 @@
+"""What the library's commands share: the library opened, a progress bar, the audit in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from trigpoint.config import load_settings
+from trigpoint.library.ingest import Audit
+from trigpoint.library.ingest import Progress as ShowProgress
+from trigpoint.library.library import Library
+from trigpoint.text.extract import DocumentProcessor
+
+out = Console(highlight=False, soft_wrap=True)
+
+ProjectName = Annotated[str, typer.Option("--project", "-p", help="Project id, as in trigpoint.toml.")]
+
+
+@contextmanager
+def opened() -> Iterator[Library]:
+    library = Library.open(load_settings())
+    try:
+        yield library
+    finally:
+        library.close()
+
+
+@contextmanager
+def opened_processor() -> Iterator[DocumentProcessor]:
+    processor = DocumentProcessor(load_settings())
+    try:
+        yield processor
+    finally:
+        processor.close()
+
+
+def with_progress(run: Callable[[ShowProgress], Audit]) -> Audit:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def show(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=escape(Path(name).name[:40]))
+
+        return run(show)
+
+
+def print_audit(audit: Audit) -> None:
+    for entry in audit.entries:
+        for warning in entry.warnings:
+            out.print(f"[yellow]note[/] {escape(Path(entry.path).name)}: {escape(warning)}")
+        if entry.outcome == "failed":
+            out.print(f"[red]failed[/] {escape(entry.path)}: {escape(entry.reason or '')}")
+    counts = ", ".join(f"{audit.count(outcome)} {outcome}" for outcome in ("added", "replaced", "skipped", "failed"))
+    out.print(f"{counts}; {audit.chunks_written} chunks written")
+    out.print(f"[dim]{audit.file}[/]")

@@ -1,0 +1,72 @@
+"""`trigpoint library zotero`: see what Zotero has, and put it into a project with its citations and annotations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from trigpoint.cli.library_session import ProjectName, opened, opened_processor, out, print_audit, with_progress
+from trigpoint.config import load_settings
+from trigpoint.library import zotero
+from trigpoint.library.ingest import Ingestion
+
+app = typer.Typer(no_args_is_help=True, help="Zotero's collections, items and annotations.")
+
+Folder = Annotated[Path, typer.Option("--folder", help="Zotero's data folder, with zotero.sqlite in it.")]
+Api = Annotated[bool, typer.Option("--api", help="Ask a running Zotero by its local API instead.")]
+InCollection = Annotated[str | None, typer.Option("--collection", "-c", help="Key or name of a collection.")]
+ZOTERO_FOLDER = Path("~/Zotero")
+
+
+@app.command()
+def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False) -> None:
+    """The collections, with their keys."""
+    table = Table("key", "collection", "in")
+    for entry in _source(folder, api=api).collections():
+        table.add_row(entry.key, escape(entry.name), entry.parent or "")
+    out.print(table)
+
+
+@app.command()
+def items(collection: InCollection = None, folder: Folder = ZOTERO_FOLDER, api: Api = False) -> None:
+    """The items, with what could be ingested of each."""
+    table = Table("key", "citekey", "title", "attachments", "annotations")
+    for item in zotero.items(_source(folder, api=api), collection):
+        marks = sum(len(attachment.annotations) for attachment in item.attachments)
+        table.add_row(
+            item.key, escape(item.work.citekey or ""), escape(item.work.title), str(len(item.attachments)), str(marks)
+        )
+    out.print(table)
+
+
+@app.command()
+def ingest(
+    project: ProjectName,
+    collection: InCollection = None,
+    folder: Folder = ZOTERO_FOLDER,
+    api: Api = False,
+    force: Annotated[bool, typer.Option(help="Read unchanged attachments again, too.")] = False,
+) -> None:
+    """Read attachments and annotations into a project. Unchanged ones are skipped."""
+    source = _source(folder, api=api)
+    found = list(zotero.origins(source, zotero.items(source, collection)))
+    with opened() as library, opened_processor() as processor:
+        chosen = library.projects.get(project)
+        ingestion = Ingestion(library, chosen, processor, load_settings().data_dir / "library" / "audit")
+        audit = with_progress(lambda show: ingestion.run_all(found, force=force, progress=show))
+    print_audit(audit)
+    raise typer.Exit(1 if audit.count("failed") else 0)
+
+
+def _source(folder: Path, *, api: bool) -> zotero.ZoteroSource:
+    if api:
+        from trigpoint.library.zotero_api import ZoteroApi
+
+        return ZoteroApi()
+    from trigpoint.library.zotero_database import ZoteroDatabase
+
+    return ZoteroDatabase(folder.expanduser())

@@ -1,0 +1,219 @@
+"""Zotero: items with their attachments, annotations and tags, put together from its records, wherever they come from.
+
+Records have the shape of Zotero's API. `zotero_database.py` reads them from the local SQLite file, `zotero_api.py` from
+the local API.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from trigpoint.errors import CollectionNotFound, shorten
+from trigpoint.library.citations import Work, work_of
+from trigpoint.library.origins import Annotation, AnnotationsOrigin, AttachmentOrigin, Origin
+
+Record = Mapping[str, Any]
+
+_CHILDREN = ("attachment", "annotation", "note")
+_READABLE = (".pdf", ".html", ".htm", ".md", ".txt", ".docx")
+_CITATION_KEY = re.compile(r"^\s*citation[ -]?key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+_EXTRA_DOI = re.compile(r"^\s*DOI:\s*(10\.\S+)", re.IGNORECASE | re.MULTILINE)
+_YEAR = re.compile(r"[0-9]{4}")
+_CSL_TYPES = {
+    "journalArticle": "article-journal",
+    "magazineArticle": "article-magazine",
+    "newspaperArticle": "article-newspaper",
+    "preprint": "article",
+    "book": "book",
+    "bookSection": "chapter",
+    "conferencePaper": "paper-conference",
+    "report": "report",
+    "thesis": "thesis",
+    "webpage": "webpage",
+    "blogPost": "post-weblog",
+    "statute": "legislation",
+    "case": "legal_case",
+    "dataset": "dataset",
+    "standard": "standard",
+}
+_CSL_FIELDS = {
+    "publicationTitle": "container-title",
+    "bookTitle": "container-title",
+    "proceedingsTitle": "container-title",
+    "websiteTitle": "container-title",
+    "publisher": "publisher",
+    "institution": "publisher",
+    "university": "publisher",
+    "place": "publisher-place",
+    "volume": "volume",
+    "issue": "issue",
+    "pages": "page",
+    "edition": "edition",
+    "ISBN": "ISBN",
+    "url": "URL",
+}
+
+
+@dataclass(frozen=True)
+class Collection:
+    key: str
+    name: str
+    parent: str | None
+
+
+@dataclass(frozen=True)
+class Attachment:
+    key: str
+    title: str
+    path: Path | None
+    annotations: tuple[Annotation, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A work in Zotero. `collections` are keys."""
+
+    key: str
+    kind: str
+    work: Work
+    collections: tuple[str, ...]
+    attachments: tuple[Attachment, ...]
+
+
+class ZoteroSource(Protocol):
+    def collections(self) -> list[Collection]: ...
+
+    def records(self) -> list[Record]:
+        """Every item, child and parent, that is not in the bin."""
+        ...
+
+    def file_of(self, attachment: Record) -> Path | None: ...
+
+    def cached_text(self, attachment_key: str) -> str | None: ...
+
+
+def items(source: ZoteroSource, collection: str | None = None) -> list[Item]:
+    """All items, or those of a collection (by key or name) and of the collections in it. Raises CollectionNotFound."""
+    records = source.records()
+    wanted = _with_children(source.collections(), collection) if collection else None
+    found = list(_assembled(source, records))
+    return [item for item in found if wanted is None or wanted & set(item.collections)]
+
+
+def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:
+    """What there is to ingest of these items: each attachment's text, and each one's annotations."""
+    for item in chosen:
+        for attachment in item.attachments:
+            cached_text = partial(source.cached_text, attachment.key)
+            yield AttachmentOrigin(attachment.key, attachment.path, cached_text, item.work)
+            if attachment.annotations:
+                yield AnnotationsOrigin(attachment.key, attachment.annotations, item.work)
+
+
+def _assembled(source: ZoteroSource, records: list[Record]) -> Iterator[Item]:
+    children: dict[str, list[Record]] = {}
+    for record in records:
+        if record.get("parentItem"):
+            children.setdefault(record["parentItem"], []).append(record)
+    for record in records:
+        kind = str(record.get("itemType"))
+        alone = kind == "attachment" and not record.get("parentItem")
+        if kind in _CHILDREN and not alone:
+            continue
+        attached = [record] if alone else [c for c in children.get(record["key"], []) if c["itemType"] == "attachment"]
+        yield Item(
+            key=record["key"],
+            kind=kind,
+            work=_work(record),
+            collections=tuple(record.get("collections") or ()),
+            attachments=tuple(_attachment(source, a, children.get(a["key"], [])) for a in attached if _readable(a)),
+        )
+
+
+def _attachment(source: ZoteroSource, record: Record, below: list[Record]) -> Attachment:
+    marks = [_annotation(r) for r in below if r["itemType"] == "annotation"]
+    marks.sort(key=lambda mark: (mark.page or 0, mark.key))
+    title = str(record.get("title") or record.get("filename") or record["key"])
+    return Attachment(record["key"], title, source.file_of(record), tuple(mark for mark in marks if mark.text.strip()))
+
+
+def _readable(record: Record) -> bool:
+    name = str(record.get("filename") or record.get("path") or record.get("title") or "").lower()
+    return record.get("linkMode") != "linked_url" and (
+        name.endswith(_READABLE) or record.get("contentType") in ("application/pdf", "text/html", "text/plain")
+    )
+
+
+def _annotation(record: Record) -> Annotation:
+    return Annotation(
+        key=record["key"],
+        kind=str(record.get("annotationType") or "highlight"),
+        quote=_text(record.get("annotationText")),
+        comment=_text(record.get("annotationComment")),
+        page=_physical_page(record.get("annotationPosition")),
+        page_label=_text(record.get("annotationPageLabel")),
+        tags=_tags(record),
+    )
+
+
+def _physical_page(position: Any) -> int | None:
+    try:
+        index = json.loads(position).get("pageIndex")
+    except (TypeError, ValueError, AttributeError):
+        return None
+    return index + 1 if type(index) is int and index >= 0 else None
+
+
+def _work(record: Record) -> Work:
+    """The record as CSL-JSON, with the citekey of Better BibTeX where it has one."""
+    extra = str(record.get("extra") or "")
+    doi = _text(record.get("DOI")) or (found[1] if (found := _EXTRA_DOI.search(extra)) else None)
+    year = _YEAR.search(str(record.get("date") or ""))
+    csl: dict[str, Any] = {
+        "id": record["key"],
+        "type": _CSL_TYPES.get(str(record.get("itemType")), "document"),
+        "title": _text(record.get("title")) or _text(record.get("filename")) or record["key"],
+        **{csl: record[field] for field, csl in _CSL_FIELDS.items() if _text(record.get(field))},
+    }
+    for role in ("author", "editor"):
+        people = [_person(c) for c in record.get("creators") or () if c.get("creatorType") == role]
+        if people:
+            csl[role] = people
+    if doi:
+        csl["DOI"] = doi
+    if year:
+        csl["issued"] = {"date-parts": [[int(year.group())]]}
+    key = _CITATION_KEY.search(extra)
+    citekey = _text(record.get("citationKey")) or (key[1] if key else None)
+    return work_of(csl, citekey=citekey, tags=_tags(record))
+
+
+def _person(creator: Mapping[str, Any]) -> dict[str, str]:
+    if creator.get("name"):
+        return {"literal": str(creator["name"])}
+    return {"family": str(creator.get("lastName") or ""), "given": str(creator.get("firstName") or "")}
+
+
+def _tags(record: Record) -> tuple[str, ...]:
+    return tuple(str(tag["tag"]) for tag in record.get("tags") or () if tag.get("tag"))
+
+
+def _with_children(collections: list[Collection], wanted: str) -> set[str]:
+    """The keys of a collection and of all below it."""
+    keys = {c.key for c in collections if wanted in (c.key, c.name)}
+    if not keys:
+        names = ", ".join(sorted(c.name for c in collections)) or "none"
+        raise CollectionNotFound(f"Zotero has no collection '{shorten(wanted)}'. It has: {shorten(names, 300)}")
+    while below := {c.key for c in collections if c.parent in keys} - keys:
+        keys |= below
+    return keys
+
+
+def _text(value: object) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None

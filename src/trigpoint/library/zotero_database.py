@@ -1,0 +1,127 @@
+"""Zotero's records out of its local SQLite file, which is never written and may be in use: it is read as it lies."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from trigpoint.errors import StoreUnavailable
+from trigpoint.library.zotero import Collection, Record
+
+_LINK_MODES = {0: "imported_file", 1: "imported_url", 2: "linked_file", 3: "linked_url", 4: "embedded_image"}
+_ANNOTATION_TYPES = {1: "highlight", 2: "note", 3: "image", 4: "ink", 5: "underline", 6: "text"}
+_CACHE = ".zotero-ft-cache"
+
+
+class ZoteroDatabase:
+    """`folder` is Zotero's data folder: `zotero.sqlite` and `storage/`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / "zotero.sqlite"
+
+    def collections(self) -> list[Collection]:
+        with self._open() as database:
+            rows = database.execute(
+                "select c.key, c.collectionName, p.key from collections c "
+                "left join collections p on p.collectionID = c.parentCollectionID order by c.collectionName, c.key"
+            )
+            return [Collection(*row) for row in rows]
+
+    def records(self) -> list[Record]:
+        with self._open() as database:
+            return list(_records(database))
+
+    def file_of(self, attachment: Record) -> Path | None:
+        path = str(attachment.get("path") or "")
+        if path.startswith("storage:"):
+            return self._folder / "storage" / str(attachment["key"]) / Path(path.removeprefix("storage:")).name
+        return Path(path) if path and Path(path).is_absolute() else None
+
+    def cached_text(self, attachment_key: str) -> str | None:
+        file = self._folder / "storage" / attachment_key / _CACHE
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        if not self._file.is_file():
+            raise StoreUnavailable(f"There is no zotero.sqlite in {self._folder}; name Zotero's data folder")
+        try:
+            with closing(sqlite3.connect(f"{self._file.absolute().as_uri()}?immutable=1", uri=True)) as database:
+                yield database
+        except sqlite3.Error as error:
+            raise StoreUnavailable(
+                f"{self._file} cannot be read ({error}). If Zotero is writing at this moment, try again"
+            ) from error
+
+
+def _records(database: sqlite3.Connection) -> Iterator[Record]:
+    found: dict[int, dict[str, Any]] = {}
+    keys = dict(database.execute("select itemID, key from items"))
+    for item_id, key, kind in database.execute(
+        "select i.itemID, i.key, t.typeName from items i join itemTypes t on t.itemTypeID = i.itemTypeID "
+        "where i.itemID not in (select itemID from deletedItems) order by i.itemID"
+    ):
+        found[item_id] = {"key": key, "itemType": kind, "creators": [], "tags": [], "collections": []}
+    for item_id, field, value in database.execute(
+        "select d.itemID, f.fieldName, v.value from itemData d join fields f on f.fieldID = d.fieldID "
+        "join itemDataValues v on v.valueID = d.valueID"
+    ):
+        if item_id in found:
+            found[item_id][field] = value
+    _add_lists(database, found)
+    _add_children(database, found, keys)
+    kept = {record["key"] for record in found.values()}
+    for record in found.values():
+        if record.get("parentItem") is None or record["parentItem"] in kept:  # what hangs on a binned item is binned
+            yield record
+
+
+def _add_lists(database: sqlite3.Connection, found: dict[int, dict[str, Any]]) -> None:
+    for item_id, role, first, last, single in database.execute(
+        "select ic.itemID, t.creatorType, c.firstName, c.lastName, c.fieldMode from itemCreators ic "
+        "join creators c on c.creatorID = ic.creatorID "
+        "join creatorTypes t on t.creatorTypeID = ic.creatorTypeID order by ic.itemID, ic.orderIndex"
+    ):
+        if item_id in found:
+            name = {"name": last} if single else {"firstName": first, "lastName": last}
+            found[item_id]["creators"].append({"creatorType": role, **name})
+    for item_id, tag in database.execute(
+        "select it.itemID, t.name from itemTags it join tags t on t.tagID = it.tagID order by it.itemID, t.name"
+    ):
+        if item_id in found:
+            found[item_id]["tags"].append({"tag": tag})
+    for item_id, key in database.execute(
+        "select ci.itemID, c.key from collectionItems ci join collections c on c.collectionID = ci.collectionID"
+    ):
+        if item_id in found:
+            found[item_id]["collections"].append(key)
+
+
+def _add_children(database: sqlite3.Connection, found: dict[int, dict[str, Any]], keys: dict[int, str]) -> None:
+    for item_id, parent, mode, kind, path in database.execute(
+        "select itemID, parentItemID, linkMode, contentType, path from itemAttachments"
+    ):
+        if item_id in found:
+            found[item_id] |= {
+                "parentItem": keys.get(parent),
+                "linkMode": _LINK_MODES.get(mode),
+                "contentType": kind,
+                "path": path,
+                "filename": str(path or "").removeprefix("storage:").rsplit("/", 1)[-1],
+            }
+    for item_id, parent, kind, text, comment, label, position in database.execute(
+        "select itemID, parentItemID, type, text, comment, pageLabel, position from itemAnnotations"
+    ):
+        if item_id in found:
+            found[item_id] |= {
+                "parentItem": keys.get(parent),
+                "annotationType": _ANNOTATION_TYPES.get(kind),
+                "annotationText": text,
+                "annotationComment": comment,
+                "annotationPageLabel": label,
+                "annotationPosition": position,
+            }

@@ -1,0 +1,181 @@
+"""A small Zotero on disk, with Zotero's own tables, and a server that speaks its local API."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+SCHEMA = """
+create table itemTypes (itemTypeID integer primary key, typeName text);
+create table items (itemID integer primary key, itemTypeID int, libraryID int default 1, key text);
+create table fields (fieldID integer primary key, fieldName text);
+create table itemDataValues (valueID integer primary key, value);
+create table itemData (itemID int, fieldID int, valueID int, primary key (itemID, fieldID));
+create table creators (creatorID integer primary key, firstName text, lastName text, fieldMode int);
+create table creatorTypes (creatorTypeID integer primary key, creatorType text);
+create table itemCreators (itemID int, creatorID int, creatorTypeID int, orderIndex int);
+create table collections (collectionID integer primary key, collectionName text, parentCollectionID int, key text);
+create table collectionItems (collectionID int, itemID int, orderIndex int);
+create table tags (tagID integer primary key, name text);
+create table itemTags (itemID int, tagID int, type int);
+create table itemAttachments (itemID integer primary key, parentItemID int, linkMode int, contentType text, path text);
+create table itemAnnotations (itemID integer primary key, parentItemID int, type int, authorName text, text text,
+  comment text, color text, pageLabel text, sortIndex text, position text, isExternal int);
+create table deletedItems (itemID integer primary key);
+"""
+
+CACHED = "Roads were laid where the ground allowed it, and the survey followed the roads for a hundred years."
+PDF_TEXT = ["The first page speaks of beacons on the ridge.", "The second page speaks of pillars in the valley."]
+
+
+class ZoteroFile:
+    """Writes a database as Zotero would."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "storage").mkdir(parents=True)
+        self.folder = folder
+        self.database = sqlite3.connect(folder / "zotero.sqlite")
+        self.database.executescript(SCHEMA)
+        self._types: dict[str, int] = {}
+        self._fields: dict[str, int] = {}
+
+    def item(self, key: str, kind: str, *, tags: tuple[str, ...] = (), authors: Any = (), **fields: Any) -> int:
+        kind_id = self._known(self._types, kind, "itemTypes", "typeName")
+        item_id = self._insert("items", itemTypeID=kind_id, key=key)
+        for name, value in fields.items():
+            field_id = self._known(self._fields, name, "fields", "fieldName")
+            self._insert(
+                "itemData", itemID=item_id, fieldID=field_id, valueID=self._insert("itemDataValues", value=value)
+            )
+        for tag in tags:
+            self._insert("itemTags", itemID=item_id, tagID=self._insert("tags", name=tag), type=0)
+        for order, (first, last) in enumerate(authors):
+            creator = self._insert("creators", firstName=first, lastName=last, fieldMode=0 if first else 1)
+            self._insert("itemCreators", itemID=item_id, creatorID=creator, creatorTypeID=1, orderIndex=order)
+        return item_id
+
+    def attachment(self, key: str, parent: int | None, path: str, kind: str = "application/pdf") -> int:
+        item_id = self.item(key, "attachment", title=path.removeprefix("storage:"))
+        self._insert("itemAttachments", itemID=item_id, parentItemID=parent, linkMode=0, contentType=kind, path=path)
+        (self.folder / "storage" / key).mkdir()
+        return item_id
+
+    def annotation(self, key: str, parent: int, page: int, label: str, text: str | None, comment: str | None) -> int:
+        item_id = self.item(key, "annotation")
+        position = json.dumps({"pageIndex": page - 1, "rects": [[1, 2, 3, 4]]})
+        self._insert(
+            "itemAnnotations",
+            itemID=item_id,
+            parentItemID=parent,
+            type=1 if text else 2,
+            text=text,
+            comment=comment,
+            pageLabel=label,
+            position=position,
+        )
+        return item_id
+
+    def collection(self, key: str, name: str, items: tuple[int, ...], parent: int | None = None) -> int:
+        number = self._insert("collections", collectionName=name, parentCollectionID=parent, key=key)
+        for item_id in items:
+            self._insert("collectionItems", collectionID=number, itemID=item_id, orderIndex=0)
+        return number
+
+    def bin(self, item_id: int) -> None:
+        self._insert("deletedItems", itemID=item_id)
+
+    def close(self) -> None:
+        self.database.commit()
+        self.database.close()
+
+    def _known(self, seen: dict[str, int], name: str, table: str, column: str) -> int:
+        if name not in seen:
+            seen[name] = self._insert(table, **{column: name})
+        return seen[name]
+
+    def _insert(self, table: str, **values: Any) -> int:
+        marks = ", ".join("?" * len(values))
+        cursor = self.database.execute(
+            f"insert into {table} ({', '.join(values)}) values ({marks})",
+            tuple(values.values()),
+        )
+        return int(cursor.lastrowid or 0)
+
+
+def make_zotero(folder: Path, make_pdf: Any) -> Path:
+    """Three items: one with a PDF and annotations, one with the cached text alone, one in the bin."""
+    made = ZoteroFile(folder)
+    made._insert("creatorTypes", creatorTypeID=1, creatorType="author")
+    survey = made.item(
+        "SURVEY01",
+        "journalArticle",
+        tags=("survey", "maps"),
+        authors=[("Ada", "Ridge"), ("", "Ordnance Office")],
+        title="Beacons and Pillars",
+        date="2017-09-10 2017",
+        DOI="10.1000/beacons",
+        publicationTitle="Journal of Marks",
+        citationKey="ridgeBeacons2017",
+    )
+    pdf = made.attachment("PDF00001", survey, "storage:Beacons & Pillars.pdf")
+    make_pdf(folder / "storage" / "PDF00001" / "Beacons & Pillars.pdf", PDF_TEXT)
+    made.annotation("ANNO0001", pdf, 2, "xii", "pillars in the valley", "Compare with the roads.")
+    made.annotation("ANNO0002", pdf, 1, "xi", None, "A note without a quotation.")
+    roads = made.item("ROADS001", "book", title="Roads", date="1999", extra="Some: thing\nCitation Key: roads1999")
+    made.attachment("CACHE001", roads, "storage:gone.pdf")
+    (folder / "storage" / "CACHE001" / ".zotero-ft-cache").write_text(CACHED)
+    binned = made.item("BINNED01", "book", title="Binned")
+    made.bin(binned)
+    made.attachment("PDF00009", binned, "storage:binned.pdf")
+    top = made.collection("COLLTOP1", "Surveying", (roads,))
+    made.collection("COLLSUB1", "Beacons", (survey,), parent=top)
+    made.close()
+    return folder
+
+
+def count_rows(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / "zotero.sqlite")) as database:
+        return int(database.execute("select count(*) from items").fetchone()[0])
+
+
+class LocalApi:
+    """An ASGI app that answers as Zotero's local API does: pages of items, with a `Link` header to the next."""
+
+    def __init__(self, items: list[dict[str, Any]], collections: list[dict[str, Any]], texts: dict[str, str]) -> None:
+        self.items, self.collections, self.texts = items, collections, texts
+        self.page_size = 2
+        self.requests: list[str] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            message = await receive()
+            while message["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+                message = await receive()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        path, query = scope["path"], parse_qs(scope["query_string"].decode())
+        host = dict(scope["headers"])[b"host"].decode()
+        self.requests.append(f"{path}?{scope['query_string'].decode()}")
+        status, body, headers = self.answer(path, query, host)
+        data = json.dumps(body).encode()
+        base = [(b"content-type", b"application/json"), (b"zotero-api-version", b"3")]
+        await send({"type": "http.response.start", "status": status, "headers": base + headers})
+        await send({"type": "http.response.body", "body": data})
+
+    def answer(self, path: str, query: Any, host: str) -> tuple[int, Any, list[tuple[bytes, bytes]]]:
+        if path.endswith("/fulltext"):
+            key = path.split("/")[-2]
+            return (200, {"content": self.texts[key]}, []) if key in self.texts else (404, "Not found", [])
+        rows = self.collections if urlsplit(path).path.endswith("/collections") else self.items
+        start = int(query.get("start", ["0"])[0])
+        stop = start + self.page_size
+        headers = [(b"total-results", str(len(rows)).encode())]
+        if stop < len(rows):
+            address = f"http://{host}{path}?start={stop}&limit={self.page_size}"
+            headers.append((b"link", f'<{address}>; rel="next"'.encode()))
+        return 200, rows[start:stop], headers
