@@ -1,0 +1,257 @@
+"""The pages in a real browser, on the whole product: what a person does, and what axe says of every page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from whole_site import CHROMIUM_ARGUMENTS, axe_source, chromium, running_everything
+
+from trigpoint.policies.digest import digest_pdf, read_digest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+KEY = "sk-browser-key"
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    if path is None:
+        pytest.skip("no chromium on this machine (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def address(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_everything(tmp_path_factory.mktemp("whole")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    source = axe_source(tmp_path_factory.mktemp("axe"))
+    if source is None:
+        pytest.skip("axe-core cannot be installed here (npm is needed)")
+    return source
+
+
+@pytest.fixture
+def context(browser: Browser, address: str) -> Iterator[BrowserContext]:
+    made = browser.new_context(base_url=address, accept_downloads=True, viewport={"width": 1280, "height": 900})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page on whose console nothing may be said."""
+    opened = context.new_page()
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    yield opened
+    assert said == []
+
+
+@pytest.fixture(scope="module")
+def review(browser: Browser, address: str) -> str:
+    """Submit a reference by keyboard, watch its phases to the end; the address of the finished review."""
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Application reference").fill("25/01178/rem")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="The review is under way")).to_be_visible()
+    seen = set()
+    for _ in range(600):
+        if page.get_by_role("heading", name="The review is under way").count() == 0:
+            break
+        current = page.locator("[aria-current=step]")
+        if current.count():
+            seen.add(current.first.get_attribute("data-phase"))
+        page.wait_for_timeout(250)
+    expect(page.get_by_role("heading", name="Policy matrix")).to_be_visible(timeout=120_000)
+    assert len(seen) >= 2, f"the page should have moved through the phases by itself, but showed {seen}"
+    place = page.url.removeprefix(address)
+    context.close()
+    return place
+
+
+def test_a_finding_leads_to_the_page_it_is_quoted_from(page: Page, review: str) -> None:
+    page.goto(review)
+    expect(page.get_by_role("heading", level=1)).to_have_text("25/01178/REM")
+    page.locator(".finding figcaption a").first.click()
+    picture = page.locator("figure.sheet img").first
+    expect(picture).to_have_attribute("alt", re.compile("highlighted"))
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("image => image.naturalWidth") > 500
+    yellow = picture.evaluate(
+        """image => { const c = document.createElement('canvas'); c.width = image.naturalWidth; c.height = image.naturalHeight;
+        const d = c.getContext('2d'); d.drawImage(image, 0, 0); const p = d.getImageData(0, 0, c.width, c.height).data;
+        let n = 0; for (let i = 0; i < p.length; i += 4) if (p[i] > 230 && p[i + 1] > 190 && p[i + 2] < 140) n++; return n; }"""
+    )
+    assert yellow > 500
+
+
+def test_the_report_downloads(page: Page, review: str) -> None:
+    page.goto(review)
+    for name, begins in (
+        ("Report (PDF)", b"%PDF-"),
+        ("Letter (PDF)", b"%PDF-"),
+        ("Markdown", b"# Cycle"),
+        ("JSON", b"{"),
+    ):
+        with page.expect_download() as waiting:
+            page.get_by_role("link", name=name, exact=True).click()
+        assert Path(waiting.value.path()).read_bytes().startswith(begins)
+
+
+def test_a_policy_reference_leads_to_its_section(page: Page, review: str) -> None:
+    page.goto(review)
+    page.locator(".finding .refs a", has_text="Table 11-1").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Table 11-1")
+    expect(page.locator(".prose-text")).to_contain_text("cycle parking")
+
+
+def test_a_review_can_be_cancelled(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("Application reference").fill("25/01502/F")
+    page.get_by_role("button", name="Start the review").click()
+    page.get_by_role("button", name="Cancel the review").click()
+    expect(page.get_by_text("This review was cancelled")).to_be_visible()
+
+
+def test_an_unknown_application_fails_with_the_reason(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("Application reference").fill("99/99999/F")
+    page.get_by_role("button", name="Start the review").click()
+    expect(page.get_by_role("heading", name="The review could not be finished")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Application not found on Cherwell planning portal")).to_be_visible()
+
+
+def test_policies_are_searched_as_of_a_day(page: Page) -> None:
+    page.goto("/policies")
+    page.get_by_label("In force on", exact=True).fill("2024-06-01")
+    expect(page.get_by_role("heading", name="In force on 1 June 2024")).to_be_visible()
+    page.get_by_label("Search as of 1 June 2024").fill("severe impact on the road network")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".hit").first).to_contain_text("September 2023")
+    expect(page.locator(".hit", has_text="December 2024")).to_have_count(0)
+
+
+def test_an_uploaded_revision_is_read_and_takes_over(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "manual.pdf"
+    file.write_bytes(digest_pdf(read_digest("MANUAL_FOR_STREETS_2007_03.md")))
+    page.goto("/policies/MANUAL_FOR_STREETS")
+    page.get_by_label("PDF file").set_input_files(file)
+    page.get_by_label("Name of this version").fill("Second edition")
+    page.get_by_label("In force from").fill("2026-01-01")
+    page.get_by_role("button", name="Upload").click()
+    row = page.get_by_role("row", name=re.compile("Second edition"))
+    expect(row).to_contain_text("Active", timeout=60_000)
+    expect(page.get_by_role("row", name=re.compile("March 2007"))).to_contain_text("31 December 2025")
+    page.get_by_role("button", name="Show the differences").click()
+    expect(page.get_by_text("The two texts are the same.")).to_be_visible(timeout=30_000)
+
+
+def test_the_site_is_used_by_keyboard_alone(page: Page) -> None:
+    page.goto("/")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Application reference")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("checkbox", name="Cycle Parking")).to_be_visible()
+    outline = page.get_by_role("group").first.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"
+
+
+def test_signing_in_and_out(browser: Browser, tmp_path: Path) -> None:
+    with running_everything(tmp_path, seed=False, API_KEYS=KEY, HOST="127.0.0.1") as address:
+        context = browser.new_context(base_url=address)
+        page = context.new_page()
+        page.goto("/reviews?status=failed")
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        page.get_by_label("API key").fill("wrong")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("alert")).to_contain_text("not known")
+        page.get_by_label("API key").fill(KEY)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Reviews", exact=True)).to_be_visible()
+        assert page.url == f"{address}/reviews?status=failed"
+        assert page.evaluate("document.cookie") == ""
+        page.get_by_role("button", name="Sign out").click()
+        page.goto("/reviews?status=failed")
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        context.close()
+
+
+PAGES = (
+    "/",
+    "/reviews",
+    "REVIEW",
+    "REVIEW/evidence/1",
+    "/reviews/compare",
+    "/policies?date=2024-06-01",
+    "/policies/NPPF",
+    "/policies/NPPF/read",
+    "/policies/NPPF/compare?old=rev_NPPF_2023_09&new=rev_NPPF_2024_12",
+    "/policies/search?q=cycle+parking",
+    "/library",
+    "/library/search?project=team/streets&q=kerbs",
+    "/graph",
+    "/status",
+    "/nothing-here",
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_any_page(
+    browser: Browser, address: str, review: str, axe: str, scheme: str
+) -> None:
+    context = browser.new_context(base_url=address, color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    found = []
+    for path in PAGES:
+        page.goto(path.replace("REVIEW", review))
+        page.evaluate(axe)
+        report = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found += [
+            f"{path}: {v['id']} ({v['impact']}): {v['nodes'][0]['html'][:150]}"
+            for v in report["violations"]
+            if v["impact"] in ("serious", "critical")
+        ]
+    context.close()
+    assert found == []
+
+
+def test_no_page_is_wider_than_a_phone(browser: Browser, address: str, review: str) -> None:
+    context = browser.new_context(base_url=address, viewport=PHONE)
+    page = context.new_page()
+    wide = []
+    for path in PAGES:
+        page.goto(path.replace("REVIEW", review))
+        if page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
+            wide.append(path)
+    context.close()
+    assert wide == []
+
+
+def test_without_script_a_page_refreshes_itself(browser: Browser, address: str) -> None:
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Application reference").fill("99/88888/F")
+    page.get_by_role("button", name="Start the review").click()
+    expect(page.get_by_text("Application not found on Cherwell planning portal")).to_be_visible(timeout=60_000)
+    context.close()

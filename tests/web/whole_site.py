@@ -1,0 +1,99 @@
+"""The whole product in processes of its own: a demo register, and `trigpoint up` on an empty data folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+CHROMIUM_ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PORTS = ("CHERWELL_SCRAPER_PORT", "DOCUMENT_STORE_PORT", "POLICY_KB_PORT", "LIBRARY_PORT", "GRAPH_PORT")
+_START_SECONDS = 90
+
+
+def chromium() -> str | None:
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def axe_source(folder: Path) -> str | None:
+    """axe-core out of its package, installed into the folder; None where there is no npm, or it finds nothing."""
+    npm = shutil.which("npm")
+    if npm is None:
+        return None
+    subprocess.run(
+        [npm, "install", "--no-audit", "--no-fund", "axe-core"], cwd=folder, capture_output=True, timeout=180
+    )
+    script = folder / "node_modules" / "axe-core" / "axe.min.js"
+    return script.read_text(encoding="utf-8") if script.is_file() else None
+
+
+@contextmanager
+def running_everything(folder: Path, *, seed: bool = True, **environment: str) -> Iterator[str]:
+    """Yields the address of the pages, once the shipped policies are in place."""
+    projects = folder / "trigpoint.toml"
+    projects.write_text('[library.projects."team/streets"]\n', encoding="utf-8")
+    portal, api = _free_port(), _free_port()
+    settings = {
+        **os.environ,
+        "TRIGPOINT_DATA_DIR": str(folder / "data"),
+        "TRIGPOINT_CONFIG": str(projects),
+        "CHERWELL_PORTAL_URL": f"http://127.0.0.1:{portal}",
+        "SCRAPER_RATE_LIMIT": "0",
+        "API_PORT": str(api),
+        **{name: str(_free_port()) for name in PORTS},
+        **environment,
+    }
+    address = f"http://127.0.0.1:{api}"
+    with _running(["demo", "portal", "--port", str(portal)], settings, folder / "portal.log"):
+        with _running(["up", "--seed" if seed else "--no-seed"], settings, folder / "up.log"):
+            _wait_for(address, folder / "up.log")
+            yield address
+
+
+@contextmanager
+def _running(arguments: list[str], environment: dict[str, str], log: Path) -> Iterator[None]:
+    command = [sys.executable, "-m", "trigpoint.cli.main", *arguments]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_for(address: str, log: Path) -> None:
+    """`up` prints its table when the policies are there."""
+    deadline = time.monotonic() + _START_SECONDS
+    while "Trigpoint is up" not in log.read_text(encoding="utf-8", errors="replace"):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"trigpoint up did not come up:\n{log.read_text(encoding='utf-8', errors='replace')}")
+        time.sleep(0.2)
+    httpx.get(f"{address}/health", trust_env=False).raise_for_status()
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
