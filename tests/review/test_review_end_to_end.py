@@ -38,6 +38,7 @@ def _without_times(result: ReviewResult) -> dict[str, Any]:
     }
 
 
+@pytest.mark.timeout(300)
 async def test_a_review_of_a_sample_from_its_reference_to_its_pdf(tmp_path: Path) -> None:
     """The older sample: its policy is that of March 2024, so every paragraph of the NPPF is the old one's."""
     reference = "24/00633/F"
