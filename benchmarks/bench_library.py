@@ -12,13 +12,16 @@ import numpy as np
 
 from benchmarks.report import SHARED_DATA, Report, percentile_ms
 from benchmarks.retrieval import RetrievalSet, load_set, ndcg
-from trigpoint.config import load_settings
+from trigpoint.config import Settings, load_settings
+from trigpoint.library.ingest import Ingestion
+from trigpoint.library.library import Library
 from trigpoint.library.passages import passages
-from trigpoint.library.projects import Project
+from trigpoint.library.projects import Project, Projects
 from trigpoint.library.sources import SourceText
 from trigpoint.library.store import Question, StoredChunk
 from trigpoint.library.store_sqlite import SqliteStore
-from trigpoint.text.embed import EmbeddingService
+from trigpoint.text.embed import EmbeddingService, shared_embedding
+from trigpoint.text.extract import DocumentProcessor
 
 MODEL = "all-MiniLM-L6-v2"
 SETS = ("uk-planning-policy-qa", "cranfield", "scifact")
@@ -32,6 +35,7 @@ def run(report: Report) -> None:
     _quality(report)
     for size, bar in SIZES.items():
         _speed(report, int(size * SCALE), bar)
+    _unchanged(report)
 
 
 def _quality(report: Report) -> None:
@@ -122,3 +126,29 @@ def _speed(report: Report, size: int, bar: str) -> None:
         report.row(f"hybrid search p50, {size:,} chunks", p50, "ms", bar=bar, note="without embedding the query")
         report.row(f"hybrid search p95, {size:,} chunks", p95, "ms")
         store.close()
+
+
+def _unchanged(report: Report) -> None:
+    """A second ingest of 100 files that nobody touched, the library opened anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder) / "files"
+        files.mkdir()
+        for number in range(100):
+            (files / f"{number}.md").write_text(f"# Note {number}\n\n" + f"Sentence {number} of this note. " * 20)
+        settings = load_settings(trigpoint_data_dir=Path(folder) / "data", qdrant_url=None)
+        _ingest(settings, files)
+        started = time.perf_counter()
+        written = _ingest(settings, files)
+        taken = time.perf_counter() - started
+        report.row("ingest again, 100 unchanged files", taken, "s", bar="<= 2", note=f"{written} chunks written")
+
+
+def _ingest(settings: Settings, files: Path) -> int:
+    project = Project("bench", "proj-bench")
+    library = Library(Projects({"bench": project}, files), SqliteStore(settings.data_dir), shared_embedding(settings))
+    processor = DocumentProcessor(settings)
+    try:
+        return Ingestion(library, project, processor, settings.data_dir / "audit").run([files]).chunks_written
+    finally:
+        processor.close()
+        library.close()

@@ -25,8 +25,7 @@ _MOST_REMEMBERED = 32  # filters a snapshot
 
 def rounded_cosines(matrix: Vector, vector: Vector) -> npt.NDArray[np.float64]:
     """Relevance of unit vectors (P15): the cosine, never below 0, to 4 places (D9)."""
-    cosines: npt.NDArray[np.float64] = (matrix @ vector).astype(np.float64)
-    return cosines.clip(0.0, 1.0).round(4)
+    return _rounded(matrix @ vector)
 
 
 def best(
@@ -40,6 +39,19 @@ def best(
         keep = np.arange(len(scores))
     pairs = [(ids[places[i]], float(scores[i])) for i in keep.tolist()]
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+def _rounded(cosines: Vector) -> npt.NDArray[np.float64]:
+    return cosines.astype(np.float64).clip(0.0, 1.0).round(4)
+
+
+def _near(cosines: Vector, k: int) -> npt.NDArray[np.intp]:
+    """The rows that may be among the k best once scores are rounded, so that the others need not be."""
+    if len(cosines) > k:
+        cut = np.partition(cosines, len(cosines) - k)[len(cosines) - k] - 1e-4
+        if cut > 0:
+            return np.flatnonzero(cosines >= cut)
+    return np.arange(len(cosines))
 
 
 @dataclass(frozen=True)
