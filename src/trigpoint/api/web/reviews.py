@@ -20,7 +20,7 @@ from trigpoint.api.web.paging import Pages
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.review_view import OUTCOMES, ReviewView, pair_aspects
 from trigpoint.api.web.templating import page
-from trigpoint.errors import InvalidInput, ReviewAlreadyExists, ReviewIncomplete
+from trigpoint.errors import InvalidInput, ReviewAlreadyExists, ReviewIncomplete, StoreError
 from trigpoint.ids import parse_application_ref
 from trigpoint.jobs.reviews import STATUSES, Review, ReviewRow
 from trigpoint.logs import request_id
@@ -178,7 +178,10 @@ async def events(request: Request) -> Response:
                 yield b"event: done\ndata: " + said + b"\n\n"
                 return
             await asyncio.sleep(_POLL_SECONDS)
-            current = await services.reviews.get(review.review_id)
+            try:
+                current = await services.reviews.get(review.review_id)
+            except StoreError:
+                return  # the browser asks again by itself
 
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(stream(), media_type="text/event-stream", headers=headers)
