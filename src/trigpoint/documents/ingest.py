@@ -19,6 +19,7 @@ from trigpoint.text.classify import DocumentClassifier
 from trigpoint.text.embed import WINDOW
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import DocumentLook, Extraction
+from trigpoint.text.running_lines import strip_running_lines
 
 SUPPORTED = (".pdf", ".png", ".jpg", ".jpeg", ".tiff", ".tif")  # D1: no .bmp
 
@@ -70,7 +71,7 @@ class DocumentIngest:
             extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
             read(extraction.page_count, extraction.page_count)
             INGESTED_PAGES.labels("documents", extraction.method).inc(extraction.page_count)
-            chunks = self.chunker.chunk_pages(extraction.pages)  # all of it: the text can be read back whole
+            chunks = self.chunker.chunk_pages(strip_running_lines(extraction.pages))
             if not chunks:
                 raise NoChunks(f"{shorten(path.name)} has text, but none that makes a passage")
             if _hash(path) != file_hash:
