@@ -1,0 +1,58 @@
+"""`trigpoint call SERVER TOOL NAME=VALUE…`: one tool of a running MCP server, from a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated, Any
+
+import typer
+
+from trigpoint.config import load_settings
+from trigpoint.errors import InvalidInput, shorten
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def call(
+    server: Annotated[str, typer.Argument(help="scraper, document-store, policy-kb, library, graph; or an address.")],
+    tool: Annotated[str, typer.Argument(help="Name of the tool.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="NAME=VALUE; a value that is JSON (a number, a list) is taken as that.")
+    ] = None,
+) -> None:
+    """Call a tool and print its answer as JSON. Exit code 1 where the tool says no."""
+    given = dict(_parsed(one) for one in arguments or ())
+    answer = asyncio.run(_answer(_address(server), tool, given))
+    print(json.dumps(answer, indent=1, ensure_ascii=False))
+
+
+def _parsed(argument: str) -> tuple[str, Any]:
+    name, equals, value = argument.partition("=")
+    if not equals or not name:
+        raise InvalidInput(f"'{shorten(argument)}': expected NAME=VALUE, for example query='cycle parking'")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _address(server: str) -> str:
+    from trigpoint.mcp import SERVERS
+
+    if server.startswith(("http://", "https://")):
+        return server
+    if server not in SERVERS:
+        raise InvalidInput(f"No server is called '{shorten(server)}'. There are: {', '.join(SERVERS)}")
+    settings = load_settings()
+    addresses = {name: settings.server_url(name) for name in ("scraper", "document-store", "policy-kb")}
+    return addresses.get(server) or f"http://127.0.0.1:{SERVERS[server].port(settings)}"
+
+
+async def _answer(url: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    from trigpoint.mcp.client import ToolClient
+
+    key = load_settings().mcp_api_key
+    async with ToolClient(url, key.get_secret_value() if key else None) as client:
+        return await client.call(tool, arguments)
