@@ -311,3 +311,26 @@ async def test_the_store_has_one_owner(settings: Settings, knowledge: PolicyKnow
 
     with pytest.raises(StoreInUse):
         PolicyChromaClient(settings)
+
+
+async def test_a_swap_that_a_crash_cut_in_two_is_finished_on_the_next_start(settings: Settings) -> None:
+    class Crash(Exception): ...
+
+    def die(ids: object) -> None:
+        raise Crash
+
+    async with open_knowledge(settings) as first:
+        await first.registry.create_policy("NPPF", "Framework", PolicyCategory.NATIONAL_POLICY)
+        revision_id = await add(first, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+        first.passages.collection.delete = die  # type: ignore[method-assign]
+        with pytest.raises(Crash):
+            await first.ingest("NPPF", revision_id, pdf(settings, "OCC_LTCP_2022_07.md"))
+        mixed = first.passages.passages_of(revision_id)
+        assert any("highways grounds" in r.text for r in mixed)
+        assert any("decide and provide" in " ".join(r.text.split()) for r in mixed)
+    async with open_knowledge(settings) as second:
+        whole = second.passages.passages_of(revision_id)
+        assert 0 < len(whole) < len(mixed)
+        assert not any("highways grounds" in r.text for r in whole)
+        hits = await second.search("decide and provide", effective_date=date(2025, 1, 1), n_results=50, mode="hybrid")
+        assert {h.id for h in hits} == {r.id for r in whole}

@@ -297,7 +297,7 @@ class PolicyMachine(RuleBasedStateMachine):
         if step == "journal":
             passages._swap = die  # type: ignore[method-assign]
         elif step == "half":
-            passages._lexical.replace = die  # type: ignore[method-assign]
+            passages.collection.delete = die  # type: ignore[method-assign]
         with contextlib.suppress(Crash):
             self.write(revision_id)
         self.crash()
@@ -323,7 +323,7 @@ class PolicyMachine(RuleBasedStateMachine):
         revision = policy.revision(revision_id)
         assert revision is not None
         shared = revision_metadata(policy, revision)
-        texts = [f"{revision_id} generation {known.generation} part {n}" for n in range(1 + known.generation % 3)]
+        texts = [f"{revision_id} generation {known.generation} part {n}" for n in range(1 + 2 * known.generation % 3)]
         passages = [
             Passage(
                 passage_id("NPPF", revision_id, "Para 1", n),
