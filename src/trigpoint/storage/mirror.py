@@ -98,11 +98,13 @@ class _Rows:
             self.remembered[key] = found
         return found
 
-    def cosines(self, places: npt.NDArray[np.intp], vector: Vector) -> npt.NDArray[np.float64]:
+    def cosines(self, places: npt.NDArray[np.intp], vector: Vector) -> Vector:
         """Of these rows. Where they are many, scoring all and choosing then is cheaper than copying their vectors."""
         if 3 * len(places) > len(self.ids):
-            return rounded_cosines(self.matrix[: len(self.ids)], vector)[places]
-        return rounded_cosines(self.matrix[places], vector)
+            every: Vector = self.matrix[: len(self.ids)] @ vector
+            return every if len(places) == len(every) else every[places]
+        some: Vector = self.matrix[places] @ vector
+        return some
 
 
 class Mirror:
@@ -117,12 +119,14 @@ class Mirror:
     def nearest(self, vector: Vector, k: int, where: Where | None) -> list[tuple[str, float]]:
         rows = self._rows
         places = rows.places(where)
-        return best(rows.ids, places, rows.cosines(places, vector), k)
+        cosines = rows.cosines(places, vector)
+        near = _near(cosines, k)
+        return best(rows.ids, places[near], _rounded(cosines[near]), k)
 
     def scores(self, vector: Vector, where: Where | None) -> dict[str, float]:
         rows = self._rows
         places = rows.places(where)
-        scores = rows.cosines(places, vector)
+        scores = _rounded(rows.cosines(places, vector))
         return dict(zip((rows.ids[i] for i in places.tolist()), scores.tolist(), strict=True))
 
     def score_of(self, vector: Vector, ids: Sequence[str], where: Where | None = None) -> dict[str, float]:
