@@ -26,8 +26,7 @@ class Batch:
         self._waiting.append((command, reply))
         if self._sender is None:
             self._sender = asyncio.create_task(self._send())
-        async with asyncio.timeout(LONGEST_SECONDS):
-            return await reply
+        return await reply
 
     async def run(self, script: str, keys: list[str], *args: Any) -> Any:
         """A Lua script, by its hash; its text follows only where the server does not know it."""
@@ -50,8 +49,11 @@ class Batch:
         for command, _ in batch:
             pipe.execute_command(*command)
         try:
-            replies = await pipe.execute(raise_on_error=False)
+            async with asyncio.timeout(LONGEST_SECONDS):
+                replies = await pipe.execute(raise_on_error=False)
         except Exception as error:
+            batch += self._waiting  # they have waited as long, for the same silence
+            self._waiting = []
             replies = [error] * len(batch)
         for (_, future), reply in zip(batch, replies, strict=True):
             if future.done():  # the caller has gone
