@@ -1,0 +1,50 @@
+"""Writes docs/benchmarks.md from benchmarks/results.json, the last run of `make bench`. A test compares."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results.json"
+PAGE = ROOT / "docs" / "benchmarks.md"
+NOTE = "<!-- Written by tools/benchmarks_page.py from benchmarks/results.json. Run `make bench`, then this. -->\n\n"
+
+
+def page(results: dict[str, Any]) -> str:
+    machine = results["machine"]
+    barred = [row for row in results["rows"] if row["bar"]]
+    missed = [row for row in barred if not row["met"]]
+    lines = [
+        "# Benchmarks",
+        "",
+        "Measured by `make bench`; no other page has figures of speed. Areas are files in `benchmarks/`, and say in their first lines "
+        "what they measure. A bar is what we set out to reach.",
+        "",
+        f"Machine: {machine['cores']} cores, {machine['machine']}, Python {machine['python']}. "
+        f"{len(barred) - len(missed)} of {len(barred)} bars met.",
+    ]
+    if missed:
+        lines += ["", "Missed: " + "; ".join(f"{row['area']}: {_cell(row['name'])}" for row in missed) + "."]
+    for area, rows in groupby(results["rows"], key=lambda row: row["area"]):
+        lines += ["", f"## {area}", "", "| what | figure | bar | |", "|---|---:|---|---|"]
+        lines += [_line(row) for row in rows]
+    if results["skipped"]:
+        lines += ["", "## Not measured", "", *(f"- {_cell(line)}" for line in results["skipped"])]
+    return NOTE + "\n".join(lines) + "\n"
+
+
+def _line(row: dict[str, Any]) -> str:
+    verdict = {True: "met", False: "**missed**", None: ""}[row["met"]]
+    remarks = ", ".join(part for part in (verdict, _cell(row["note"])) if part)
+    return f"| {_cell(row['name'])} | {row['value']:,g} {_cell(row['unit'])} | {_cell(row['bar'] or '')} | {remarks} |"
+
+
+def _cell(text: str) -> str:
+    return str(text).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(json.loads(RESULTS.read_text(encoding="utf-8"))), encoding="utf-8")
