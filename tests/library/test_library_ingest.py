@@ -134,7 +134,7 @@ def test_a_file_that_fails_stops_nobody_and_the_audit_tells_why(desk: Desk) -> N
 
 def test_one_sentence_is_one_chunk_and_headings_make_paths(desk: Desk) -> None:
     desk.write("one.txt", "One sentence.")
-    desk.write("tree.md", "# A\n\nalpha\n\n## B\n\nbeta\n\n# C\n\ngamma")
+    desk.write("tree.md", "# A\n\nalpha\n\n## B\n\nbeta\n\n# C\n\ngamma\n\n# D\n\n## E\n\ndelta")
     desk.write("page.html", "<title>T</title><h1>Top</h1><p>First</p><h2>Below</h2><p>Second</p><script>no()</script>")
     desk.run()
     chunks = [
@@ -148,6 +148,7 @@ def test_one_sentence_is_one_chunk_and_headings_make_paths(desk: Desk) -> None:
         "alpha": ("A",),
         "beta": ("A", "B"),
         "gamma": ("C",),
+        "delta": ("D", "E"),
         "First": ("Top",),
         "Second": ("Top", "Below"),
     }

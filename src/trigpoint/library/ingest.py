@@ -166,6 +166,7 @@ class Ingestion:
             "project": self._project.id,
             "source": {"path": path, "title": title, "sha256": digest, "doc_id": doc_id},
             "zotero": _work_payload(work),
+            "doc": {},
             "embed_model": self._project.embed_model,
             "version": VERSION,
         }

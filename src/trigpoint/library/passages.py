@@ -6,6 +6,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from trigpoint.library.pdf_headings import Heading
@@ -57,14 +58,26 @@ def passages(source: SourceText, count_tokens: TokenCounter) -> Iterator[Passage
 
 
 def _sections(source: SourceText) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """(start, end, titles from the highest heading down) of each stretch between two headings."""
+    """(start, end, titles from the highest heading down) of each stretch between two headings.
+
+    A heading with nothing below it but the next, deeper one goes with that one.
+    """
     open_headings: list[Heading] = []
     starts = [h.start for h in source.headings] + [len(source.text)]
     if starts[0] > 0:
         yield 0, starts[0], ()
-    for heading, end in zip(source.headings, starts[1:], strict=True):
+    begin: int | None = None
+    for heading, following, end in zip_longest(source.headings, source.headings[1:], starts[1:]):
         open_headings = [h for h in open_headings if h.level < heading.level] + [heading]
-        yield heading.start, end, tuple(h.title for h in open_headings)
+        begin = heading.start if begin is None else begin
+        if following is not None and following.level > heading.level and _is_bare(source.text[heading.start : end]):
+            continue
+        yield begin, end, tuple(h.title for h in open_headings)
+        begin = None
+
+
+def _is_bare(section: str) -> bool:
+    return "\n" not in section.strip()
 
 
 def _pages(source: SourceText, offsets: list[int], start: int, end: int) -> tuple[tuple[int, int], ...]:
