@@ -117,7 +117,7 @@ def draw_neighbourhood(graph: EntityGraph) -> Neighbourhood:
     far = [node.id for node in graph.nodes if node.hop == 2]
     inner = max(130.0, len(near) * 20.0)
     outer = max(inner + 110.0, len(far) * 18.0) if far else inner
-    width, height = int(2 * outer * _FLAT + 260), int(2 * outer + 110)
+    width, height = max(int(2 * outer * _FLAT + 260), _WIDTH), int(2 * outer + 110)
 
     def place(radius: float, angle: float) -> tuple[float, float]:
         return round(width / 2 + radius * _FLAT * math.cos(angle), 1), round(

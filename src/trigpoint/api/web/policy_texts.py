@@ -35,6 +35,7 @@ class Hit:
 
     text: str
     source: str
+    title: str
     revision_id: str
     version_label: str
     section_ref: str
@@ -42,11 +43,12 @@ class Hit:
     score: float
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> Hit:
+    def of(cls, given: dict[str, Any], titles: dict[str, str]) -> Hit:
         number = given.get("page_number")
         return cls(
             text=given["text"],
             source=given["source"],
+            title=titles.get(given["source"], given["source"]),
             revision_id=given["revision_id"],
             version_label=given["version_label"],
             section_ref=given["section_ref"],
@@ -56,8 +58,9 @@ class Hit:
 
     @property
     def citation(self) -> str:
-        place = ", ".join(filter(None, (self.section_ref, f"page {self.page}" if self.page else "")))
-        return f"{self.source.replace('_', ' ')} ({self.version_label}){', ' if place else ''}{place}"
+        return ", ".join(
+            filter(None, (self.title, self.version_label, self.section_ref, f"page {self.page}" if self.page else ""))
+        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ async def search(request: Request) -> Response:
     source = request.query_params.get("source", "").strip()
     day, problem = chosen_day(request)
     policies = await services.registry.list_policies()
-    known = [policy.source for policy in policies]
+    titles = {policy.source: policy.title for policy in policies}
     hits: list[Hit] = []
     if query and problem is None:
         args: dict[str, Any] = {
@@ -100,10 +103,10 @@ async def search(request: Request) -> Response:
             "n_results": _RESULTS,
             "mode": "hybrid",
         }
-        if source in known:
+        if source in titles:
             args["sources"] = [source]
         answer = await ask(services.settings, "policy-kb", "search_policy", args)
-        hits = [Hit.of(found) for found in answer["results"]]
+        hits = [Hit.of(found, titles) for found in answer["results"]]
     return page(
         request,
         "policy_search.html",
