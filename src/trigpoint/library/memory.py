@@ -36,15 +36,17 @@ class ProjectMemory:
         """The vectors of what changed since this process last looked, as the caller's snapshot has them."""
         no, key = project["no"], model_key(project["model"])
         query = "select chunk_id, doc_id, vector from chunk where project_no = ? and model = ?"
+        cursor = connection.cursor()
+        cursor.row_factory = None  # plain tuples: there may be a hundred thousand of them
         if self.generation < 0:
-            rows = connection.execute(query, (no, key)).fetchall()
+            rows = cursor.execute(query, (no, key)).fetchall()
         else:
-            changed = connection.execute(
+            changed = cursor.execute(
                 "select doc_id from document where project_no = ? and generation > ?", (no, self.generation)
             ).fetchall()
             self._mirror.delete([i for (doc_id,) in changed for i in self._chunk_ids.pop(doc_id, [])])
             rows = [
-                row for (doc_id,) in changed for row in connection.execute(f"{query} and doc_id = ?", (no, key, doc_id))
+                row for (doc_id,) in changed for row in cursor.execute(f"{query} and doc_id = ?", (no, key, doc_id))
             ]
         if is_our_model(key) and rows:
             self._add(rows)
@@ -73,11 +75,12 @@ class ProjectMemory:
         hits = self.lexical.search(query, max(depth, _FILTERED_DEPTH), groups)
         return {i: score for i, score in hits if i in allowed}
 
-    def _add(self, rows: list[sqlite3.Row]) -> None:
-        for row in rows:
-            self._chunk_ids.setdefault(row["doc_id"], []).append(row["chunk_id"])
-        vectors = np.frombuffer(b"".join(row["vector"] for row in rows), dtype=np.float32).reshape(len(rows), -1)
-        self._mirror.upsert([row["chunk_id"] for row in rows], vectors, [{}] * len(rows))
+    def _add(self, rows: list[tuple[str, str, bytes]]) -> None:
+        ids, documents, blobs = zip(*rows, strict=True)
+        for chunk_id, doc_id in zip(ids, documents, strict=True):
+            self._chunk_ids.setdefault(doc_id, []).append(chunk_id)
+        vectors = np.frombuffer(b"".join(blobs), dtype=np.float32).reshape(len(rows), -1)
+        self._mirror.upsert(ids, vectors, [{}] * len(rows))
 
 
 def _best(scores: Scores, count: int) -> list[tuple[str, float]]:
