@@ -144,6 +144,11 @@ class QdrantStore:
         if not self._client.collection_exists(name):
             return None
         metadata = self._client.get_collection(name).config.metadata or {}
+        if "embed_model" not in metadata:
+            raise IndexUnavailable(
+                f"The collection {name} at {self._where} does not say its model: this needs a Qdrant that keeps the "
+                "metadata of collections"
+            )
         return str(metadata["embed_model"])
 
     def _sets(self, project: Project) -> list[str]:
