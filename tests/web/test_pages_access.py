@@ -12,7 +12,7 @@ from site_in_process import browser, serving
 
 from trigpoint.api.app import create_app
 from trigpoint.api.web.sessions import Sessions, safe_next
-from trigpoint.config import Settings
+from trigpoint.config import Settings, load_settings
 
 KEY = "sk-pages-key-1"
 PAGES = ("/", "/reviews", "/policies", "/policies/search", "/graph", "/status", "/nothing-here")
@@ -25,13 +25,21 @@ def locked_site(site_settings: Callable[..., Settings]) -> Iterator[httpx.Client
         yield client
 
 
+@pytest.fixture(scope="module")
+def open_site(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """One for all tests that only look."""
+    settings = load_settings(redis_url=redis_url, trigpoint_data_dir=tmp_path_factory.mktemp("open"))
+    with serving(create_app(settings)) as address, browser(address) as client:
+        yield client
+
+
 def sign_in(site: httpx.Client, key: str = KEY, then: str = "/") -> httpx.Response:
     return site.post("/sign-in", data={"key": key, "next": then})
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_carries_the_strict_policy_and_keeps_it(site: httpx.Client, path: str) -> None:
-    answer = site.get(path)
+def test_every_page_carries_the_strict_policy_and_keeps_it(open_site: httpx.Client, path: str) -> None:
+    answer = open_site.get(path)
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'")
     assert "frame-ancestors 'none'" in policy
@@ -44,8 +52,10 @@ def test_every_page_carries_the_strict_policy_and_keeps_it(site: httpx.Client, p
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_has_landmarks_a_title_a_language_and_a_way_past_the_header(site: httpx.Client, path: str) -> None:
-    shown = site.get(path).text
+def test_every_page_has_landmarks_a_title_a_language_and_a_way_past_the_header(
+    open_site: httpx.Client, path: str
+) -> None:
+    shown = open_site.get(path).text
     assert '<html lang="en">' in shown
     assert '<a class="skip" href="#main">' in shown
     assert '<main id="main"' in shown
@@ -54,14 +64,14 @@ def test_every_page_has_landmarks_a_title_a_language_and_a_way_past_the_header(s
     assert "<title>" in shown
 
 
-def test_static_files_are_kept_by_the_browser_until_they_change(site: httpx.Client) -> None:
-    address = re.search(r'href="(/static/site\.css\?v=[0-9a-f]+)"', site.get("/").text)
+def test_static_files_are_kept_by_the_browser_until_they_change(open_site: httpx.Client) -> None:
+    address = re.search(r'href="(/static/site\.css\?v=[0-9a-f]+)"', open_site.get("/").text)
     assert address is not None
-    answer = site.get(address[1])
+    answer = open_site.get(address[1])
     assert answer.headers["cache-control"].endswith("immutable")
     assert answer.headers["content-type"].startswith("text/css")
-    assert site.get("/static/..%2fapp.py").status_code == 404
-    assert site.get("/static/none.css").status_code == 404
+    assert open_site.get("/static/..%2fapp.py").status_code == 404
+    assert open_site.get("/static/none.css").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -87,16 +97,16 @@ def test_what_says_nothing_about_where_it_comes_from_is_refused(site: httpx.Clie
         assert plain.post("/reviews", data={"application_ref": "25/01178/REM"}).status_code == 403
 
 
-def test_errors_are_pages_for_people_and_envelopes_for_programs(site: httpx.Client) -> None:
+def test_errors_are_pages_for_people_and_envelopes_for_programs(open_site: httpx.Client) -> None:
     for path in ("/reviews/rev_nope", "/policies/NOPE", "/nowhere"):
-        answer = site.get(path)
+        answer = open_site.get(path)
         assert answer.status_code == 404
         assert "<h1>Not found</h1>" in answer.text
-    program = site.get("/api/v1/reviews/rev_nope")
+    program = open_site.get("/api/v1/reviews/rev_nope")
     assert program.json()["error"]["code"] == "review_not_found"
     assert "content-security-policy" not in program.headers
-    assert site.get("/nowhere", headers={"Accept": "*/*"}).json()["error"]["code"] == "not_found"
-    assert site.post("/reviews/compare").status_code == 405
+    assert open_site.get("/nowhere", headers={"Accept": "*/*"}).json()["error"]["code"] == "not_found"
+    assert open_site.post("/reviews/compare").status_code == 405
 
 
 def test_a_form_beyond_the_limit_is_refused(site_settings: Callable[..., Settings]) -> None:
@@ -162,3 +172,55 @@ def test_a_session_cannot_be_forged_prolonged_or_kept_beyond_its_key(monkeypatch
 @pytest.mark.parametrize("path", ["//evil.example", "https://evil.example", "/\\evil.example", "", "/a\nb", "x"])
 def test_signing_in_never_leads_to_another_site(path: str) -> None:
     assert safe_next(path) == "/"
+
+
+ODD = (
+    "",
+    "0",
+    "-1",
+    "%00",
+    "%ff",
+    "%ed%a0%80",
+    "x" * 3000,
+    "..%2f..%2fetc",
+    "%27%22<>",
+    "2024-02-30",
+    "{{7*7}}",
+    "%0a",
+    "☃",
+)
+ODD_PLACES = (
+    "/reviews?status={}",
+    "/reviews?application_ref={}",
+    "/reviews?page={}",
+    "/reviews/{}",
+    "/reviews/{}/events",
+    "/reviews/{}/evidence/{}",
+    "/reviews/compare?review={}&review=1",
+    "/policies?date={}",
+    "/policies/{}",
+    "/policies/{}/compare?old={}",
+    "/policies/search?date={}",
+    "/graph?project={}",
+    "/graph?search={}&page={}",
+    "/graph/{}",
+    "/static/{}",
+    "/sign-in?next={}",
+    "/{}",
+)
+
+
+@pytest.mark.parametrize("place", ODD_PLACES)
+def test_no_address_however_odd_breaks_a_page(open_site: httpx.Client, place: str) -> None:
+    """E3."""
+    codes = {odd: open_site.get(place.replace("{}", odd)).status_code for odd in ODD}
+    assert {odd: code for odd, code in codes.items() if code >= 500} == {}
+
+
+@pytest.mark.parametrize("path", ["/reviews", "/policies/NPPF/revisions", "/sign-out", "/reviews/rev_x/cancel"])
+@pytest.mark.parametrize(
+    "kind", ["multipart/form-data", "multipart/form-data; boundary=x", "application/json", "text/plain"]
+)
+def test_no_body_however_odd_breaks_a_form(open_site: httpx.Client, path: str, kind: str) -> None:
+    answer = open_site.post(path, content=b"--x\xff\x00=&", headers={"Content-Type": kind})
+    assert answer.status_code < 500

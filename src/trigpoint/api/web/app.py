@@ -167,8 +167,16 @@ async def _ours(request: Request, error: Exception) -> Response:
     if error.status >= 500:
         log.warning("%s %s: %s: %s", request.method, request.url.path, error.code, error.message)
     title = "A part cannot be reached" if isinstance(error, ServerUnreachable | StoreUnavailable) else None
-    code = 404 if isinstance(error, ToolFailed) and error.code.endswith("not_found") else error.status
-    return error_page(request, code, error.message, title)
+    return error_page(request, _status(error), error.message, title)
+
+
+def _status(error: TrigpointError) -> int:
+    """A tool's refusal of what was asked is the asker's matter, not a failure of the tool."""
+    if isinstance(error, ToolFailed) and error.code.lower().endswith("not_found"):
+        return 404
+    if isinstance(error, ToolFailed) and error.code.lower() in ("validation_error", "invalid_input"):
+        return 422
+    return error.status
 
 
 async def _http(request: Request, error: Exception) -> Response:

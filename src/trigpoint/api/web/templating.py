@@ -39,9 +39,13 @@ def serve_static(name: str) -> Response:
 
 
 def _day(value: date | str | None) -> str:
+    """`2024-12-12` as `12 December 2024`; what is no day is shown as it is."""
     if value is None:
         return "no end"
-    shown = value if isinstance(value, date) else date.fromisoformat(value[:10])
+    try:
+        shown = value if isinstance(value, date) else date.fromisoformat(value[:10])
+    except ValueError:
+        return str(value)
     return f"{shown.day} {shown:%B %Y}"
 
 
