@@ -11,7 +11,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import ChunkNotFound, DocumentNotInProject, EmbeddingMismatch, HybridNotSupported, shorten
 from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, check_chunks, page_span, shown
 from trigpoint.library.projects import Project, Projects, is_our_model, load_projects
-from trigpoint.library.quotes import find_in, plain_form, put_together
+from trigpoint.library.quotes import find_in, put_together
 from trigpoint.library.store import ChunkStore, Filters, Question, StoredChunk, always
 from trigpoint.library.store_sqlite import SqliteStore
 from trigpoint.text.embed import EmbeddingService, shared_embedding
@@ -181,7 +181,7 @@ class Library:
 
     def _quoted(self, project: Project, doc_id: str, quote: str) -> Iterator[dict[str, Any]]:
         document = put_together(doc_id, self.store.document(project, doc_id))
-        for start, end in find_in(plain_form(document.text), quote):
+        for start, end in find_in(document.text, quote):
             chunks = document.chunks_touching(start, end)
             page, end_page = document.pages_of(start, end)
             yield {

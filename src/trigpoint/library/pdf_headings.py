@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from trigpoint.library.quotes import find_in, plain_form
+from trigpoint.library.quotes import find_in
 from trigpoint.text.pages import Outline, Page
 from trigpoint.text.sections import find_sections
 
@@ -48,7 +48,7 @@ def _by_bookmarks(pages: Sequence[Page], outline: Outline, starts: Mapping[int, 
 
 def _lines_saying(text: str, title: str) -> list[int]:
     """Where the title stands at the start of a line; failing that, where it stands at all."""
-    places = [start for start, _ in find_in(plain_form(text), title)]
+    places = [start for start, _ in find_in(text, title)]
     return [p for p in places if not text[text.rfind("\n", 0, p) + 1 : p].strip()] or places
 
 

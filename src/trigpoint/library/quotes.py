@@ -19,14 +19,6 @@ _FOLDED = {"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"
 
 
 @dataclass(frozen=True)
-class PlainForm:
-    """A text without what typesetting changes: no spaces, hyphens or cases; `origin` leads each character back."""
-
-    text: str
-    origin: Sequence[int]
-
-
-@dataclass(frozen=True)
 class Placed:
     """A chunk and where it stands in its document's text."""
 
@@ -59,14 +51,20 @@ class Document:
         return self.pages[place][1] if place >= 0 else None
 
 
-def plain_form(text: str) -> PlainForm:
-    kept: list[str] = []
-    origin: list[int] = []
-    for place, character in enumerate(text):
-        for part in _folded(character):
-            kept.append(part)
-            origin.append(place)
-    return PlainForm("".join(kept), origin)
+def find_in(text: str, quote: str, limit: int = 20) -> list[tuple[int, int]]:
+    """The spans of the text that say the quote, in order; compared without spaces, hyphens, accents and cases."""
+    folding = {character: _folded(character) for character in set(text)}
+    plain = text.translate({ord(character): folded for character, folded in folding.items()})
+    wanted = "".join(map(_folded, quote))
+    at = plain.find(wanted) if wanted else -1
+    if at < 0:
+        return []
+    origin = [place for place, character in enumerate(text) for _ in folding[character]]
+    spans: list[tuple[int, int]] = []
+    while at >= 0 and len(spans) < limit:
+        spans.append((origin[at], origin[at + len(wanted) - 1] + 1))
+        at = plain.find(wanted, at + 1)
+    return spans
 
 
 @lru_cache(4096)
@@ -76,17 +74,6 @@ def _folded(character: str) -> str:
         return ""
     folded = _FOLDED.get(character) or unicodedata.normalize("NFKD", character).casefold()
     return "".join(c for c in folded if not (c.isspace() or c in _DROPPED or unicodedata.combining(c)))
-
-
-def find_in(text: PlainForm, quote: str, limit: int = 20) -> list[tuple[int, int]]:
-    """The spans of the original text that say the quote, in order."""
-    wanted = plain_form(quote).text
-    spans: list[tuple[int, int]] = []
-    at = text.text.find(wanted) if wanted else -1
-    while at >= 0 and len(spans) < limit:
-        spans.append((text.origin[at], text.origin[at + len(wanted) - 1] + 1))
-        at = text.text.find(wanted, at + 1)
-    return spans
 
 
 def put_together(doc_id: str, chunks: Sequence[StoredChunk]) -> Document:
