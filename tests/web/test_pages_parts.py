@@ -14,7 +14,7 @@ from site_in_process import browser, complete, fail, result, serving
 
 from trigpoint.api.app import create_app
 from trigpoint.api.web.asking import ask
-from trigpoint.config import Settings
+from trigpoint.config import Settings, load_settings
 from trigpoint.mcp import server as mcp_server
 
 QUOTE = "Each house is provided with 2 cycle parking spaces per dwelling."
@@ -118,3 +118,16 @@ def test_status_names_what_is_down_what_waits_and_what_failed(site: httpx.Client
     assert "5 parts cannot be reached" in shown
     assert "The register says &lt;no&gt;" in shown
     assert "<dt>Jobs waiting</dt><dd>1</dd>" in shown
+
+
+def test_without_redis_pages_say_so_and_the_status_still_answers(free_port: Callable[[], int], tmp_path: Path) -> None:
+    settings = load_settings(redis_url=f"redis://127.0.0.1:{free_port()}", trigpoint_data_dir=tmp_path)
+    with serving(create_app(settings)) as address, browser(address) as site:
+        for path in ("/", "/policies"):
+            answer = site.get(path)
+            assert answer.status_code == 503
+            assert "A part cannot be reached" in answer.text
+            assert "REDIS_URL" in answer.text
+        shown = site.get("/status")
+        assert shown.status_code == 200
+        assert "Redis" in shown.text.split("cannot be reached:")[1].split("<")[0]

@@ -45,3 +45,7 @@ for (const part of document.querySelectorAll("[data-refresh]")) {
   };
   setTimeout(again, Number(part.dataset.refresh));
 }
+
+for (const part of document.querySelectorAll("[data-latest]")) {
+  part.scrollLeft = part.scrollWidth; // on a narrow screen, the present before the past
+}
