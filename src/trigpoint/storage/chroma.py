@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from trigpoint.config import Settings
 from trigpoint.errors import StoreError, StoreInUse, StoreUnavailable
-from trigpoint.storage.export import Hold, OwnerDoor, write_records
+from trigpoint.storage.export import OwnerDoor, open_door, write_records
 from trigpoint.storage.mirror import Mirror, Where, rounded_cosines
 
 log = logging.getLogger("trigpoint.storage")
@@ -243,7 +243,7 @@ class ChromaStore:
             self.folder = settings.chroma_dir(store)
             self._lock = _own(self.folder)
             self._client = _open_folder(self.folder)
-            self._door = _door(self.folder, self.held)
+            self._door = open_door(self.folder, self.held)
 
     @property
     def owned(self) -> bool:
@@ -298,15 +298,6 @@ class ChromaStore:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
-
-
-def _door(folder: Path, hold: Hold) -> OwnerDoor | None:
-    """Backups come in by it. A file system that has no sockets is no reason not to open a store."""
-    try:
-        return OwnerDoor(folder, hold)
-    except OSError as error:
-        log.warning("%s cannot be backed up while it is open (%s)", folder, error)
-        return None
 
 
 def _raw_pages(raw: Any) -> Iterator[dict[str, object]]:

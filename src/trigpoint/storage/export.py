@@ -76,6 +76,15 @@ class OwnerDoor:
                     _say(talk, "exported")
 
 
+def open_door(folder: Path, hold: Hold) -> OwnerDoor | None:
+    """Backups come in by it. A file system that has no sockets is no reason not to open a store."""
+    try:
+        return OwnerDoor(folder, hold)
+    except OSError as error:
+        log.warning("%s cannot be backed up while it is open (%s)", folder, error)
+        return None
+
+
 @contextmanager
 def held_by_owner(folder: Path) -> Iterator[Callable[[Path], None]]:
     """The other side: while this is open, the owner of the folder changes nothing. Yields `export(to)`."""
