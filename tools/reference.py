@@ -16,7 +16,7 @@ import typer
 from trigpoint import errors
 from trigpoint.cli.main import NOUNS
 from trigpoint.config import Settings, load_settings
-from trigpoint.mcp import SERVERS, server
+from trigpoint.mcp import SERVERS, build_server
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
@@ -51,7 +51,7 @@ def tools_page() -> str:
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(trigpoint_data_dir=Path(folder))
         for name, entry in SERVERS.items():
-            tools = server(name, settings)
+            tools = build_server(name, settings)
             lines += [
                 f"## {tools.name}",
                 "",

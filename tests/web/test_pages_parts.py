@@ -15,7 +15,7 @@ from site_in_process import browser, complete, fail, result, serving
 from trigpoint.api.app import create_app
 from trigpoint.api.web.asking import ask
 from trigpoint.config import Settings, load_settings
-from trigpoint.mcp import server as mcp_server
+from trigpoint.mcp import build_server as mcp_server
 
 QUOTE = "Each house is provided with 2 cycle parking spaces per dwelling."
 

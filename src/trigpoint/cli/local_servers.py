@@ -13,7 +13,7 @@ import uvicorn
 
 from trigpoint.config import Settings
 from trigpoint.jobs.tools import McpTools
-from trigpoint.mcp import server
+from trigpoint.mcp import build_server
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.policies.seed import Seeder, SeedPolicy, load_seed
 from trigpoint.storage.redis import redis_client, redis_server
@@ -33,7 +33,7 @@ async def local_servers(settings: Settings, *, seed: bool = True) -> AsyncIterat
         settings = settings.model_copy(update={"redis_url": redis_url, "mcp_api_key": None})
         addresses = {}
         for name, setting in _ADDRESSES.items():
-            addresses[setting] = await opened.enter_async_context(_serving(server(name, settings).app()))
+            addresses[setting] = await opened.enter_async_context(_serving(build_server(name, settings).app()))
         settings = settings.model_copy(update=addresses)
         tools = await opened.enter_async_context(McpTools(settings, patience=5.0))
         if seed:

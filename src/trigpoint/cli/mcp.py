@@ -14,7 +14,7 @@ import typer
 
 from trigpoint.cli.roots import settings_with_roots
 from trigpoint.logs import configure_logging
-from trigpoint.mcp import SERVERS, server
+from trigpoint.mcp import SERVERS, build_server
 
 app = typer.Typer(add_completion=False)
 
@@ -28,7 +28,7 @@ def mcp(
     settings = settings_with_roots(root)
     configure_logging(settings)
     signal.signal(signal.SIGTERM, _stop)
-    tools = server(name, settings)
+    tools = build_server(name, settings)
     try:
         asyncio.run(tools.run_stdio())
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from trigpoint.cli.running import Beside, Site, run_sites
 from trigpoint.config import Settings
 from trigpoint.errors import InvalidInput, shorten
 from trigpoint.logs import configure_logging
-from trigpoint.mcp import SERVERS, server
+from trigpoint.mcp import SERVERS, build_server
 
 app = typer.Typer(add_completion=False)
 
@@ -59,6 +59,6 @@ def api_site(settings: Settings) -> Site:
 
 def mcp_site(name: str, settings: Settings) -> Site:
     """An MCP server as a site. Raises InvalidInput where no server has that name."""
-    tools = server(name, settings)
+    tools = build_server(name, settings)
     host = settings.bind_host(auth_on=settings.mcp_auth_on)
     return Site(name, tools.app(), host, SERVERS[name].port(settings), settings.mcp_auth_on, tools.begin_stop)

@@ -31,7 +31,7 @@ SERVERS = {
 }
 
 
-def server(name: str, settings: Settings) -> ToolServer:
+def build_server(name: str, settings: Settings) -> ToolServer:
     """The server of this name. Raises InvalidInput listing the names there are."""
     entry = SERVERS.get(name)
     if entry is None:
