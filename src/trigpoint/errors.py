@@ -322,9 +322,7 @@ class CannotReindex(PolicyError):
     code = "cannot_reindex"
 
     def __init__(self, source: str, revision_id: str) -> None:
-        super().__init__(
-            "Revision is already processing", source=source, revision_id=revision_id, status="processing"
-        )
+        super().__init__("Revision is already processing", source=source, revision_id=revision_id, status="processing")
 
 
 class NoFilePath(PolicyError):
