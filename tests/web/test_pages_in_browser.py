@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from whole_site import CHROMIUM_ARGUMENTS, axe_source, chromium, running_everything
@@ -210,20 +211,31 @@ PAGES = (
     "/library",
     "/library/search?project=team/streets&q=kerbs",
     "/graph",
+    "ENTITY",
     "/status",
     "/nothing-here",
 )
 
 
+@pytest.fixture(scope="module")
+def pages(address: str, review: str) -> list[str]:
+    """Every page, with the review and the best connected entity of the sample."""
+    projects = httpx.get(f"{address}/api/projects", trust_env=False).json()["data"]
+    project = next(p["id"] for p in projects if p["slug"] == "waymark")
+    found = httpx.get(f"{address}/api/entities?search=Mode share", headers={"x-project-id": project}, trust_env=False)
+    entity = f"/graph/{found.json()['data'][0]['id']}?project={project}&depth=2"
+    return [path.replace("REVIEW", review).replace("ENTITY", entity) for path in PAGES]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_on_any_page(
-    browser: Browser, address: str, review: str, axe: str, scheme: str
+    browser: Browser, address: str, pages: list[str], axe: str, scheme: str
 ) -> None:
     context = browser.new_context(base_url=address, color_scheme=scheme, viewport={"width": 1280, "height": 900})
     page = context.new_page()
     found = []
-    for path in PAGES:
-        page.goto(path.replace("REVIEW", review))
+    for path in pages:
+        page.goto(path)
         page.evaluate(axe)
         report = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         found += [
@@ -235,12 +247,12 @@ def test_axe_finds_nothing_serious_on_any_page(
     assert found == []
 
 
-def test_no_page_is_wider_than_a_phone(browser: Browser, address: str, review: str) -> None:
+def test_no_page_is_wider_than_a_phone(browser: Browser, address: str, pages: list[str]) -> None:
     context = browser.new_context(base_url=address, viewport=PHONE)
     page = context.new_page()
     wide = []
-    for path in PAGES:
-        page.goto(path.replace("REVIEW", review))
+    for path in pages:
+        page.goto(path)
         if page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
             wide.append(path)
     context.close()

@@ -46,7 +46,7 @@ def axe_source(folder: Path) -> str | None:
 
 @contextmanager
 def running_everything(folder: Path, *, seed: bool = True, **environment: str) -> Iterator[str]:
-    """Yields the address of the pages, once the shipped policies are in place."""
+    """Yields the address of the pages, once the shipped policies and the sample graph are in place."""
     projects = folder / "trigpoint.toml"
     projects.write_text('[library.projects."team/streets"]\n', encoding="utf-8")
     portal, api = _free_port(), _free_port()
@@ -64,6 +64,9 @@ def running_everything(folder: Path, *, seed: bool = True, **environment: str) -
     with _running(["demo", "portal", "--port", str(portal)], settings, folder / "portal.log"):
         with _running(["up", "--seed" if seed else "--no-seed"], settings, folder / "up.log"):
             _wait_for(address, folder / "up.log")
+            if seed:
+                load = [sys.executable, "-m", "trigpoint.cli.main", "graph", "load", "--sample"]
+                subprocess.run(load, env=settings, check=True, capture_output=True, timeout=60)
             yield address
 
 

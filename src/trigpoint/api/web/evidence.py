@@ -17,10 +17,11 @@ from trigpoint.api.services import Services
 from trigpoint.api.web.asking import ask
 from trigpoint.api.web.paging import whole_number
 from trigpoint.api.web.resources import Resources
-from trigpoint.api.web.review_view import OUTCOMES, Evidence, ReviewView
+from trigpoint.api.web.review_view import Evidence, ReviewView
 from trigpoint.api.web.templating import page
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.errors import FileMissing, ReviewIncomplete, TrigpointError
+from trigpoint.review.render import OUTCOMES
 from trigpoint.text.picture import PagePicture
 
 _HOUR = "private, max-age=3600"

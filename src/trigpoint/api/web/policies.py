@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import UploadFile
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.datastructures import FormData
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.datastructures import UploadFile as SentFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -38,7 +37,7 @@ class RevisionForm(BaseModel):
     version_label: Label
     effective_from: Day
     effective_to: Day | None = None
-    notes: Annotated[LongText | None, Field()] = None
+    notes: LongText | None = None
 
 
 def chosen_day(request: Request) -> tuple[date, str | None]:
@@ -109,7 +108,7 @@ async def upload(request: Request) -> Response:
             await upload_revision(
                 source,
                 services,
-                _sent(file, form),
+                _sent(file),
                 wanted.version_label,
                 wanted.effective_from,
                 wanted.effective_to,
@@ -124,7 +123,7 @@ async def upload(request: Request) -> Response:
     return RedirectResponse(f"/policies/{source}", 303)
 
 
-def _sent(file: object, form: FormData) -> UploadFile:
+def _sent(file: object) -> UploadFile:
     if not isinstance(file, SentFile) or not file.filename:
         raise InvalidInput("Choose a PDF file to upload")
     return UploadFile(file.file, size=file.size, filename=file.filename, headers=file.headers)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from trigpoint.jobs.reviews import Review
-from trigpoint.review.render import OUTCOMES
 
 RATINGS = ("red", "amber", "green")
 
@@ -181,6 +180,3 @@ class AspectPair:
 def pair_aspects(first: ReviewView, second: ReviewView) -> list[AspectPair]:
     a, b = ({aspect.name: aspect for aspect in view.aspects} for view in (first, second))
     return [AspectPair(name, a.get(name), b.get(name)) for name in dict.fromkeys([*a, *b])]
-
-
-__all__ = ["OUTCOMES", "RATINGS", "Aspect", "AspectPair", "Evidence", "Finding", "ReviewView", "pair_aspects"]

@@ -18,7 +18,7 @@ from trigpoint.api.services import Services
 from trigpoint.api.web.evidence import evidence_page, evidence_picture
 from trigpoint.api.web.paging import Pages
 from trigpoint.api.web.resources import Resources
-from trigpoint.api.web.review_view import OUTCOMES, ReviewView, pair_aspects
+from trigpoint.api.web.review_view import ReviewView, pair_aspects
 from trigpoint.api.web.templating import page
 from trigpoint.errors import InvalidInput, ReviewAlreadyExists, ReviewIncomplete, StoreError
 from trigpoint.ids import parse_application_ref
@@ -26,6 +26,7 @@ from trigpoint.jobs.reviews import STATUSES, Review, ReviewRow
 from trigpoint.logs import request_id
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.models import PHASES, ReviewResult
+from trigpoint.review.render import OUTCOMES, render_json, render_letter, render_pdf
 
 ACTIVE = ("queued", "processing")
 _RECENT = 6
@@ -245,29 +246,11 @@ def _markdown(result: ReviewResult) -> bytes:
     return str(result.review["full_markdown"]).encode()
 
 
-def _json(result: ReviewResult) -> bytes:
-    from trigpoint.review.render import render_json
-
-    return render_json(result)
-
-
-def _pdf(result: ReviewResult) -> bytes:
-    from trigpoint.review.render import render_pdf
-
-    return render_pdf(result)
-
-
-def _letter(result: ReviewResult) -> bytes:
-    from trigpoint.review.render import render_letter
-
-    return render_letter(result)
-
-
 DOWNLOADS: dict[str, tuple[str, str, Callable[[ReviewResult], bytes]]] = {
-    "pdf": ("review-{}.pdf", "application/pdf", _pdf),
-    "letter": ("letter-{}.pdf", "application/pdf", _letter),
+    "pdf": ("review-{}.pdf", "application/pdf", render_pdf),
+    "letter": ("letter-{}.pdf", "application/pdf", render_letter),
     "markdown": ("review-{}.md", "text/markdown; charset=utf-8", _markdown),
-    "json": ("review-{}.json", "application/json", _json),
+    "json": ("review-{}.json", "application/json", render_json),
 }
 
 
