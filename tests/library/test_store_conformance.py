@@ -109,6 +109,15 @@ def test_words_of_the_headings_count(store: ChunkStore) -> None:
     assert hits[0].bm25 > 0
 
 
+def test_words_of_neighbours_in_the_section_count(store: ChunkStore) -> None:
+    texts = ["alpha one", "beta two", "the theodolite three", "gamma four", "delta five"]
+    chunks = [make_chunk(f"c{i}", i, text=text) for i, text in enumerate(texts)]
+    chunks.append(make_chunk("elsewhere", 5, text="zeta six", path=("Part II",)))
+    store.write(MINE, MODEL, chunks)
+    hits = store.search(MINE, Question(unit_vector(50), k=10, words="theodolite", alpha=0.0))
+    assert {h.chunk.id for h in hits if h.bm25 > 0} == {"c0", "c1", "c2", "c3", "c4"}
+
+
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [

@@ -12,7 +12,7 @@ import numpy as np
 from qdrant_client import models
 
 from trigpoint.library.projects import Project
-from trigpoint.library.store import SECTION_JOINT, Filters, StoredChunk
+from trigpoint.library.store import SECTION_JOINT, Filters, StoredChunk, searched_rows
 from trigpoint.storage.lexical import passage_analyzer
 
 DENSE = "dense"
@@ -29,11 +29,11 @@ def point_id(project: Project, chunk_id: str) -> str:
     return str(uuid.uuid5(_POINT_IDS, f"{project.id}\0{chunk_id}"))
 
 
-def to_point(project: Project, chunk: StoredChunk, doc_chunks: int | None) -> models.PointStruct:
-    """`doc_chunks` is how many chunks the whole document has, where one write brings it whole."""
+def to_point(project: Project, chunk: StoredChunk, words: str, doc_chunks: int | None) -> models.PointStruct:
+    """`words` are those it is found by; `doc_chunks` how many the whole document has, where one write brings it whole."""
     return models.PointStruct(
         id=point_id(project, chunk.id),
-        vector={DENSE: np.asarray(chunk.vector, dtype=np.float32).tolist(), WORDS: passage_words(chunk.searched_text)},
+        vector={DENSE: np.asarray(chunk.vector, dtype=np.float32).tolist(), WORDS: passage_words(words)},
         payload={
             "project": project.id,
             "chunk_id": chunk.id,
@@ -48,6 +48,15 @@ def to_point(project: Project, chunk: StoredChunk, doc_chunks: int | None) -> mo
             "doc_chunks": doc_chunks,
         },
     )
+
+
+def found_by(chunks: Sequence[StoredChunk]) -> dict[str, str]:
+    """The words of each chunk and of its neighbours, as far as they are written together."""
+    documents: dict[str, list[StoredChunk]] = {}
+    for chunk in sorted(chunks, key=lambda chunk: (chunk.seq, chunk.id)):
+        documents.setdefault(chunk.doc_id, []).append(chunk)
+    rows = (row for document in documents.values() for row in searched_rows(document))
+    return {chunk_id: f"{text}\n{around}" for chunk_id, text, around in rows}
 
 
 def to_chunk(point: Any) -> StoredChunk:

@@ -141,10 +141,9 @@ def document_rows(connection: sqlite3.Connection, no: int, key: str, doc_id: str
     ).fetchall()
 
 
-def searched_texts(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> Iterator[tuple[str, str]]:
-    """(id, what the lexical index reads) of each chunk of a document."""
-    for row in document_rows(connection, no, key, doc_id):
-        yield row["chunk_id"], chunk_of(row).searched_text
+def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> list[StoredChunk]:
+    """A document's chunks in reading order."""
+    return [chunk_of(row) for row in document_rows(connection, no, key, doc_id)]
 
 
 def list_documents(connection: sqlite3.Connection, no: int, key: str) -> list[DocumentRow]:

@@ -7,7 +7,7 @@ another project is ever read, counted or removed by it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ from trigpoint.text.fusion import FusionMethod
 Vector = npt.NDArray[np.float32]
 SECTION_JOINT = " / "
 LATEST_YEAR = 9999
+CONTEXT = 2  # neighbours on each side whose words count for a passage: questions use the words of its surroundings
 FILTER_KEYS = ("tags", "citekey", "doc_id", "section_prefix", "year")
 
 
@@ -209,6 +210,14 @@ class ChunkStore(Protocol):
     def inspect(self, project: Project, sample: int) -> Inspection: ...
 
     def close(self) -> None: ...
+
+
+def searched_rows(chunks: Sequence[StoredChunk]) -> Iterator[tuple[str, str, str]]:
+    """(id, text, what stands around it) of a document's chunks, in order: two before and two after, in its section."""
+    for place, chunk in enumerate(chunks):
+        near = [*chunks[max(0, place - CONTEXT) : place], *chunks[place + 1 : place + 1 + CONTEXT]]
+        around = "\n".join(other.text for other in near if other.section_path == chunk.section_path)
+        yield chunk.id, chunk.searched_text, around
 
 
 def mismatch(project: Project, bound: str, model: str) -> EmbeddingMismatch:

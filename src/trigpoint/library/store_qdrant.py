@@ -192,8 +192,10 @@ class QdrantStore:
 
     def _upsert(self, collection: str, project: Project, chunks: Sequence[StoredChunk], whole: frozenset[str]) -> None:
         sizes = {doc_id: sum(chunk.doc_id == doc_id for chunk in chunks) for doc_id in whole}
+        words = points.found_by(chunks)
         for start in range(0, len(chunks), _PAGE):
-            batch = [points.to_point(project, c, sizes.get(c.doc_id)) for c in chunks[start : start + _PAGE]]
+            part = chunks[start : start + _PAGE]
+            batch = [points.to_point(project, c, words[c.id], sizes.get(c.doc_id)) for c in part]
             self._client.upsert(collection, points=batch, wait=True)
 
     def _remove_others(self, collection: str, project: Project, doc_ids: Sequence[str], kept: list[str]) -> None:

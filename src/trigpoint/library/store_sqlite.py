@@ -18,7 +18,17 @@ from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.library import sqlite_rows as rows
 from trigpoint.library.memory import ProjectMemory
 from trigpoint.library.projects import Project, model_key
-from trigpoint.library.store import DocumentRow, Inspection, Migration, Question, Scored, StoredChunk, always, mismatch
+from trigpoint.library.store import (
+    DocumentRow,
+    Inspection,
+    Migration,
+    Question,
+    Scored,
+    StoredChunk,
+    always,
+    mismatch,
+    searched_rows,
+)
 from trigpoint.storage.lexical import LexicalIndex
 
 log = logging.getLogger(__name__)
@@ -248,6 +258,6 @@ def _index_changes(connection: sqlite3.Connection, no: int, lexical: LexicalInde
         "select doc_id from document where project_no = ? and generation > ?", (no, stamp)
     ).fetchall()
     lexical.replace_many(
-        ((doc_id, rows.searched_texts(connection, no, key, doc_id)) for (doc_id,) in changed),
+        ((doc_id, searched_rows(rows.document_chunks(connection, no, key, doc_id))) for (doc_id,) in changed),
         stamp=project["generation"],
     )

@@ -21,6 +21,9 @@ _ANALYZER = "passage"
 _WRITER_BYTES = 32_000_000
 _MOST_QUERY_TERMS = 256
 _STAMP = "\0stamp"
+_OWN_WEIGHT = 0.01  # breaks ties between a passage that says it and its neighbours; more costs quality, measured
+
+Row = tuple[str, str] | tuple[str, str, str]  # id, text, and what stands around it, which is searched with it
 
 
 def passage_analyzer() -> tantivy.TextAnalyzer:
@@ -46,19 +49,17 @@ class LexicalIndex:
         self._writer = None if self._turn else self._new_writer()
         self._writing = threading.Lock()
 
-    def replace(self, group: str, rows: Iterable[tuple[str, str]]) -> None:
-        """Make these (id, text) rows the group's only rows."""
+    def replace(self, group: str, rows: Iterable[Row]) -> None:
+        """Make these rows the group's only rows."""
         self.replace_many([(group, rows)])
 
-    def replace_many(
-        self, groups: Iterable[tuple[str, Iterable[tuple[str, str]]]], *, stamp: int | None = None
-    ) -> None:
+    def replace_many(self, groups: Iterable[tuple[str, Iterable[Row]]], *, stamp: int | None = None) -> None:
         """Replace several groups, and set the stamp, in one commit."""
         with self._changing() as writer:
             for group, rows in groups:
                 writer.delete_documents_by_term("group", group)
-                for passage_id, text in rows:
-                    writer.add_document(tantivy.Document(id=passage_id, group=group, body=text))
+                for passage_id, text, *around in rows:
+                    writer.add_document(_document(passage_id, group, text, around[0] if around else ""))
             if stamp is not None:
                 writer.delete_documents_by_term("group", _STAMP)
                 writer.add_document(tantivy.Document(id=str(stamp), group=_STAMP, body=""))
@@ -85,7 +86,7 @@ class LexicalIndex:
             return []
         schema = self._index.schema
         words = tantivy.Query.boolean_query(
-            [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "body", term)) for term in terms]
+            [(tantivy.Occur.Should, _term(schema, term, field)) for term in terms for field in ("body", "own")]
         )
         if groups is not None:
             wanted = tantivy.Query.term_set_query(schema, "group", list(groups))
@@ -147,6 +148,7 @@ class LexicalIndex:
         builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
         builder.add_text_field("group", tokenizer_name="raw", index_option="basic")
         builder.add_text_field("body", tokenizer_name=_ANALYZER, index_option="freq")
+        builder.add_text_field("own", tokenizer_name=_ANALYZER, index_option="freq")
         schema = builder.build()
         if folder is None:
             return tantivy.Index(schema)
@@ -157,3 +159,15 @@ class LexicalIndex:
             shutil.rmtree(folder)
             folder.mkdir(parents=True)
             return tantivy.Index(schema, path=str(folder))
+
+
+def _document(passage_id: str, group: str, text: str, around: str) -> tantivy.Document:
+    """Without anything around it, a passage needs no field to tell its own words by."""
+    if not around:
+        return tantivy.Document(id=passage_id, group=group, body=text)
+    return tantivy.Document(id=passage_id, group=group, body=f"{text}\n{around}", own=text)
+
+
+def _term(schema: tantivy.Schema, term: str, field: str) -> tantivy.Query:
+    query = tantivy.Query.term_query(schema, field, term)
+    return query if field == "body" else tantivy.Query.boost_query(query, _OWN_WEIGHT)
