@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -25,10 +26,15 @@ def main() -> None:
             Row(**{k: v for k, v in row.items() if k != "met"}) for row in before["rows"] if row["area"] not in chosen
         ]
         report.skipped = [line for line in before["skipped"] if line.split(":")[0] not in chosen]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop: what was measured is kept
     for area in chosen:
         print(area)
         report.area = area
-        importlib.import_module(f"benchmarks.bench_{area}").run(report)
+        try:
+            importlib.import_module(f"benchmarks.bench_{area}").run(report)
+        except KeyboardInterrupt:
+            report.skip("the rest: it was stopped before its end")
+            break
     report.write(RESULTS)
     report.print_table()
 
