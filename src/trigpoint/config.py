@@ -110,7 +110,8 @@ class Settings(BaseSettings):
     )
     mcp_api_key: SecretStr | None = Field(None, description="Bearer token of the MCP servers. Unset: auth off.")
     mcp_allowed_hosts: Words = Field(
-        (), description="Host names (comma-separated) that MCP servers answer to, beside loopback and `HOST`. `*`: any."
+        (),
+        description="Host names (comma-separated) that MCP servers, and the API on loopback without auth, answer to beside loopback and `HOST`. `*`: any.",
     )
     max_upload_mb: int = Field(50, ge=1, le=2048, description="Largest policy PDF that can be uploaded.")
 

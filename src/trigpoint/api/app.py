@@ -25,6 +25,7 @@ from trigpoint.api.web.app import PagesAtRoot
 from trigpoint.api.web.resources import Resources
 from trigpoint.config import Settings
 from trigpoint.jobs.batch import Batch
+from trigpoint.mcp.guard import HostGuard, allowed_hosts, is_loopback
 from trigpoint.storage.redis import redis_client, redis_server
 
 DESCRIPTION = """Reviews of planning applications against the policy that was in force on the day, and the
@@ -51,15 +52,25 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router)
     add_documentation(app)
     add_error_handlers(app)
+    hosts = _known_hosts(settings)
     # The last one added is the outermost. A route's unexpected error is caught within the rate limit's headers.
     app.add_middleware(CatchUnexpected)
     app.add_middleware(BodyLimit, upload_bytes=settings.max_upload_mb * 1024 * 1024)
     app.add_middleware(AuthMiddleware, keys=settings.rest_keys)
+    app.add_middleware(HostGuard, hosts=hosts, header="Origin")  # the pages and the graph have rules of their own
     app.add_middleware(PagesAtRoot, resources=app.state.pages)  # sign-in by cookie, errors as pages
     app.add_middleware(GraphAtApi, settings=settings)  # outside of auth and limits: the graph has its own
+    app.add_middleware(HostGuard, hosts=hosts, header="Host")
     app.add_middleware(CatchUnexpected)
     app.add_middleware(RequestContext)
     return app
+
+
+def _known_hosts(settings: Settings) -> frozenset[str] | None:
+    """The names we answer to while only this machine can reach us and nobody is asked for a key; else any."""
+    if settings.rest_auth_on or not is_loopback(settings.bind_host(auth_on=False)):
+        return None
+    return allowed_hosts(settings, auth_on=False)
 
 
 @asynccontextmanager

@@ -1,9 +1,12 @@
-"""What a request must look like before an MCP transport sees it: a known host (DNS rebinding), and a size within the limit."""
+"""What a request must look like before a server sees it: a known host (DNS rebinding), a known origin, a size within the limit.
+
+The REST API and the pages use the first two; their bodies have limits of their own."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
+from typing import Literal
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -21,12 +24,12 @@ _EVERYWHERE = ("0.0.0.0", "::")
 _DRAINED_TIMES_LIMIT = 8
 
 
-def allowed_hosts(settings: Settings) -> frozenset[str] | None:
+def allowed_hosts(settings: Settings, *, auth_on: bool) -> frozenset[str] | None:
     """Loopback, `HOST` and `MCP_ALLOWED_HOSTS`; None (any) where that says `*`, or says nothing and auth is on.
 
     A page that rebinds its name has no key, and other machines reach a server with a key by names we cannot know.
     """
-    if "*" in settings.mcp_allowed_hosts or (settings.mcp_auth_on and not settings.mcp_allowed_hosts):
+    if "*" in settings.mcp_allowed_hosts or (auth_on and not settings.mcp_allowed_hosts):
         return None
     named = {*_LOOPBACK, *(_host_of(entry) or entry.lower() for entry in settings.mcp_allowed_hosts)}
     if settings.host and settings.host not in _EVERYWHERE:
@@ -34,30 +37,37 @@ def allowed_hosts(settings: Settings) -> frozenset[str] | None:
     return frozenset(named)
 
 
-class HostGuard:
-    """A web page that rebinds its name to this machine must not reach us: Host, and Origin if sent, must be known."""
+def is_loopback(host: str) -> bool:
+    return host in _LOOPBACK or host.startswith("127.")
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None) -> None:
+
+class HostGuard:
+    """A web page that rebinds its name to this machine, or belongs to another site, must not reach us.
+
+    One guard a header: `Host` must name a known host, and so must `Origin` where a browser sends one.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None, header: Literal["Host", "Origin"]) -> None:
         self.app = app
         self.hosts = hosts
+        self.header = header
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.hosts is None or scope["type"] != "http" or scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        host, origin = headers.get("host", ""), headers.get("origin")
-        if _host_of(host) not in self.hosts:
-            await self._refuse(421, "invalid_host", f"Host '{shorten(host)}'", scope, receive, send)
-        elif origin is not None and _host_of(origin) not in self.hosts:
-            await self._refuse(403, "invalid_origin", f"Origin '{shorten(origin)}'", scope, receive, send)
-        else:
+        sent = Headers(scope=scope).get(self.header, "" if self.header == "Host" else None)
+        if sent is None or _host_of(sent) in self.hosts:
             await self.app(scope, receive, send)
+        else:
+            await self._refusal(sent)(scope, receive, send)
 
-    async def _refuse(self, status: int, code: str, what: str, scope: Scope, receive: Receive, send: Send) -> None:
+    def _refusal(self, sent: str) -> JSONResponse:
+        what = f"{self.header} '{shorten(sent)}'"
         log.warning("%s is not among the allowed hosts", what)
         message = f"{what} is not allowed here. Add its host name to MCP_ALLOWED_HOSTS on this server"
-        await JSONResponse({"error": {"code": code, "message": message}}, status)(scope, receive, send)
+        status, code = (421, "invalid_host") if self.header == "Host" else (403, "invalid_origin")
+        return JSONResponse({"error": {"code": code, "message": message}}, status)
 
 
 class BodyLimit:

@@ -101,6 +101,7 @@ class ToolServer:
                 yield
 
         key = self.settings.mcp_api_key
+        hosts = allowed_hosts(self.settings, auth_on=self.settings.mcp_auth_on)
         return Starlette(
             routes=[
                 Route("/health", _health, methods=["GET"]),
@@ -111,7 +112,8 @@ class ToolServer:
             ],
             middleware=[
                 Middleware(MCPAuthMiddleware, api_key=key.get_secret_value() if key else None),
-                Middleware(HostGuard, hosts=allowed_hosts(self.settings)),
+                Middleware(HostGuard, hosts=hosts, header="Host"),
+                Middleware(HostGuard, hosts=hosts, header="Origin"),
                 Middleware(BodyLimit, max_bytes=self.max_body_bytes),
             ],
             lifespan=lifespan,
