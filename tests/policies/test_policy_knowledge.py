@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
@@ -13,9 +14,10 @@ from trigpoint.errors import FileMissing, NoContent, RevisionNotFound, SectionNo
 from trigpoint.policies.digest import MARK, digest_pdf, read_digest
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.models import Policy, PolicyCategory, Revision
-from trigpoint.policies.passages import PolicyChromaClient, passage_id
+from trigpoint.policies.passages import Passage, PolicyChromaClient, passage_id
 from trigpoint.policies.seed import Seeder, SeedOutcome, load_seed
 from trigpoint.storage.files import write_atomic
+from trigpoint.storage.lexical import LexicalIndex
 
 METADATA = {
     "source": str,
@@ -216,8 +218,6 @@ async def test_removal_counts_what_it_removed_and_none_is_no_error(
 
 
 async def test_a_lost_lexical_index_is_rebuilt(settings: Settings) -> None:
-    import shutil
-
     async with open_knowledge(settings) as first:
         await first.registry.create_policy("NPPF", "Framework", PolicyCategory.NATIONAL_POLICY)
         await add(first, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
@@ -225,6 +225,42 @@ async def test_a_lost_lexical_index_is_rebuilt(settings: Settings) -> None:
     shutil.rmtree(settings.chroma_dir("policies") / "lexical")
     async with open_knowledge(settings) as second:
         assert await second.search("travel plan", mode="hybrid") == before
+
+
+async def test_a_lexical_index_of_another_make_up_is_rebuilt(settings: Settings) -> None:
+    async with open_knowledge(settings) as first:
+        await first.registry.create_policy("NPPF", "Framework", PolicyCategory.NATIONAL_POLICY)
+        revision_id = await add(first, pdf(settings, "LTN_1_20_2020_07.md"), date(2020, 7, 27))
+        before = await first.search("width of a cycle track", mode="hybrid", n_results=50)
+        records = first.passages.passages_of(revision_id)
+    folder = settings.chroma_dir("policies") / "lexical"
+    shutil.rmtree(folder)
+    bare = LexicalIndex(folder)  # as many rows, without what stands around them
+    bare.replace(revision_id, [(r.id, r.text) for r in records])
+    bare.replace("rev_GONE", [("gone", "width of a cycle track")])
+    bare.close()
+    async with open_knowledge(settings) as second:
+        assert await second.search("width of a cycle track", mode="hybrid", n_results=50) == before
+
+
+async def test_a_passage_is_found_by_the_words_around_it_in_its_section(knowledge: PolicyKnowledge) -> None:
+    texts = [
+        ("Para 1", "alpha one"),
+        ("Para 2", "beta two"),
+        ("Para 2", "the theodolite three"),
+        ("Para 2", "gamma four"),
+        ("Para 3", "delta five"),
+    ]
+    passages = [
+        Passage(str(n), text, {"revision_id": "rev_X", "section_ref": section, "chunk_index": n}, 0, len(text))
+        for n, (section, text) in enumerate(texts)
+    ]
+    store = knowledge.passages
+    store.replace_revision("rev_X", passages, store.embedding.embed_batch([text for _, text in texts]))
+    hits = store.search("theodolite", 10, ["rev_X"], "hybrid")
+    assert hits[0].text == "the theodolite three"
+    by_words = {h.text for h in hits if h.score is not None and h.score > 0.5 * h.relevance_score + 0.1}
+    assert by_words == {"beta two", "the theodolite three", "gamma four"}
 
 
 async def test_texts_joined_without_a_layout_still_say_nothing_twice(

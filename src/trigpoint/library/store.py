@@ -17,11 +17,11 @@ import numpy.typing as npt
 from trigpoint.errors import EmbeddingMismatch, InvalidFilter, shorten
 from trigpoint.library.projects import Project
 from trigpoint.text.fusion import FusionMethod
+from trigpoint.text.surroundings import surroundings
 
 Vector = npt.NDArray[np.float32]
 SECTION_JOINT = " / "
 LATEST_YEAR = 9999
-CONTEXT = 2  # neighbours on each side whose words count for a passage: questions use the words of its surroundings
 FILTER_KEYS = ("tags", "citekey", "doc_id", "section_prefix", "year")
 
 
@@ -213,10 +213,8 @@ class ChunkStore(Protocol):
 
 
 def searched_rows(chunks: Sequence[StoredChunk]) -> Iterator[tuple[str, str, str]]:
-    """(id, text, what stands around it) of a document's chunks, in order: two before and two after, in its section."""
-    for place, chunk in enumerate(chunks):
-        near = [*chunks[max(0, place - CONTEXT) : place], *chunks[place + 1 : place + 1 + CONTEXT]]
-        around = "\n".join(other.text for other in near if other.section_path == chunk.section_path)
+    """(id, text, what stands around it) of a document's chunks, in order."""
+    for chunk, around in zip(chunks, surroundings([(c.section_path, c.text) for c in chunks]), strict=True):
         yield chunk.id, chunk.searched_text, around
 
 

@@ -11,7 +11,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,14 +25,16 @@ from trigpoint.policies.gate import SwapGate
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.storage.chroma import ChromaStore, Collection, Record
 from trigpoint.storage.files import inside, write_atomic
-from trigpoint.storage.lexical import LexicalIndex
+from trigpoint.storage.lexical import LexicalIndex, Row
 from trigpoint.text.chunk import Chunk, without_overlap
 from trigpoint.text.embed import EmbeddingService, Vector, shared_embedding
 from trigpoint.text.retrieval import PassageHit, PassageIndex, SearchMode
+from trigpoint.text.surroundings import surroundings
 
 log = logging.getLogger(__name__)
 
 COLLECTION = "policy_docs"
+_WORDS_MAKE_UP = 1  # what `_words` gives the lexical index; one of another make-up is built anew
 _REVISION_ID = re.compile(r"rev_[A-Z0-9_]+", re.ASCII)  # all that the registry makes, and never a path
 
 
@@ -73,7 +75,7 @@ class PolicyChromaClient:
         self._store = ChromaStore(settings, "policies")
         self._folder = settings.chroma_dir("policies")
         self._lexical = LexicalIndex(self._folder / "lexical" if self._store.owned else None)
-        self._indexed = self._lexical.groups()
+        self._indexed = self._words_of_this_make_up()
         self._compared: set[str] = set()
         self._gate = SwapGate()
         self._writing = threading.RLock()
@@ -165,7 +167,7 @@ class PolicyChromaClient:
         with self._writing:
             for revision_id in behind:
                 records = self.collection.get(where={"revision_id": revision_id})
-                self._lexical.replace(revision_id, [(r.id, r.text) for r in records])
+                self._lexical.replace(revision_id, _words(records))
                 self._indexed[revision_id] = len(records)
 
     def close(self) -> None:
@@ -178,6 +180,14 @@ class PolicyChromaClient:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
+    def _words_of_this_make_up(self) -> dict[str, int]:
+        """How many rows the lexical index has of each revision. What another make-up left is emptied, and so rebuilt."""
+        indexed = self._lexical.groups()
+        if self._lexical.stamp() == _WORDS_MAKE_UP:
+            return indexed
+        self._lexical.replace_many([(revision_id, []) for revision_id in indexed], stamp=_WORDS_MAKE_UP)
+        return {}
+
     # The swap
 
     def _swap(self, revision_id: str, passages: Sequence[Passage], vectors: Vector) -> None:
@@ -186,7 +196,7 @@ class PolicyChromaClient:
             leftovers = set(self.collection.ids({"revision_id": revision_id})) - set(ids)
             self.upsert(passages, vectors)
             self.collection.delete(sorted(leftovers))
-            self._lexical.replace(revision_id, [(p.id, p.text) for p in passages])
+            self._lexical.replace(revision_id, _words(passages))
             self._indexed[revision_id] = len(passages)
             layout = {p.id: [p.start, p.end] for p in passages}
             write_atomic(self._layout_path(revision_id), json.dumps(layout).encode())
@@ -208,6 +218,13 @@ class PolicyChromaClient:
     def _read_layout(self, revision_id: str) -> dict[str, tuple[int, int]]:
         path = self._layout_path(revision_id)
         return {k: (v[0], v[1]) for k, v in json.loads(path.read_text()).items()} if path.is_file() else {}
+
+
+def _words(passages: Iterable[Passage | Record]) -> list[Row]:
+    """What a revision's passages are found by: their own words, and those around them in their section."""
+    ordered = sorted(passages, key=lambda passage: int(passage.metadata["chunk_index"]))
+    around = surroundings([(passage.metadata["section_ref"], passage.text) for passage in ordered])
+    return [(passage.id, passage.text, words) for passage, words in zip(ordered, around, strict=True)]
 
 
 def _placed_by_text(records: Sequence[Record], shortest: int = 20) -> list[Chunk]:
