@@ -9,7 +9,7 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError
 
-from trigpoint.jobs.scripts import LONGEST_SECONDS
+from trigpoint.storage.redis import LONGEST_SECONDS
 
 
 class Batch:

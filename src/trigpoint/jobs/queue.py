@@ -12,7 +12,7 @@ from typing import Any, Literal
 import orjson
 from redis.asyncio import Redis
 
-from trigpoint.jobs.scripts import AWAY, Scripts, unavailable
+from trigpoint.jobs.scripts import AWAY, Scripts, answered, unavailable
 
 Verdict = Literal["held", "cancelled", "lost"]
 
@@ -57,10 +57,8 @@ class Queue:
             raise unavailable(error) from error
 
     async def ping(self) -> None:
-        try:
+        async with answered():
             await self._redis.ping()  # type: ignore[misc]
-        except AWAY as error:
-            raise unavailable(error) from error
 
     async def heartbeat(self, lease: Lease) -> Verdict:
         verdict: Verdict = await self._run("heartbeat", lease.job_id, lease.token, self._lease_ms)
@@ -78,10 +76,8 @@ class Queue:
 
     async def holder(self, holds: str) -> str | None:
         """The job that holds the key at this moment."""
-        try:
+        async with answered():
             found: str | None = await self._redis.get(holds)
-        except AWAY as error:
-            raise unavailable(error) from error
         return found
 
     async def cancel_holder(self, holds: str) -> str | None:
@@ -90,18 +86,14 @@ class Queue:
         return found
 
     async def exists(self, job_id: str) -> bool:
-        try:
+        async with answered():
             return bool(await self._redis.exists(f"job:{job_id}"))
-        except AWAY as error:
-            raise unavailable(error) from error
 
     async def note(self, lease: Lease, progress: dict[str, Any]) -> None:
         """Where a job is, for whoever asks."""
         await self._run("job_note", lease.job_id, lease.token, orjson.dumps(progress))
 
     async def noted(self, job_id: str) -> dict[str, Any] | None:
-        try:
+        async with answered():
             found = await self._redis.hget(f"job:{job_id}", "progress")  # type: ignore[misc]
-        except AWAY as error:
-            raise unavailable(error) from error
         return orjson.loads(found) if found else None

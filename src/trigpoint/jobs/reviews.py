@@ -20,7 +20,7 @@ from trigpoint.ids import new_review_id
 from trigpoint.jobs import events
 from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.queue import Lease
-from trigpoint.jobs.scripts import AWAY, Scripts, unavailable
+from trigpoint.jobs.scripts import AWAY, Scripts, answered, unavailable
 from trigpoint.review.models import PHASES, Progress, ReviewOptions, ReviewResult
 
 ReviewStatus = Literal["queued", "processing", "completed", "failed", "cancelled"]
@@ -238,10 +238,8 @@ class Reviews:
         return (await self._fields(review_id, ("application_ref",)))[0] or ""
 
     async def load_checkpoint(self, review_id: str, phase: str) -> dict[str, Any] | None:
-        try:
+        async with answered():
             found = await self._redis.hget(f"review:{review_id}:checkpoints", phase)  # type: ignore[misc]
-        except AWAY as error:
-            raise unavailable(error) from error
         return orjson.loads(found) if found else None
 
     async def save_checkpoint(self, lease: Lease, phase: str, data: dict[str, Any]) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -16,12 +17,12 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from trigpoint.errors import RegistryUnavailable, StoreUnavailable
+from trigpoint.storage.redis import LONGEST_SECONDS
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as away (E11)
 AWAY = (
     RedisConnectionError,
     RedisTimeoutError,
@@ -45,11 +46,18 @@ class Scripts:
         script = self._registered.get(name)
         if script is None:
             script = self._registered[name] = self._redis.register_script(_text(name))
-        try:
-            async with asyncio.timeout(LONGEST_SECONDS):
-                return await script(args=args)
-        except AWAY as error:
-            raise unavailable(error) from error
+        async with answered():
+            return await script(args=args)
+
+
+@asynccontextmanager
+async def answered() -> AsyncIterator[None]:
+    """What is asked of Redis within is answered soon, or StoreUnavailable is raised."""
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            yield
+    except AWAY as error:
+        raise unavailable(error) from error
 
 
 def unavailable(error: BaseException) -> StoreUnavailable:

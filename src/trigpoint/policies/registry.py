@@ -6,6 +6,7 @@ they follow what is decided here.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import date
 from functools import cache
@@ -42,6 +43,7 @@ from trigpoint.policies.models import (
     SideEffects,
     Supersession,
 )
+from trigpoint.storage.redis import LONGEST_SECONDS
 
 HOLD_SECONDS = 600
 _CHUNKS_DUE = "policy_chunks_due"
@@ -287,8 +289,9 @@ class PolicyRegistry:
 
     async def _command(self, *words: str) -> Any:
         try:
-            return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
-        except RedisError as error:
+            async with asyncio.timeout(LONGEST_SECONDS):
+                return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
+        except (RedisError, OSError) as error:
             raise _unavailable(error) from error
 
     async def _read(self, sources: list[str] | None) -> list[Policy]:
@@ -298,8 +301,9 @@ class PolicyRegistry:
     async def _step(self, step: str, **arguments: Any) -> dict[str, Any]:
         payload = json.dumps({**arguments, "now": micro_timestamp(now())})
         try:
-            reply: dict[str, Any] = json.loads(await self._run(args=[step, payload]))
-        except RedisError as error:
+            async with asyncio.timeout(LONGEST_SECONDS):
+                reply: dict[str, Any] = json.loads(await self._run(args=[step, payload]))
+        except (RedisError, OSError) as error:
             raise _unavailable(error) from error
         return reply
 
@@ -402,7 +406,8 @@ def _reversed(start: str, end: str) -> InvalidInput:
 
 
 def _unavailable(error: Exception) -> RegistryUnavailable:
-    return RegistryUnavailable(f"The policy registry cannot be reached ({shorten(error)}). Check Redis and REDIS_URL")
+    reason = str(error) or f"no answer within {LONGEST_SECONDS:.0f} s"
+    return RegistryUnavailable(f"The policy registry cannot be reached ({shorten(reason)}). Check Redis and REDIS_URL")
 
 
 def _never(reason: object) -> NoReturn:

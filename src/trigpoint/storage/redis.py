@@ -26,6 +26,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import StoreUnavailable
 from trigpoint.storage import valkey
 
+LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as away (E11)
 _LONGEST_SOCKET_PATH = 100  # the kernel's limit is 107 bytes
 _START_SECONDS = 20.0
 
@@ -45,15 +46,17 @@ def redis_server(settings: Settings) -> Iterator[str]:
 
 
 def redis_client(url: str, *, decode: bool = True) -> Redis:
-    """A client with time-outs, that tries again when a connection was lost (E11)."""
+    """A client with time-outs (E11). It tries again when a connection was lost, not when no answer came in time:
+
+    a server that hangs would make each try as long as the last, and the command may have been done.
+    """
     return Redis.from_url(
         url,
         decode_responses=decode,
         socket_connect_timeout=5,
         socket_timeout=15,
         health_check_interval=30,
-        retry=Retry(ExponentialBackoff(cap=0.5, base=0.02), 4),
-        retry_on_error=[RedisConnectionError],
+        retry=Retry(ExponentialBackoff(cap=0.5, base=0.02), 4, supported_errors=(RedisConnectionError,)),
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter, Response
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from redis.exceptions import RedisError
 
 from trigpoint.api.services import Services, Use
 from trigpoint.metrics import CONTENT_TYPE, exposition
+from trigpoint.storage.redis import LONGEST_SECONDS
 
 STATUSES = ("queued", "processing", "completed", "failed", "cancelled")
 
@@ -33,7 +36,8 @@ async def _shared(use: Services) -> bytes:
     for key in ("jobs:queued", "jobs:leases", "webhooks:due"):
         pipe.zcard(key)
     try:
-        *by_status, waiting, held, outbox = await pipe.execute()
+        async with asyncio.timeout(LONGEST_SECONDS):
+            *by_status, waiting, held, outbox = await pipe.execute()
     except (RedisError, OSError):
         up.set(0)
         return generate_latest(registry)
