@@ -151,7 +151,7 @@ class Settings(BaseSettings):
         description="Tries after the first failed delivery: 1, 2, 4, 8, 16 s, then minutes up to a day.",
     )
     trigpoint_model: str | None = Field(
-        None, description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-4-5`. Unset: rules only."
+        None, description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-5-5`. Unset: rules only."
     )
     review_max_tokens: int = Field(200_000, ge=1000, description="Tokens that one review may use.")
     review_time_budget_seconds: float = Field(600, gt=0, description="Time that the model may take for one review.")

@@ -23,13 +23,13 @@ def judgement(**fields: Any) -> Callable[[dict[str, Any]], Answer]:
     return model
 
 
-def said(request: dict[str, Any], value: Any) -> Answer:
-    """A structured answer, by the output tool that the request offers."""
+def said(request: dict[str, Any], value: Any, tokens: tuple[int, int] = (900, 100)) -> Answer:
+    """A structured answer: by the output tool where the request offers one, else as JSON."""
     tools = request.get("tools") or []
     if tools:
         block = {"type": "tool_use", "id": "toolu_1", "name": tools[0]["name"], "input": value}
-        return message([block], "tool_use")
-    return message([{"type": "text", "text": json.dumps(value)}], "end_turn")
+        return message([block], "tool_use", tokens)
+    return message([{"type": "text", "text": json.dumps(value)}], "end_turn", tokens)
 
 
 def message(content: list[dict[str, Any]], stop_reason: str, tokens: tuple[int, int] = (900, 100)) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def message(content: list[dict[str, Any]], stop_reason: str, tokens: tuple[int, 
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
-        "model": "claude-sonnet-4-5",
+        "model": "claude-sonnet-5-5",
         "content": content,
         "stop_reason": stop_reason,
         "stop_sequence": None,

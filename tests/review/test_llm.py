@@ -6,9 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import anthropic
 import pytest
+from anthropic.resources.messages.messages import DEPRECATED_MODELS
 from messages_server import Answer, MessagesServer, failure, judgement, message, said
 from review_samples import evidence_of_text
 from scripted_servers import REF, Kept, Servers
@@ -24,6 +26,7 @@ from trigpoint.review.pipeline import run_review
 from trigpoint.review.rules import judge_by_rules
 from trigpoint.review.verify import verify
 
+MODEL = "anthropic:claude-sonnet-5-5"
 ROUTES = (aspect("cycle_routes"),)
 TEXT = "The shared path is 2.5m wide. No segregated cycle route is provided to the town centre."
 ORDERS = (
@@ -58,7 +61,7 @@ def use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
         with MessagesServer(model) as server:
             monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key")
             monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-            given = {"trigpoint_data_dir": tmp_path, "trigpoint_model": "anthropic:claude-sonnet-4-5", **overrides}
+            given = {"trigpoint_data_dir": tmp_path, "trigpoint_model": MODEL, **overrides}
             yield server, load_settings(**given)
 
     return serve
@@ -76,14 +79,24 @@ def _policy_id(server_request: dict[str, Any], section: str) -> str:
     return next(line["id"] for line in lines if line["section"] == section)
 
 
-async def test_a_good_answer_becomes_findings_with_verified_citations(use: Callable[..., Any]) -> None:
+def test_the_model_of_the_settings_example_is_known_and_not_to_be_retired() -> None:
+    description = Settings.model_fields["trigpoint_model"].description or ""
+    assert MODEL in description
+    name = MODEL.removeprefix("anthropic:")
+    assert name in get_args(get_args(anthropic.types.Model)[0])
+    assert name not in DEPRECATED_MODELS
+
+
+@pytest.mark.parametrize("name", [MODEL, "anthropic:claude-haiku-4-5"], ids=["answers in JSON", "answers by a tool"])
+async def test_a_good_answer_becomes_findings_with_verified_citations(use: Callable[..., Any], name: str) -> None:
     def model(request: dict[str, Any]) -> Answer:
         return said(request, answer(findings=[finding(policy=[_policy_id(request, "Table 6-3")])]))
 
-    with use(model) as (_, settings):
+    with use(model, trigpoint_model=name) as (server, settings):
         judged, count = await _judged(evidence_of_text(TEXT), settings)
+    assert server.requests[0].get("thinking", {}).get("type") in (None, "disabled", "between_tools")
     first = judged.aspects[0].findings[0]
-    assert (judged.analyser, judged.model, judged.tokens) == ("llm", "anthropic:claude-sonnet-4-5", 1000)
+    assert (judged.analyser, judged.model, judged.tokens) == ("llm", name, 1000)
     assert (first.outcome, first.citations[0].document, first.citations[0].pages) == ("partly", "Document 1.pdf", (1,))
     assert [policy.ref for policy in first.policies] == ["LTN 1/20:Table 6-3"]
     assert count == {"checked": 2, "verified": 2, "dropped": 0}
@@ -133,7 +146,7 @@ async def test_a_provider_that_fails_falls_back_only_if_told_to(
         await judge_by_model(evidence, ROUTES, settings=settings)
     with use(lambda _: reply, review_fallback=True) as (_, settings):
         judged = await judge_by_model(evidence, ROUTES, settings=settings)
-    assert (judged.analyser, judged.model, judged.fallback_from) == ("rules", "rules", "anthropic:claude-sonnet-4-5")
+    assert (judged.analyser, judged.model, judged.fallback_from) == ("rules", "rules", MODEL)
     assert judged.aspects == judge_by_rules(evidence, ROUTES).aspects
     assert "judged by rules instead" in judged.notes[0]
 
@@ -145,11 +158,10 @@ async def test_a_model_that_does_not_answer_in_time_fails(use: Callable[..., Any
 
 
 async def test_the_token_budget_holds(use: Callable[..., Any]) -> None:
-    def model(request: dict[str, Any]) -> Answer:
-        block = {"type": "tool_use", "id": "t", "name": request["tools"][0]["name"], "input": {"rating": "purple"}}
-        return message([block], "tool_use", tokens=(900, 600))
-
-    with use(model, review_max_tokens=1000) as (server, settings):
+    with use(lambda request: said(request, {"rating": "purple"}, (900, 600)), review_max_tokens=1000) as (
+        server,
+        settings,
+    ):
         with pytest.raises(AnalysisFailed, match="limit"):
             await judge_by_model(evidence_of_text(TEXT), ROUTES, settings=settings)
     assert len(server.requests) == 1
@@ -257,7 +269,7 @@ async def _whole_review(settings: Settings) -> ReviewResult:
 async def test_a_whole_review_by_model_says_which_model_and_how_many_tokens(use: Callable[..., Any]) -> None:
     with use(judgement(**answer())) as (_, settings):
         result = await _whole_review(settings)
-    assert result.metadata["model"] == "anthropic:claude-sonnet-4-5"
+    assert result.metadata["model"] == MODEL
     assert result.metadata["analyser"] == "llm"
     assert result.metadata["total_tokens_used"] == 1000
     assert result.metadata["fallback_from"] is None
@@ -270,5 +282,5 @@ async def test_a_review_that_fell_back_says_so_in_its_metadata(use: Callable[...
     with use(lambda _: failure(401, "authentication_error"), review_fallback=True) as (_, settings):
         result = await _whole_review(settings)
     assert result.metadata["model"] == "rules"
-    assert result.metadata["fallback_from"] == "anthropic:claude-sonnet-4-5"
+    assert result.metadata["fallback_from"] == MODEL
     assert "judged by rules instead" in result.metadata["notes"][0]

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 PASSAGES = 16
 POLICY_PASSAGES = 6
 RETRIES = 2
-LONGEST_ANSWER_TOKENS = 4000
+LONGEST_ANSWER_TOKENS = 4000  # of the answer alone: newer models would think at its expense
 
 INSTRUCTIONS = """\
 You review planning applications in England for a cycling campaign. You judge one aspect at a time, as a careful planning
@@ -137,7 +137,7 @@ async def _judge_aspect(
         output_type=ModelJudgement,
         instructions=INSTRUCTIONS,
         retries=RETRIES,
-        model_settings={"temperature": 0.0, "max_tokens": LONGEST_ANSWER_TOKENS},
+        model_settings={"temperature": 0.0, "max_tokens": LONGEST_ANSWER_TOKENS, "thinking": False},
     )
 
     @agent.output_validator
