@@ -68,6 +68,7 @@ class Settings(BaseSettings):
     chroma_url: str | None = Field(None, description="Chroma server. Default: embedded, one folder a store.")
     database_url: str | None = Field(None, description="PostgreSQL for the graph. Default: SQLite in the data folder.")
     qdrant_url: str | None = Field(None, description="Qdrant for the library. Default: SQLite in the data folder.")
+    qdrant_api_key: SecretStr | None = Field(None, description="Key of that Qdrant, where it asks for one.")
 
     # Servers
     environment: Literal["development", "production"] = Field(

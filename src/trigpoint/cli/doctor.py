@@ -123,10 +123,12 @@ def _qdrant(settings: Settings) -> str:
         return "SQLite in the data folder"
     import httpx
 
+    key = settings.qdrant_api_key
+    headers = {"api-key": key.get_secret_value()} if key else {}
     try:
-        httpx.get(f"{settings.qdrant_url}/readyz", timeout=5).raise_for_status()
+        httpx.get(f"{settings.qdrant_url}/collections", headers=headers, timeout=5).raise_for_status()
     except httpx.HTTPError as error:
-        raise StoreUnavailable(f"Qdrant at QDRANT_URL={settings.qdrant_url} cannot be reached ({error})") from error
+        raise StoreUnavailable(f"Qdrant at QDRANT_URL={settings.qdrant_url} cannot be used ({error})") from error
     return settings.qdrant_url
 
 

@@ -28,7 +28,7 @@ def open_store(settings: Settings) -> ChunkStore:
     if settings.qdrant_url is not None:
         from trigpoint.library.store_qdrant import QdrantStore
 
-        return QdrantStore.at(settings.qdrant_url)
+        return QdrantStore.at(settings.qdrant_url, settings.qdrant_api_key)
     return SqliteStore(settings.data_dir / "library")
 
 

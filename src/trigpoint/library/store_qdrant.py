@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+from pydantic import SecretStr
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
@@ -35,8 +36,9 @@ class QdrantStore:
         self._where = where
 
     @classmethod
-    def at(cls, url: str) -> QdrantStore:
-        return cls(QdrantClient(url=url, timeout=10, check_compatibility=False), f"QDRANT_URL={url}")
+    def at(cls, url: str, key: SecretStr | None = None) -> QdrantStore:
+        secret = key.get_secret_value() if key else None
+        return cls(QdrantClient(url=url, api_key=secret, timeout=10, check_compatibility=False), f"QDRANT_URL={url}")
 
     def bound_model(self, project: Project) -> str | None:
         with self._explained():
@@ -296,7 +298,9 @@ class QdrantStore:
             yield
         except (ResponseHandlingException, UnexpectedResponse, httpx.HTTPError) as error:
             reason = str(error) or type(error).__name__
-            raise IndexUnavailable(f"The library at {self._where} cannot be used ({reason})") from error
+            refused = isinstance(error, UnexpectedResponse) and error.status_code in (401, 403)
+            way_out = ". Set QDRANT_API_KEY to a key that may read and write there" if refused else ""
+            raise IndexUnavailable(f"The library at {self._where} cannot be used ({reason}){way_out}") from error
 
 
 def _alias(project: Project) -> str:
