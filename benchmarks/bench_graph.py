@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from benchmarks.report import Report, percentile_ms
 from trigpoint.api.routes.graph import graph_app
 from trigpoint.config import load_settings
-from trigpoint.graph.search_text import entity_text, gram_word, text_grams
+from trigpoint.graph.search_text import entity_text, gram_words
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, EXTERNAL_KINDS, RELATION_ENDS, STATUSES
 
@@ -60,7 +60,7 @@ class World:
             concept = self.rng.choice(("standard", "model", "comparison")) if kind == "concept" else None
             moment = START + n * 1000
             yield (ident, DEFAULT_PROJECT_ID, kind, title, slug, "A summary of what this is about. " * 4, concept,
-                   self.rng.choices(STATUSES, (3, 1, 8, 2))[0], moment, moment, folded, text_grams(folded))  # fmt: skip
+                   self.rng.choices(STATUSES, (3, 1, 8, 2))[0], moment, moment, folded)  # fmt: skip
 
     def relations(self) -> Iterator[Row]:
         seen = set()
@@ -100,50 +100,29 @@ class World:
 
 
 COLUMNS = {
-    "entity": "id project_id entity_type title slug summary concept_kind status created_at updated_at folded grams",
+    "entity": "id project_id entity_type title slug summary concept_kind status created_at updated_at folded",
     "entity_relation": "id project_id relation_type from_id from_kind from_entity_id to_id to_kind to_entity_id created_at",
     "search_performance": "id project_id entity_id page_url query page_folded query_folded impressions clicks ctr "
     "avg_position date_start date_end captured_at",
     "quotable_block": "id project_id entity_id text claim_type verified_until topic_tag topic_folded created_at updated_at",
 }
-TEXTS = ("search_query", "search_page")
 
 
 def fill_sqlite(path: Path, data: dict[str, list[Row]]) -> None:
     connection = sqlite3.connect(path)
+    connection.create_function("graph_grams", 2, gram_words, deterministic=True)
     for pragma in ("journal_mode=WAL", "synchronous=OFF", "cache_size=-400000"):
         connection.execute(f"PRAGMA {pragma}")
-    kept = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'entity_gram%'")
-    triggers = kept.fetchall()  # the gram index is built at once, not row by row
-    for name, _ in triggers:
-        connection.execute(f"DROP TRIGGER {name}")
-    for table, column in zip(TEXTS, (4, 3), strict=True):
-        texts = sorted({row[column] for row in data["search_performance"]})
-        rows = ((DEFAULT_PROJECT_ID, text, text) for text in texts)
-        connection.executemany(f"INSERT INTO {table} (project_id, text, folded) VALUES (?, ?, ?)", rows)
     for table, names in COLUMNS.items():
         columns = names.split()
-        rows = (
-            ((*r[:-1], " ".join(map(gram_word, r[-1]))) for r in data[table])
-            if table == "entity"
-            else iter(data[table])
-        )
         marks = ", ".join("?" * len(columns))
-        connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
-    connection.execute("INSERT INTO entity_gram (entity_gram) VALUES ('rebuild')")
-    for _, statement in triggers:
-        connection.execute(statement)
+        connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", data[table])
     connection.commit()
     connection.close()
 
 
 def fill_postgresql(url: str, data: dict[str, list[Row]]) -> None:
     with psycopg.connect(url) as connection:
-        for table, column in zip(TEXTS, (4, 3), strict=True):
-            texts = sorted({row[column] for row in data["search_performance"]})
-            with connection.cursor().copy(f"COPY {table} (project_id, text, folded) FROM STDIN") as copy:
-                for text in texts:
-                    copy.write_row((DEFAULT_PROJECT_ID, text, text))
         for table, names in COLUMNS.items():
             with connection.cursor().copy(f"COPY {table} ({', '.join(names.split())}) FROM STDIN") as copy:
                 for row in data[table]:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, select
+import orjson
+from sqlalchemy import Connection, func, select
 
 from trigpoint.errors import GraphBadRequest, GraphNotFound
 from trigpoint.graph.inputs import SearchRow, Unset
+from trigpoint.graph.lists import among
 from trigpoint.graph.moments import this_moment
 from trigpoint.graph.search_text import fold
-from trigpoint.graph.tables import entity, performance_count, search_page, search_query
+from trigpoint.graph.tables import entity, performance_count
 from trigpoint.graph.vocabulary import MOST_INGEST_ROWS
 from trigpoint.graph.writes import lock_project, log_event
 from trigpoint.ids import new_uuid
@@ -77,15 +79,10 @@ def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRo
     lock_project(connection, project_id)
     _check_links(connection, project_id, rows)
     before, moment = _stored(connection, project_id), this_moment()
-    _add_texts(connection, search_query, project_id, {row.query for row in rows})
-    _add_texts(connection, search_page, project_id, {row.page_url for row in rows})
     for keep_link in (True, False):
         chosen = [row for row in rows if isinstance(row.entity_id, Unset) is keep_link]
         written = _MEASURED if keep_link else (*_MEASURED, "entity_id")
-        changed = ", ".join(f"{column} = excluded.{column}" for column in written)
-        clash = f"({', '.join(_KEY)}) DO UPDATE SET {changed}"
-        values = [_values(project_id, row, moment) for row in sorted(chosen, key=lambda row: row.key)]
-        _put(connection, "search_performance", _COLUMNS, values, clash)
+        _put(connection, [_values(project_id, row, moment) for row in sorted(chosen, key=lambda row: row.key)], written)
     inserted = _stored(connection, project_id) - before
     result = Ingested(received=len(rows), inserted=inserted, updated=len(rows) - inserted)
     details = {"inserted": result.inserted, "updated": result.updated}
@@ -94,12 +91,12 @@ def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRo
 
 
 def _check_links(connection: Connection, project_id: str, rows: Sequence[SearchRow]) -> None:
-    wanted = sorted({row.entity_id for row in rows if isinstance(row.entity_id, str)})
-    known: set[str] = set()
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
-        found = select(entity.c.id).where(entity.c.project_id == project_id, entity.c.id.in_(part))
-        known.update(connection.execute(found).scalars())
+    wanted = {row.entity_id for row in rows if isinstance(row.entity_id, str)}
+    known = set(
+        connection.execute(
+            select(entity.c.id).where(entity.c.project_id == project_id, among(entity.c.id, wanted))
+        ).scalars()
+    )
     missing = [i for i, row in enumerate(rows) if isinstance(row.entity_id, str) and row.entity_id not in known]
     if missing:
         raise GraphNotFound(
@@ -112,11 +109,6 @@ def _stored(connection: Connection, project_id: str) -> int:
     counter = performance_count.c
     summed = select(func.coalesce(func.sum(counter.n), 0)).where(counter.project_id == project_id)
     return int(connection.execute(summed).scalar_one())
-
-
-def _add_texts(connection: Connection, table: Table, project_id: str, texts: set[str]) -> None:
-    rows = [(project_id, text, fold(text)) for text in sorted(texts)]
-    _put(connection, table.name, {"project_id": "uuid", "text": "text", "folded": "text"}, rows, "DO NOTHING")
 
 
 def _values(project_id: str, row: SearchRow, moment: int) -> tuple[Any, ...]:
@@ -139,15 +131,17 @@ def _values(project_id: str, row: SearchRow, moment: int) -> tuple[Any, ...]:
     )
 
 
-def _put(connection: Connection, table: str, columns: dict[str, str], rows: list[tuple[Any, ...]], clash: str) -> None:
-    """Many rows at once: one statement over arrays on PostgreSQL, one prepared statement on SQLite."""
+def _put(connection: Connection, rows: list[tuple[Any, ...]], written: Sequence[str]) -> None:
+    """Many rows at once: one statement over a JSON parameter on PostgreSQL, one prepared statement on SQLite."""
     if not rows:
         return
-    into = f"INSERT INTO {table} ({', '.join(columns)})"
+    into = f"INSERT INTO search_performance ({', '.join(_COLUMNS)})"
+    changed = ", ".join(f"{column} = excluded.{column}" for column in written)
+    clash = f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}"
     if connection.dialect.name == "postgresql":
-        arrays = ", ".join(f"%s::{kind}[]" for kind in columns.values())
-        by_column = tuple(list(column) for column in zip(*rows, strict=True))
-        connection.exec_driver_sql(f"{into} SELECT * FROM unnest({arrays}) ON CONFLICT {clash}", by_column)  # noqa: S608
+        values = ", ".join(f"(r ->> {n})::{kind}" for n, kind in enumerate(_COLUMNS.values()))
+        listed = f"{into} SELECT {values} FROM json_array_elements(%s::json) r {clash}"  # noqa: S608
+        connection.exec_driver_sql(listed, (orjson.dumps(rows).decode(),))
         return
-    marks = ", ".join("?" * len(columns))
-    connection.exec_driver_sql(f"{into} VALUES ({marks}) ON CONFLICT {clash}", rows)
+    marks = ", ".join("?" * len(_COLUMNS))
+    connection.exec_driver_sql(f"{into} VALUES ({marks}) {clash}", rows)

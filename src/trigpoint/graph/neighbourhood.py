@@ -10,13 +10,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, lateral, or_, select, true, union_all, values
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Select,
+    Text,
+    func,
+    lateral,
+    literal_column,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy import column as sql_column
 
 from trigpoint.graph.filters import GraphFilter
+from trigpoint.graph.lists import among, values_of
 from trigpoint.graph.models import EntityGraph, GraphRelation, Node, RelatedEntity
 from trigpoint.graph.queries import find_entity
 from trigpoint.graph.tables import Id, entity, entity_relation
+
+Conditions = list[ColumnElement[bool]]
 
 _edge = entity_relation.c
 _COLUMNS = [
@@ -34,6 +49,7 @@ _COLUMNS = [
         "created_at",
     )
 ]
+_ROWID: ColumnElement[int] = literal_column("entity_relation.rowid")
 _NEWEST = (_edge.created_at.desc(), _edge.id.desc())
 
 
@@ -110,7 +126,7 @@ def _shown(edge: RowMapping, hop: int, distance: dict[str, int], entities: dict[
 
 def _entities(connection: Connection, project_id: str, ids: list[str]) -> dict[str, RowMapping]:
     columns = (entity.c.id, entity.c.entity_type, entity.c.title, entity.c.slug, entity.c.status)
-    found = connection.execute(select(*columns).where(entity.c.project_id == project_id, entity.c.id.in_(ids)))
+    found = connection.execute(select(*columns).where(entity.c.project_id == project_id, among(entity.c.id, ids)))
     return {row["id"]: row for row in found.mappings()}
 
 
@@ -126,27 +142,30 @@ def _edges_of(
     """The newest edges that touch these entities, one more than the cap; a hub costs no more than that."""
     if not ids:
         return []
-    where: list[ColumnElement[bool]] = [_edge.project_id == project_id]
+    where: Conditions = [_edge.project_id == project_id]
     if chosen.relation_types:
         where.append(_edge.relation_type.in_(chosen.relation_types))
     if without is not None:
         where += [or_(end.is_(None), end != without) for end in (_edge.from_entity_id, _edge.to_entity_id)]
-    newest = select(*_COLUMNS).where(*where).order_by(*_NEWEST).limit(caps.edges + 1)
-    one_by_one = _by_lateral if connection.dialect.name == "postgresql" else _by_union
+    one_by_one = _by_lateral if connection.dialect.name == "postgresql" else _by_membership
     found: dict[str, RowMapping] = {}
-    for end in (_edge.from_entity_id, _edge.to_entity_id):
-        for edge in connection.execute(one_by_one(newest, end, ids)).mappings():
+    for end in ("from_entity_id", "to_entity_id"):
+        for edge in connection.execute(one_by_one(where, end, ids, caps.edges + 1)).mappings():
             found[edge["id"]] = edge
     ordered = sorted(found.values(), key=lambda e: (e["created_at"], e["id"]), reverse=True)
     return ordered[: caps.edges + 1]
 
 
-def _by_lateral(newest: Select[Any], end: ColumnElement[str], ids: list[str]) -> Select[Any]:
-    near = values(sql_column("id", Id), name="near").data([(i,) for i in ids])
-    edges = lateral(newest.where(end == near.c.id), name="edge")
-    return select(edges).select_from(near.join(edges, true()))
+def _by_lateral(where: Conditions, end: str, ids: list[str], most: int) -> Select[Any]:
+    near = func.unnest(values_of(Id, ids)).table_valued(sql_column("id", Id)).render_derived(name="near")
+    newest = select(*_COLUMNS).where(*where, _edge[end] == near.c.id).order_by(*_NEWEST).limit(most)
+    return select(edges := lateral(newest, name="edge")).select_from(near.join(edges, true()))
 
 
-def _by_union(newest: Select[Any], end: ColumnElement[str], ids: list[str]) -> Any:
-    parts = [select(newest.where(end == i).subquery()) for i in ids]
-    return union_all(*parts) if len(parts) > 1 else parts[0]
+def _by_membership(where: Conditions, end: str, ids: list[str], most: int) -> Select[Any]:
+    """SQLite has no lateral join: for each entity, the edges whose rows are among its newest."""
+    near = func.json_each(values_of(Id, ids)).table_valued(sql_column("value", Text))
+    newest = select(_ROWID).where(*where, _edge[end] == near.c.value).order_by(*_NEWEST).limit(most)
+    edge = entity_relation.alias("edge")
+    its_own = literal_column("edge.rowid").in_(newest.correlate(near).scalar_subquery())
+    return select(*(edge.c[column.name] for column in _COLUMNS)).select_from(near.join(edge, its_own))

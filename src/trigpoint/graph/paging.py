@@ -7,11 +7,11 @@ import binascii
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, and_, desc
+from sqlalchemy import CTE, Column, ColumnElement, Connection, FromClause, RowMapping, Select, and_, desc, select
 
 from trigpoint.errors import GraphBadRequest, InvalidInput, shorten
 from trigpoint.graph.filters import Params, given
@@ -88,36 +88,67 @@ class Position:
         return min((self.page - 1) * self.limit, 2**62)
 
 
-def position(request: PageRequest, scope: tuple[Any, ...], keys: Sequence[Key]) -> Position:
+def position(request: PageRequest, scope: tuple[Any, ...], listing: Listing) -> Position:
     if request.cursor is None:
         return Position(request.page, request.limit, None)
-    page, after = _decode(request.cursor, scope, keys)
+    page, after = _decode(request.cursor, scope, listing.keys)
     return Position(page, request.limit, after)
 
 
+@dataclass(frozen=True)
+class Listing:
+    """A table as it is listed: what is shown of a row, what the row is found by, and the ordering."""
+
+    columns: Sequence[ColumnElement[Any]]
+    by: Column[Any]
+    keys: Sequence[Key]
+
+    def hits(self, *where: ColumnElement[bool], of: FromClause | None = None) -> CTE:
+        """What matches, gathered before it is ordered; only what ordering needs of it."""
+        source = self.by.table if of is None else of
+        found = select(*(source.c[name] for name in dict.fromkeys((self.by.name, *self.names)))).where(*where)
+        return found.cte("hits").prefix_with("MATERIALIZED")
+
+    @property
+    def names(self) -> list[str]:
+        return [key.column.name for key in self.keys]
+
+
 def rows_from(
-    connection: Connection, statement: Select[Any], keys: Sequence[Key], at: Position
+    connection: Connection, listing: Listing, at: Position, *where: ColumnElement[bool], of: FromClause | None = None
 ) -> tuple[list[RowMapping], bool]:
-    """The page's rows, and whether more follow. After a key, each step is one plain range of the index."""
-    ordered = statement.order_by(*(key.ordered() for key in keys))
+    """The page's rows, and whether more follow. After a key, each step is one plain range of the index.
+
+    The page is found first, in the table or in gathered hits, by what the ordering needs; only its rows are read whole.
+    """
+    source = listing.by.table if of is None else of
+    keys = [replace(key, column=source.c[key.column.name]) for key in listing.keys]
+    ordered = select(source.c[listing.by.name]).where(*where).order_by(*(key.ordered() for key in keys))
+    most = at.limit + 1
     if at.after is None:
-        found = list(connection.execute(ordered.limit(at.limit + 1).offset(at.offset)).mappings())
+        found = _whole(connection, listing, ordered.limit(most).offset(at.offset))
         return found[: at.limit], len(found) > at.limit
     found = []
     for depth in range(len(keys) - 1, -1, -1):
         same = [key.column == value for key, value in zip(keys[:depth], at.after, strict=False)]
         step = ordered.where(and_(*same, keys[depth].beyond(at.after[depth])))
-        found += connection.execute(step.limit(at.limit + 1 - len(found))).mappings()
+        found += _whole(connection, listing, step.limit(most - len(found)))
         if len(found) > at.limit:
             break
     return found[: at.limit], len(found) > at.limit
 
 
+def _whole(connection: Connection, listing: Listing, page: Select[Any]) -> list[RowMapping]:
+    chosen = page.subquery("page")
+    rows = select(*listing.columns).join_from(chosen, listing.by.table, listing.by == chosen.c[listing.by.name])
+    return list(connection.execute(rows.order_by(*(key.ordered() for key in listing.keys))).mappings())
+
+
 def pagination(
-    at: Position, total: int, rows: Sequence[RowMapping], follows: bool, scope: tuple[Any, ...], names: Sequence[str]
+    at: Position, total: int, rows: Sequence[RowMapping], follows: bool, scope: tuple[Any, ...], listing: Listing
 ) -> Pagination:
     has_more = follows if at.after is not None else at.page * at.limit < total
-    cursor = _encode(scope, at.page + 1, [rows[-1][name] for name in names]) if follows and rows else None
+    cursor = _encode(scope, at.page + 1, [rows[-1][name] for name in listing.names]) if follows and rows else None
     return Pagination(page=at.page, limit=at.limit, total=total, has_more=has_more, next_cursor=cursor)
 
 

@@ -5,28 +5,32 @@ A substring filter looks through the distinct queries or pages; a period's total
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
 
-from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Table, Text, and_, any_, false, func, select
+from sqlalchemy import ColumnElement, Connection, false, func, select
 
+from trigpoint.graph.distinct_texts import texts_with
 from trigpoint.graph.filters import PerformanceFilter
+from trigpoint.graph.lists import among
 from trigpoint.graph.models import SearchPerformance, Shape
-from trigpoint.graph.paging import Key, Page, PageRequest, pagination, position, rows_from, scope_of
-from trigpoint.graph.queries import can_match, is_selective
-from trigpoint.graph.search_text import contains, fold, unindexed
+from trigpoint.graph.paging import Key, Listing, Page, PageRequest, pagination, position, rows_from, scope_of
+from trigpoint.graph.queries import is_selective
+from trigpoint.graph.search_text import can_match, contains, fold
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
 from trigpoint.graph.totals import total_of
 
 _row = search_performance.c
-LATEST = (
-    Key(_row.date_start, int, descending=True),
-    Key(_row.date_end, int, descending=True),
-    Key(_row.query),
-    Key(_row.page_url),
-    Key(_row.id, descending=True, is_id=True),
+LATEST = Listing(
+    columns=[c for c in _row if c.name not in ("query_folded", "page_folded")],
+    by=_row.id,
+    keys=(
+        Key(_row.date_start, int, descending=True),
+        Key(_row.date_end, int, descending=True),
+        Key(_row.query),
+        Key(_row.page_url),
+        Key(_row.id, descending=True, is_id=True),
+    ),
 )
-_NAMES = ("date_start", "date_end", "query", "page_url", "id")
-_COLUMNS = [c for c in search_performance.c if c.name not in ("query_folded", "page_folded")]
 
 
 class Sums(Shape):
@@ -52,17 +56,17 @@ def list_performance(
     scope = scope_of("search-performance", project_id, chosen)
     at = position(request, scope, LATEST)
     everything = _counted_periods(connection, project_id, PerformanceFilter())
+    matching = _Matching(connection, project_id, chosen)
     if chosen == PerformanceFilter(date_start=chosen.date_start, date_end=chosen.date_end):
         total = _counted_periods(connection, project_id, chosen)
     else:
-        total = total_of(connection, project_id, everything, chosen, lambda: _total(connection, project_id, chosen))
-    statement = select(*_COLUMNS).where(*_walked(project_id, chosen))
+        total = total_of(connection, project_id, everything, chosen, matching.count)
     if chosen.entity_id or ((chosen.query or chosen.page_url) and is_selective(total, everything, at)):
-        hits = _gathered(connection, [_row.id], project_id, chosen).cte("hits").prefix_with("MATERIALIZED")
-        statement = select(*_COLUMNS).join(hits, hits.c.id == _row.id)
-    rows, follows = rows_from(connection, statement, LATEST, at)
+        rows, follows = rows_from(connection, LATEST, at, of=LATEST.hits(*matching.gathered))
+    else:
+        rows, follows = rows_from(connection, LATEST, at, *matching.walked)
     shapes = [SearchPerformance.of(row) for row in rows]
-    return Page(shapes, pagination(at, total, rows, follows, scope, _NAMES))
+    return Page(shapes, pagination(at, total, rows, follows, scope, LATEST))
 
 
 def compare_periods(
@@ -78,14 +82,6 @@ def compare_periods(
     return Comparison(label="of stored rows", first=a, second=b, change=change)
 
 
-def _total(connection: Connection, project_id: str, chosen: PerformanceFilter) -> int:
-    if chosen == PerformanceFilter(query=chosen.query):
-        return _counted_texts(connection, search_query, project_id, chosen.query)
-    if chosen == PerformanceFilter(page_url=chosen.page_url):
-        return _counted_texts(connection, search_page, project_id, chosen.page_url)
-    return int(connection.execute(_gathered(connection, [func.count(_row.id)], project_id, chosen)).scalar_one())
-
-
 def _counted_periods(connection: Connection, project_id: str, chosen: PerformanceFilter) -> int:
     period = performance_count.c
     where = [period.project_id == project_id]
@@ -96,64 +92,65 @@ def _counted_periods(connection: Connection, project_id: str, chosen: Performanc
     return int(connection.execute(select(func.coalesce(func.sum(period.n), 0)).where(*where)).scalar_one())
 
 
-def _counted_texts(connection: Connection, texts: Table, project_id: str, term: str | None) -> int:
-    where = [texts.c.project_id == project_id, _holds(texts.c.folded, term)]
-    return int(connection.execute(select(func.coalesce(func.sum(texts.c.n), 0)).where(*where)).scalar_one())
+class _Matching:
+    """The rows that match, by conditions for a walk along the ordering, or for gathering them by their texts."""
+
+    def __init__(self, connection: Connection, project_id: str, chosen: PerformanceFilter) -> None:
+        self.connection = connection
+        self.project_id = project_id
+        self.chosen = chosen
+        driven = search_query if chosen.query is not None else search_page if chosen.page_url is not None else None
+        self.dictionary = None if chosen.entity_id is not None else driven
+
+    @cached_property
+    def texts(self) -> dict[str, int]:
+        """Looked up once, and only when they are needed."""
+        assert self.dictionary is not None
+        term = self.chosen.query if self.dictionary is search_query else self.chosen.page_url
+        return texts_with(self.connection, self.dictionary, self.project_id, term or "")
+
+    def count(self) -> int:
+        texts_alone = PerformanceFilter(query=self.chosen.query), PerformanceFilter(page_url=self.chosen.page_url)
+        if self.dictionary is not None and self.chosen in texts_alone:
+            return sum(self.texts.values())
+        return int(self.connection.execute(select(func.count(_row.id)).where(*self.gathered)).scalar_one())
+
+    @cached_property
+    def walked(self) -> list[ColumnElement[bool]]:
+        """The texts are tested on the row itself."""
+        return [*self._plain(), *self._held()]
+
+    @cached_property
+    def gathered(self) -> list[ColumnElement[bool]]:
+        if self.dictionary is None:
+            return self.walked
+        own = _row.query_folded if self.dictionary is search_query else _row.page_folded
+        return [*self._plain(), among(own, self.texts), *self._held(own)]
+
+    def _plain(self) -> list[ColumnElement[bool]]:
+        where: list[ColumnElement[bool]] = [_row.project_id == self.project_id]
+        if self.chosen.entity_id is not None:
+            where.append(_row.entity_id == self.chosen.entity_id)
+        if self.chosen.date_start is not None:
+            where.append(_row.date_start >= self.chosen.date_start)
+        if self.chosen.date_end is not None:  # a period starts before it ends, which the index can use
+            where += [_row.date_start <= self.chosen.date_end, _row.date_end <= self.chosen.date_end]
+        return where
+
+    def _held(self, found_by: ColumnElement[str] | None = None) -> list[ColumnElement[bool]]:
+        tests = ((_row.query_folded, self.chosen.query), (_row.page_folded, self.chosen.page_url))
+        return [_holds(own, term) for own, term in tests if term is not None and own is not found_by]
 
 
-def _walked(project_id: str, chosen: PerformanceFilter) -> list[ColumnElement[bool]]:
-    """Conditions for a walk along the ordering: the texts are tested on the row itself."""
-    where = _plain(project_id, chosen)
-    if chosen.query is not None:
-        where.append(_holds(_row.query_folded, chosen.query))
-    if chosen.page_url is not None:
-        where.append(_holds(_row.page_folded, chosen.page_url))
-    return where
-
-
-def _gathered(connection: Connection, columns: list[Any], project_id: str, chosen: PerformanceFilter) -> Select[Any]:
-    """What matches, found from the distinct texts: first those that hold the term, then their rows."""
-    if chosen.query is None and chosen.page_url is None:
-        return select(*columns).select_from(search_performance).where(*_plain(project_id, chosen))
-    by_query = chosen.query is not None
-    texts, own, term = (
-        (search_query, _row.query, chosen.query) if by_query else (search_page, _row.page_url, chosen.page_url)
-    )
-    of_texts = [texts.c.project_id == project_id, _holds(texts.c.folded, term)]
-    rows = [_row.project_id == project_id, *_plain(None, chosen)]
-    if by_query and chosen.page_url is not None:
-        rows.append(_holds(_row.page_folded, chosen.page_url))
-    if connection.dialect.name == "postgresql":  # an array of texts: the planner cannot guess how many hold the term
-        found = func.array(select(texts.c.text).where(*of_texts).scalar_subquery(), type_=ARRAY(Text))
-        return select(*columns).select_from(search_performance).where(*rows, own == any_(found))
-    # An outer join keeps SQLite from starting with the rows. A text without fitting rows gives one row of nulls.
-    joined = texts.outerjoin(search_performance, and_(*rows, own == texts.c.text))
-    return select(*columns).select_from(joined).where(*of_texts)
-
-
-def _plain(project_id: str | None, chosen: PerformanceFilter) -> list[ColumnElement[bool]]:
-    """Conditions on the row itself. With no project, they are tested and never looked up."""
-    where: list[ColumnElement[bool]] = [] if project_id is None else [_row.project_id == project_id]
-    start = unindexed(_row.date_start) if project_id is None else _row.date_start
-    linked = unindexed(_row.entity_id) if project_id is None else _row.entity_id
-    if chosen.entity_id is not None:
-        where.append(linked == chosen.entity_id)
-    if chosen.date_start is not None:
-        where.append(start >= chosen.date_start)
-    if chosen.date_end is not None:  # a period starts before it ends, which the index can use
-        where += [start <= chosen.date_end, _row.date_end <= chosen.date_end]
-    return where
-
-
-def _holds(folded: ColumnElement[str], term: str | None) -> ColumnElement[bool]:
-    return contains(folded, fold(term)) if term is not None and can_match(term) else false()
+def _holds(folded: ColumnElement[str], term: str) -> ColumnElement[bool]:
+    return contains(folded, fold(term)) if can_match(term) else false()
 
 
 def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) -> Sums:
     """Clicks and impressions add up; the position is weighted by impressions, the rate is clicks over impressions."""
     weighted = func.sum(_row.avg_position * _row.impressions)
     columns = [func.count(_row.id), func.sum(_row.impressions), func.sum(_row.clicks), weighted]
-    found = connection.execute(_gathered(connection, columns, project_id, chosen)).one()
+    found = connection.execute(select(*columns).where(*_Matching(connection, project_id, chosen).gathered)).one()
     impressions, clicks = int(found[1] or 0), int(found[2] or 0)
     return Sums(
         rows=found[0],

@@ -7,45 +7,63 @@ gathering those first: `is_selective` says which is cheaper.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
     ColumnElement,
     Connection,
     FromClause,
-    Integer,
+    RowMapping,
     Select,
     Table,
     column,
-    false,
     func,
-    literal,
     select,
     table,
     text,
 )
 
 from trigpoint.errors import GraphNotFound
+from trigpoint.graph.distinct_texts import texts_with
 from trigpoint.graph.filters import BlockFilter, EntityFilter
+from trigpoint.graph.lists import among
 from trigpoint.graph.models import Entity, Project, QuotableBlock
-from trigpoint.graph.paging import Key, Page, PageRequest, Position, pagination, position, rows_from, scope_of
-from trigpoint.graph.search_text import contains, fold, gram_word, has_grams, term_grams, unindexed
-from trigpoint.graph.tables import block_count, entity, entity_count, project, quotable_block
+from trigpoint.graph.paging import Key, Listing, Page, PageRequest, Position, pagination, position, rows_from, scope_of
+from trigpoint.graph.search_text import (
+    can_match,
+    contains,
+    fold,
+    gram_match,
+    has_grams,
+    is_gram,
+    term_grams,
+    unindexed,
+)
+from trigpoint.graph.tables import (
+    block_count,
+    block_topic,
+    entity,
+    entity_count,
+    entity_text,
+    project,
+    quotable_block,
+)
 from trigpoint.graph.totals import total_of
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID
 
 _FEW = 2500
-_SAMPLE = 400  # newest entities that tell whether a search term is common
-_COMMON = 0.12  # beyond this share, reading every text is cheaper than following grams
 
-NEWEST_ENTITY = (Key(entity.c.created_at, int, descending=True), Key(entity.c.id, descending=True, is_id=True))
-NEWEST_BLOCK = (
-    Key(quotable_block.c.created_at, int, descending=True),
-    Key(quotable_block.c.id, descending=True, is_id=True),
+_ENTITY_COLUMNS = [c for c in entity.c if c.name not in ("seq", "folded")]
+PROJECTS = Listing(list(project.c), project.c.id, (Key(project.c.slug), Key(project.c.id, is_id=True)))
+ENTITIES = Listing(
+    _ENTITY_COLUMNS,
+    entity.c.seq,
+    (Key(entity.c.created_at, int, descending=True), Key(entity.c.id, descending=True, is_id=True)),
 )
-BY_SLUG = (Key(project.c.slug), Key(project.c.id, is_id=True))
-_ENTITY_COLUMNS = [c for c in entity.c if c.name not in ("seq", "folded", "grams")]
+BLOCKS = Listing(
+    list(quotable_block.c),
+    quotable_block.c.id,
+    (Key(quotable_block.c.created_at, int, descending=True), Key(quotable_block.c.id, descending=True, is_id=True)),
+)
 _entity_gram = table("entity_gram", column("rowid"))
 
 
@@ -69,11 +87,11 @@ def project_of_cookie(connection: Connection, project_id: str) -> str:
 def list_projects(connection: Connection, request: PageRequest, *, only: str | None = None) -> Page[Project]:
     """All projects, or `only` one of them: what a bridge pinned to a project may show."""
     scope = scope_of("projects", only, None)
-    at = position(request, scope, BY_SLUG)
-    chosen = select(project).where(project.c.id == only) if only is not None else select(project)
-    total = _count(connection, chosen)
-    rows, follows = rows_from(connection, chosen, BY_SLUG, at)
-    return Page([Project.of(row) for row in rows], pagination(at, total, rows, follows, scope, ("slug", "id")))
+    at = position(request, scope, PROJECTS)
+    where = [project.c.id == only] if only is not None else []
+    total = _count(connection, project, *where)
+    rows, follows = rows_from(connection, PROJECTS, at, *where)
+    return Page([Project.of(row) for row in rows], pagination(at, total, rows, follows, scope, PROJECTS))
 
 
 def find_entity(connection: Connection, project_id: str, entity_id: str) -> Entity:
@@ -87,49 +105,65 @@ def find_entity(connection: Connection, project_id: str, entity_id: str) -> Enti
 
 def list_entities(connection: Connection, project_id: str, chosen: EntityFilter, request: PageRequest) -> Page[Entity]:
     scope = scope_of("entities", project_id, chosen)
-    at = position(request, scope, NEWEST_ENTITY)
-    everything = _counted_entities(connection, project_id, EntityFilter())
-    where = _entity_conditions(project_id, chosen)
-    candidates: Select[Any] = select(entity.c.seq).where(*where)
+    at = position(request, scope, ENTITIES)
     if chosen.search is None:
         total = _counted_entities(connection, project_id, chosen)
-    elif not can_match(chosen.search):
-        total, where = 0, [false()]
-        candidates = select(entity.c.seq).where(false())
+        rows, follows = rows_from(connection, ENTITIES, at, *_entity_conditions(entity, project_id, chosen))
+    elif can_match(chosen.search):
+        total, rows, follows = _entities_with(connection, project_id, chosen, chosen.search, at)
     else:
-        grams = term_grams(fold(chosen.search))
-        if grams and not _is_common(connection, project_id, chosen.search):
-            driven = select(entity.c.seq).where(*_entity_conditions(project_id, chosen, by_index=False))
-            candidates = _with_grams(connection, driven, grams)
-        total = total_of(connection, project_id, everything, chosen, lambda: _count(connection, candidates))
-    statement = select(*_ENTITY_COLUMNS).where(*where)
-    if chosen.search is not None and is_selective(total, everything, at):
-        hits = candidates.cte("hits").prefix_with("MATERIALIZED")
-        statement = select(*_ENTITY_COLUMNS).join(hits, hits.c.seq == entity.c.seq)
-    rows, follows = rows_from(connection, statement, NEWEST_ENTITY, at)
-    return Page([Entity.of(r) for r in rows], pagination(at, total, rows, follows, scope, ("created_at", "id")))
+        total, rows, follows = 0, [], False
+    return Page([Entity.of(row) for row in rows], pagination(at, total, rows, follows, scope, ENTITIES))
+
+
+def _entities_with(
+    connection: Connection, project_id: str, chosen: EntityFilter, term: str, at: Position
+) -> tuple[int, list[RowMapping], bool]:
+    everything = _counted_entities(connection, project_id, EntityFilter())
+    matching = [*_entity_conditions(entity_text, project_id, chosen), contains(entity_text.c.folded, fold(term))]
+    if grams := term_grams(fold(term)):  # a single character has none
+        matching.append(_with_grams(connection, project_id, grams))
+
+    def count() -> int:
+        if chosen == EntityFilter(search=term) and is_gram(term) and connection.dialect.name == "sqlite":
+            return _count(connection, _matched(project_id, grams).subquery("found"))
+        return _count(connection, entity_text, *matching)
+
+    total = total_of(connection, project_id, everything, chosen, count)
+    if is_selective(total, everything, at):
+        return total, *rows_from(connection, ENTITIES, at, of=ENTITIES.hits(*matching, of=entity_text))
+    walked = [*_entity_conditions(entity, project_id, chosen), contains(entity.c.folded, fold(term))]
+    return total, *rows_from(connection, ENTITIES, at, *walked)
 
 
 def list_blocks(
     connection: Connection, project_id: str, chosen: BlockFilter, request: PageRequest
 ) -> Page[QuotableBlock]:
     scope = scope_of("blocks", project_id, chosen)
-    at = position(request, scope, NEWEST_BLOCK)
-    where = _block_conditions(project_id, chosen)
+    at = position(request, scope, BLOCKS)
     everything = _counted_blocks(connection, project_id, None)
-    candidates = select(quotable_block.c.id).where(*where)
+    topics = None if chosen.topic_tag is None else texts_with(connection, block_topic, project_id, chosen.topic_tag)
+    gathered = _block_conditions(project_id, chosen)
+    if topics is not None:
+        gathered.append(among(quotable_block.c.topic_folded, topics))
     by_counter = chosen == BlockFilter(claim_type=chosen.claim_type)
     if by_counter:
         total = _counted_blocks(connection, project_id, chosen.claim_type)
+    elif topics is not None and chosen == BlockFilter(topic_tag=chosen.topic_tag):
+        total = sum(topics.values())
     else:
-        total = total_of(connection, project_id, everything, chosen, lambda: _count(connection, candidates))
-    statement = select(quotable_block).where(*_block_conditions(project_id, chosen, walking=True))
+        total = total_of(
+            connection, project_id, everything, chosen, lambda: _count(connection, quotable_block, *gathered)
+        )
     if not by_counter and chosen.entity_id is None and is_selective(total, everything, at):
-        hits = candidates.cte("hits").prefix_with("MATERIALIZED")
-        statement = select(quotable_block).join(hits, hits.c.id == quotable_block.c.id)
-    rows, follows = rows_from(connection, statement, NEWEST_BLOCK, at)
+        rows, follows = rows_from(connection, BLOCKS, at, of=BLOCKS.hits(*gathered))
+    else:
+        walked = _block_conditions(project_id, chosen, walking=True)
+        if chosen.topic_tag is not None:
+            walked.append(contains(quotable_block.c.topic_folded, fold(chosen.topic_tag)))
+        rows, follows = rows_from(connection, BLOCKS, at, *walked)
     shapes = [QuotableBlock.of(row) for row in rows]
-    return Page(shapes, pagination(at, total, rows, follows, scope, ("created_at", "id")))
+    return Page(shapes, pagination(at, total, rows, follows, scope, BLOCKS))
 
 
 def is_selective(total: int, everything: int, at: Position) -> bool:
@@ -141,9 +175,8 @@ def is_selective(total: int, everything: int, at: Position) -> bool:
     return total <= _FEW or total * total < wanted * everything
 
 
-def _count(connection: Connection, candidates: Select[Any]) -> int:
-    found: FromClause = candidates.subquery("found")
-    return int(connection.execute(select(func.count()).select_from(found)).scalar_one())
+def _count(connection: Connection, counted: FromClause, *where: ColumnElement[bool]) -> int:
+    return int(connection.execute(select(func.count()).select_from(counted).where(*where)).scalar_one())
 
 
 def _summed(connection: Connection, counter: Table, *where: ColumnElement[bool]) -> int:
@@ -161,7 +194,7 @@ def _counted_blocks(connection: Connection, project_id: str, claim_type: str | N
     return _summed(connection, block_count, block_count.c.project_id == project_id, *where)
 
 
-def _entity_conditions(project_id: str, chosen: EntityFilter, *, by_index: bool = True) -> list[ColumnElement[bool]]:
+def _entity_conditions(of: Table, project_id: str, chosen: EntityFilter) -> list[ColumnElement[bool]]:
     if chosen.concept_kind is not None and chosen.entity_type == "concept":
         chosen = replace(chosen, entity_type=None)  # a kind implies it, and the kind has the narrower index
     wanted = {
@@ -170,17 +203,23 @@ def _entity_conditions(project_id: str, chosen: EntityFilter, *, by_index: bool 
         "status": chosen.status,
         "concept_kind": chosen.concept_kind,
     }
-    where: list[ColumnElement[bool]] = [
-        (entity.c[name] if by_index else unindexed(entity.c[name])) == value
-        for name, value in wanted.items()
-        if value is not None
-    ]
-    if chosen.search is not None:
-        where.append(contains(entity.c.folded, fold(chosen.search)))
-    return where
+    return [of.c[name] == value for name, value in wanted.items() if value is not None]
+
+
+def _with_grams(connection: Connection, project_id: str, grams: list[str]) -> ColumnElement[bool]:
+    if connection.dialect.name == "postgresql":
+        return has_grams(entity_text.c.folded, grams)
+    return entity_text.c.seq.in_(_matched(project_id, grams))
+
+
+def _matched(project_id: str, grams: list[str]) -> Select[tuple[int]]:
+    """On SQLite: the texts of a project with all of these grams, from the index alone."""
+    match = text("entity_gram MATCH :grams").bindparams(grams=gram_match(project_id, grams))
+    return select(_entity_gram.c.rowid).where(match)
 
 
 def _block_conditions(project_id: str, chosen: BlockFilter, *, walking: bool = False) -> list[ColumnElement[bool]]:
+    """Everything but the topic."""
     block = quotable_block.c
     until = unindexed(block.verified_until) if walking else block.verified_until
     where: list[ColumnElement[bool]] = [block.project_id == project_id]
@@ -188,37 +227,8 @@ def _block_conditions(project_id: str, chosen: BlockFilter, *, walking: bool = F
         where.append(block.entity_id == chosen.entity_id)
     if chosen.claim_type is not None:
         where.append(block.claim_type == chosen.claim_type)
-    if chosen.topic_tag is not None:
-        term = chosen.topic_tag
-        where.append(contains(block.topic_folded, fold(term)) if can_match(term) else false())
     if chosen.verified_from is not None:
         where.append(until >= chosen.verified_from)
     if chosen.verified_to is not None:
         where.append(until <= chosen.verified_to)
     return where
-
-
-def can_match(term: str) -> bool:
-    """Stored text holds no control characters, so a term with one finds nothing (and may not reach the database)."""
-    return all(c >= " " and c != "\x7f" for c in term)
-
-
-def _is_common(connection: Connection, project_id: str, term: str) -> bool:
-    newest = (
-        select(entity.c.folded)
-        .where(entity.c.project_id == project_id)
-        .order_by(*(key.ordered() for key in NEWEST_ENTITY))
-        .limit(_SAMPLE)
-        .subquery()
-    )
-    hits = select(func.count()).select_from(newest).where(contains(newest.c.folded, fold(term)))
-    return bool(connection.execute(hits).scalar_one() > _SAMPLE * _COMMON)
-
-
-def _with_grams(connection: Connection, statement: Select[Any], grams: list[int]) -> Select[Any]:
-    if connection.dialect.name == "postgresql":
-        return statement.where(has_grams(entity.c.grams, literal(grams, ARRAY(Integer))))
-    words = " AND ".join(f'"{gram_word(gram)}"' for gram in grams)
-    return statement.join(_entity_gram, _entity_gram.c.rowid == entity.c.seq).where(
-        text("entity_gram MATCH :grams").bindparams(grams=words)
-    )

@@ -1,19 +1,19 @@
 """Text as it is searched: case-folded, literal, the same on both databases.
 
-`contains` is a plain substring test (no wildcards to escape). Grams are hashed pairs and triples of characters;
-they narrow a search to candidates, `contains` decides.
+`contains` is a plain substring test (no wildcards to escape). Grams are the pairs and triples of characters of a text;
+an index of them narrows a search to candidates (FTS5 on SQLite, GIN on PostgreSQL), `contains` decides.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import ARRAY, Boolean, ColumnElement, Integer, Text, TypeDecorator
-from sqlalchemy.engine import Dialect
+from sqlalchemy import ColumnElement, Text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
+
+from trigpoint.graph.lists import Condition, values_of
 
 SEPARATOR = "\n"  # stands between title and slug; neither can hold it
 
@@ -22,58 +22,51 @@ def fold(text: str) -> str:
     return text.casefold()
 
 
+def can_match(term: str) -> bool:
+    """Stored text holds no control characters, so a term with one finds nothing (and may not reach the database)."""
+    return all(c >= " " and c != "\x7f" for c in term)
+
+
 def entity_text(title: str, slug: str) -> str:
     """What `search` looks in: the title and the slug, never across the two."""
     return fold(title) + SEPARATOR + fold(slug)
 
 
-def text_grams(folded: str) -> list[int]:
-    """Every pair and triple of characters of an entity's text, hashed, within its two parts."""
-    grams: set[str] = set()
-    for part in folded.split(SEPARATOR):
-        grams.update(part[i : i + 2] for i in range(len(part) - 1))
-        grams.update(part[i : i + 3] for i in range(len(part) - 2))
-    return sorted(_hash(gram) for gram in grams)
+def gram_words(project_id: str, folded: str) -> str:
+    """Every gram of an entity's text, within its two parts, as words for FTS5: the function `graph_grams` on SQLite."""
+    grams = {
+        part[i : i + size] for part in folded.split(SEPARATOR) for size in (2, 3) for i in range(len(part) - size + 1)
+    }
+    return " ".join(_words(project_id, grams))
 
 
-def term_grams(folded: str) -> list[int]:
+def term_grams(folded: str) -> list[str]:
     """The grams that a text must have to contain the term; none for a single character."""
     size = min(len(folded), 3)
     if size < 2:
         return []
-    return sorted({_hash(folded[i : i + size]) for i in range(len(folded) - size + 1)})
+    return sorted({folded[i : i + size] for i in range(len(folded) - size + 1)})
 
 
-def _hash(gram: str) -> int:
-    return zlib.crc32(gram.encode("utf-8", "surrogatepass")) - 2**31
+def is_gram(term: str) -> bool:
+    """The term is a gram itself: what has the gram contains the term."""
+    return 2 <= len(fold(term)) <= 3
 
 
-class Grams(TypeDecorator[list[int]]):
-    """An integer array on PostgreSQL (GIN); words for FTS5 on SQLite."""
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> Any:
-        return dialect.type_descriptor(ARRAY(Integer) if dialect.name == "postgresql" else Text())
-
-    def process_bind_param(self, value: Sequence[int] | None, dialect: Dialect) -> Any:
-        if value is None or dialect.name == "postgresql":
-            return value
-        return " ".join(gram_word(gram) for gram in value)
-
-    def coerce_compared_value(self, op: Any, value: Any) -> Any:
-        return self
+def gram_match(project_id: str, grams: list[str]) -> str:
+    """FTS5's way to ask for the texts of a project with all of these grams."""
+    return " AND ".join(_words(project_id, grams))
 
 
-def gram_word(gram: int) -> str:
-    return f"{gram + 2**31:08x}"
+def _words(project_id: str, grams: Iterable[str]) -> Iterator[str]:
+    """A project has words of its own, so that its texts are found without a look at others'."""
+    own = "p" + project_id.replace("-", "")  # a letter first: no word is a number or an operator of FTS5
+    return (own + gram.encode("utf-8", "surrogatepass").hex() for gram in grams)
 
 
-class contains(FunctionElement[bool]):  # noqa: N801  reads as SQL
+class contains(Condition):  # noqa: N801  reads as SQL
     """`contains(column, term)`: the term stands in the text, character by character."""
 
-    type = Boolean()
     inherit_cache = True
 
 
@@ -87,17 +80,19 @@ def _strpos(element: Any, compiler: Any, **kw: Any) -> str:
     return f"strpos({compiler.process(element.clauses, **kw)}) > 0"
 
 
-class has_grams(FunctionElement[bool]):  # noqa: N801  reads as SQL
-    """`has_grams(entity.c.grams, [...])` on PostgreSQL: array containment, served by GIN."""
-
-    type = Boolean()
+class _HasGrams(Condition):
     inherit_cache = True
 
 
-@compiles(has_grams, "postgresql")
+def has_grams(folded: ColumnElement[str], grams: list[str]) -> ColumnElement[bool]:
+    """On PostgreSQL: the text has all of these grams, looked up in the GIN index on `graph_grams`."""
+    return _HasGrams(folded, values_of(Text(), grams))
+
+
+@compiles(_HasGrams, "postgresql")
 def _contained(element: Any, compiler: Any, **kw: Any) -> str:
-    left, right = element.clauses
-    return f"{compiler.process(left, **kw)} @> {compiler.process(right, **kw)}"
+    folded, grams = element.clauses
+    return f"graph_grams({compiler.process(folded, **kw)}) @> {compiler.process(grams, **kw)}"
 
 
 class unindexed(FunctionElement[Any]):  # noqa: N801  reads as SQL

@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from trigpoint.config import Settings
 from trigpoint.errors import StoreUnavailable, shorten
+from trigpoint.graph.search_text import gram_words
 from trigpoint.storage.sql import open_engine
 
 _MIGRATIONS = Path(__file__).with_name("migrations")
@@ -104,6 +105,7 @@ def _no_implicit_transactions(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     for pragma in ("cache_size=-65536", "mmap_size=1073741824"):
         connection.execute(f"PRAGMA {pragma}")
+    connection.create_function("graph_grams", 2, gram_words, deterministic=True)  # the triggers of the tables call it
 
 
 def _begin(connection: Connection) -> None:

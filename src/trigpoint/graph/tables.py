@@ -1,8 +1,8 @@
 """The tables. Rules that data must keep stand here, in the database: keys, checks, references within one project.
 
 Moments are milliseconds since 1970 (UTC), so that order and print are exact everywhere. Text that is sorted has the
-collation "C" on PostgreSQL, the order of code points, which is SQLite's own. The tables named `*_count` and the
-column `n` are kept by triggers (see the migrations): a total is a sum of a few rows.
+collation "C" on PostgreSQL, the order of code points, which is SQLite's own. Triggers keep what can be derived (see
+`migrations/derived.py`): `entity_text`, and the tables with a column `n`, so that a total is a sum of a few rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from sqlalchemy import (
     desc,
 )
 
-from trigpoint.graph.search_text import Grams
 from trigpoint.graph.vocabulary import (
     CLAIM_TYPES,
     CONCEPT_KINDS,
@@ -97,7 +96,6 @@ entity = Table(
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Column("folded", Sorted, nullable=False),
-    Column("grams", Grams, nullable=False),
     UniqueConstraint("id"),
     UniqueConstraint("project_id", "id"),
     UniqueConstraint("project_id", "id", "entity_type"),
@@ -124,7 +122,20 @@ for _filters in (
         desc(entity.c.created_at),
         desc(entity.c.id),
     )
-Index("ix_entity_text", *(entity.c[n] for n in ("project_id", "folded", "entity_type", "status", "concept_kind")))
+
+# What a text filter reads of an entity, without the rest of it. The grams of `folded` are indexed (see the migrations).
+entity_text = Table(
+    "entity_text",
+    metadata,
+    Column("seq", Number, primary_key=True, autoincrement=False),
+    Column("project_id", Id, nullable=False),
+    Column("entity_type", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("concept_kind", Text),
+    Column("created_at", Moment, nullable=False),
+    Column("id", Id, nullable=False),
+    Column("folded", Sorted, nullable=False),
+)
 
 entity_relation = Table(
     "entity_relation",
@@ -169,21 +180,6 @@ for _end in ("from", "to"):
         desc(entity_relation.c.id),
     )
 
-# Each distinct query and page once: what a substring filter reads instead of every row.
-search_query, search_page = (
-    Table(
-        name,
-        metadata,
-        Column("project_id", Id, ForeignKey("project.id"), nullable=False),
-        Column("text", Sorted, nullable=False),
-        Column("folded", Sorted, nullable=False),
-        Column("n", BigInteger, nullable=False, server_default="0"),
-        PrimaryKeyConstraint("project_id", "text"),
-        sqlite_with_rowid=False,
-    )
-    for name in ("search_query", "search_page")
-)
-
 search_performance = Table(
     "search_performance",
     metadata,
@@ -202,8 +198,6 @@ search_performance = Table(
     Column("date_end", Moment, nullable=False),
     Column("captured_at", Moment, nullable=False),
     ForeignKeyConstraint(["project_id", "entity_id"], ["entity.project_id", "entity.id"]),
-    ForeignKeyConstraint(["project_id", "query"], ["search_query.project_id", "search_query.text"]),
-    ForeignKeyConstraint(["project_id", "page_url"], ["search_page.project_id", "search_page.text"]),
     UniqueConstraint("project_id", "query", "page_url", "date_start", "date_end"),
     CheckConstraint("ctr >= 0 AND ctr <= 1", name="ctr"),
     CheckConstraint("avg_position > 0", name="avg_position"),
@@ -220,8 +214,11 @@ Index(
     _row.page_url,
     desc(_row.id),
 )
-for _text in ("query", "page_url"):  # all that gathering by a text reads: without it SQLite would walk the ordering
-    Index(f"ix_search_performance_{_text}", _row.project_id, _row[_text], _row.date_start, _row.date_end, _row.id)
+for _text in ("query_folded", "page_folded"):  # with all that the ordering needs of what is gathered by a text
+    Index(
+        f"ix_search_performance_{_text}",
+        *(_row[name] for name in ("project_id", _text, "date_start", "date_end", "query", "page_url", "id")),
+    )
 Index("ix_search_performance_entity", _row.project_id, _row.entity_id, desc(_row.date_start), desc(_row.date_end))
 
 quotable_block = Table(
@@ -251,7 +248,7 @@ for _filters in ((), ("entity_id",), ("claim_type",)):
         desc(_block.id),
     )
 Index("ix_quotable_block_verified", _block.project_id, _block.verified_until, _block.claim_type)
-Index("ix_quotable_block_topic", _block.project_id, _block.topic_folded, _block.claim_type, _block.id)
+Index("ix_quotable_block_topic", _block.project_id, _block.topic_folded, _block.created_at, _block.id)
 
 event_log = Table(
     "event_log",
@@ -291,4 +288,17 @@ block_count = Table(
     Column("claim_type", Text, nullable=False),
     Column("n", BigInteger, nullable=False),
     PrimaryKeyConstraint("project_id", "claim_type"),
+)
+# Each distinct text once, with how many rows have it: what a substring filter looks through instead of every row.
+search_query, search_page, block_topic = (
+    Table(
+        name,
+        metadata,
+        Column("project_id", Id, nullable=False),
+        Column("folded", Sorted, nullable=False),
+        Column("n", BigInteger, nullable=False),
+        PrimaryKeyConstraint("project_id", "folded"),
+        sqlite_with_rowid=False,
+    )
+    for name in ("search_query", "search_page", "block_topic")
 )

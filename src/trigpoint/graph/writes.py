@@ -15,7 +15,7 @@ from trigpoint.graph.inputs import EntityChanges, NewBlock, NewEntity, NewProjec
 from trigpoint.graph.models import Entity, Project, QuotableBlock, Relation
 from trigpoint.graph.moments import this_moment
 from trigpoint.graph.queries import find_entity
-from trigpoint.graph.search_text import entity_text, fold, text_grams
+from trigpoint.graph.search_text import entity_text, fold
 from trigpoint.graph.tables import entity, entity_relation, event_log, project, quotable_block
 from trigpoint.graph.vocabulary import EXTERNAL_KINDS, LIFECYCLE, QUOTABLE_WORDS, RELATION_ENDS
 from trigpoint.ids import new_uuid
@@ -63,7 +63,7 @@ def create_entity(
         "last_verified_at": None,
         "created_at": moment,
         "updated_at": moment,
-        **_searched(new.title, new.slug),
+        "folded": entity_text(new.title, new.slug),
     }
     _insert(connection, entity, row, f"A {new.entity_type} with the slug '{new.slug}' exists already in this project")
     log_event(connection, project_id, "entity.created", row["id"], {"entityType": new.entity_type, "slug": new.slug})
@@ -79,7 +79,7 @@ def change_entity(connection: Connection, project_id: str, entity_id: str, body:
         return before
     title, slug = changes.get("title", before.title), changes.get("slug", before.slug)
     taken = f"A {before.entity_type} with the slug '{slug}' exists already in this project"
-    values = {**changes, **_searched(title, slug), "updated_at": this_moment()}
+    values = {**changes, "folded": entity_text(title, slug), "updated_at": this_moment()}
     _update_entity(connection, project_id, entity_id, values, taken)
     log_event(connection, project_id, "entity.changed", entity_id, {"fields": sorted(changes)})
     return find_entity(connection, project_id, entity_id)
@@ -194,11 +194,6 @@ def _update_entity(
             connection.execute(update(entity).where(*where).values(values))
     except IntegrityError:
         raise GraphConflict(taken) from None
-
-
-def _searched(title: str, slug: str) -> dict[str, Any]:
-    folded = entity_text(title, slug)
-    return {"folded": folded, "grams": text_grams(folded)}
 
 
 def _check_type(found: Entity, kind: str, side: str, relation_type: str) -> None:

@@ -10,8 +10,7 @@ import time
 import sqlalchemy as sa
 from alembic import op
 
-from trigpoint.graph.migrations.counters import postgresql_statements, sqlite_statements
-from trigpoint.graph.search_text import Grams
+from trigpoint.graph.migrations.triggers import Counter, append_only
 
 revision = "0001"
 down_revision = None
@@ -21,11 +20,33 @@ depends_on = None
 ID = sa.Uuid(as_uuid=False).with_variant(sa.Text(), "sqlite")
 SORTED = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+COUNTERS = (
+    Counter(
+        "entity_count",
+        "entity",
+        {
+            "project_id": "{r}.project_id",
+            "entity_type": "{r}.entity_type",
+            "status": "{r}.status",
+            "concept_kind": "coalesce({r}.concept_kind, '')",
+        },
+    ),
+    Counter(
+        "performance_count",
+        "search_performance",
+        {"project_id": "{r}.project_id", "date_start": "{r}.date_start", "date_end": "{r}.date_end"},
+    ),
+    Counter("block_count", "quotable_block", {"project_id": "{r}.project_id", "claim_type": "{r}.claim_type"}),
+)
 
 
 def upgrade() -> None:
     create_tables()
-    for statement in sqlite_statements() if op.get_bind().dialect.name == "sqlite" else postgresql_statements():
+    dialect = op.get_bind().dialect.name
+    for counter in COUNTERS:
+        for statement in counter.statements(dialect):
+            op.execute(sa.text(statement))
+    for statement in append_only("event_log", dialect):
         op.execute(sa.text(statement))
     now = int(time.time() * 1000)
     op.bulk_insert(
@@ -99,7 +120,7 @@ def create_tables() -> None:
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.Column("folded", SORTED, nullable=False),
-        sa.Column("grams", Grams(), nullable=False),
+        sa.Column("grams", sa.ARRAY(sa.Integer()).with_variant(sa.Text(), "sqlite"), nullable=False),
         sa.CheckConstraint("concept_kind IN ('standard', 'model', 'comparison')", name=op.f("ck_entity_concept_kind")),
         sa.CheckConstraint("concept_kind IS NULL OR entity_type = 'concept'", name=op.f("ck_entity_kind_of_concept")),
         sa.CheckConstraint("difficulty IN ('beginner', 'intermediate', 'advanced')", name=op.f("ck_entity_difficulty")),

@@ -1,0 +1,188 @@
+# ruff: noqa: S608  every name in these statements is written in this file
+"""Text filters read narrow tables that triggers keep; search rows refer to no dictionary any more.
+
+Revision: 0002
+"""
+
+from __future__ import annotations
+
+import re
+
+import sqlalchemy as sa
+from alembic import op
+
+from trigpoint.graph.migrations.triggers import Counter, statement_triggers
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+ID = sa.Uuid(as_uuid=False).with_variant(sa.Text(), "sqlite")
+SORTED = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+DICTIONARIES = (
+    Counter("search_query", "search_performance", {"project_id": "{r}.project_id", "folded": "{r}.query_folded"}),
+    Counter("search_page", "search_performance", {"project_id": "{r}.project_id", "folded": "{r}.page_folded"}),
+    Counter(
+        "block_topic", "quotable_block", {"project_id": "{r}.project_id", "folded": "coalesce({r}.topic_folded, '')"}
+    ),
+)
+PERIODS = Counter(
+    "performance_count",
+    "search_performance",
+    {"project_id": "{r}.project_id", "date_start": "{r}.date_start", "date_end": "{r}.date_end"},
+)
+ENTITY_TEXT = ("seq", "project_id", "entity_type", "status", "concept_kind", "created_at", "id", "folded")
+GRAMS = """
+CREATE FUNCTION graph_grams(folded text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT array_agg(DISTINCT substr(part, place, size) COLLATE "C")
+    FROM unnest(string_to_array(folded, chr(10))) part, generate_series(2, 3) size,
+         generate_series(1, length(part) - size + 1) place
+$$
+"""
+
+
+def upgrade() -> None:
+    on_sqlite = op.get_bind().dialect.name == "sqlite"
+    drop_dictionaries(on_sqlite)
+    (drop_references_on_sqlite if on_sqlite else drop_references_on_postgresql)()
+    (drop_grams_on_sqlite if on_sqlite else drop_grams_on_postgresql)()
+    create_indexes()
+    create_dictionaries(on_sqlite)
+    create_entity_text()
+    _run(*(entity_text_on_sqlite() if on_sqlite else entity_text_on_postgresql()))
+
+
+def _run(*statements: str) -> None:
+    for statement in statements:
+        op.get_bind().exec_driver_sql(statement)
+
+
+def drop_dictionaries(on_sqlite: bool) -> None:
+    for name in ("search_query", "search_page"):
+        for suffix in ("add", "take", "move"):
+            if on_sqlite:
+                _run(f"DROP TRIGGER IF EXISTS {name}_{suffix}")
+            else:
+                _run(f"DROP FUNCTION IF EXISTS {name}_{suffix}() CASCADE")
+
+
+def drop_references_on_sqlite() -> None:
+    """A constraint leaves a table of SQLite by making the table anew; its triggers and indexes go with the old one."""
+    find = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'search_performance'"
+    made = str(op.get_bind().exec_driver_sql(find).scalar_one())
+    reference = r",\s*CONSTRAINT fk_search_performance_project_id_(query|page_url) FOREIGN KEY\s*\([^)]*\) REFERENCES \w+\s*\([^)]*\)"
+    made, dropped = re.subn(reference, "", made)
+    if dropped != 2:
+        raise RuntimeError(f"search_performance is not the table of revision 0001: {made}")
+    _run(
+        "ALTER TABLE search_performance RENAME TO search_performance_before",
+        made,
+        "INSERT INTO search_performance SELECT * FROM search_performance_before",
+        "DROP TABLE search_performance_before",
+        "DROP TABLE search_query",
+        "DROP TABLE search_page",
+        *PERIODS.statements("sqlite"),
+    )
+    ordering = ("project_id", "date_start DESC", "date_end DESC", "query", "page_url", "id DESC")
+    _run(
+        f"CREATE INDEX ix_search_performance_order ON search_performance ({', '.join(ordering)})",
+        "CREATE INDEX ix_search_performance_entity "
+        "ON search_performance (project_id, entity_id, date_start DESC, date_end DESC)",
+    )
+
+
+def drop_references_on_postgresql() -> None:
+    for column in ("query", "page_url"):
+        op.drop_constraint(f"fk_search_performance_project_id_{column}", "search_performance")
+        op.drop_index(f"ix_search_performance_{column}", "search_performance")
+    op.drop_table("search_query")
+    op.drop_table("search_page")
+
+
+def drop_grams_on_sqlite() -> None:
+    _run(
+        *(f"DROP TRIGGER IF EXISTS entity_gram_{suffix}" for suffix in ("add", "take", "move")),
+        "DROP TABLE IF EXISTS entity_gram",
+        "DROP INDEX ix_entity_text",
+        "ALTER TABLE entity DROP COLUMN grams",
+    )
+
+
+def drop_grams_on_postgresql() -> None:
+    op.drop_index("ix_entity_text", "entity")
+    op.drop_column("entity", "grams")
+
+
+def create_indexes() -> None:
+    for column in ("query_folded", "page_folded"):
+        columns = ["project_id", column, "date_start", "date_end", "query", "page_url", "id"]
+        op.create_index(f"ix_search_performance_{column}", "search_performance", columns)
+    op.drop_index("ix_quotable_block_topic", "quotable_block")
+    op.create_index("ix_quotable_block_topic", "quotable_block", ["project_id", "topic_folded", "created_at", "id"])
+
+
+def create_dictionaries(on_sqlite: bool) -> None:
+    for counter in DICTIONARIES:
+        op.create_table(
+            counter.name,
+            sa.Column("project_id", ID, nullable=False),
+            sa.Column("folded", SORTED, nullable=False),
+            sa.Column("n", sa.BigInteger(), nullable=False),
+            sa.PrimaryKeyConstraint("project_id", "folded", name=op.f(f"pk_{counter.name}")),
+            sqlite_with_rowid=False,
+        )
+        _run(counter.filling(), *counter.statements("sqlite" if on_sqlite else "postgresql"))
+
+
+def create_entity_text() -> None:
+    op.create_table(
+        "entity_text",
+        sa.Column("seq", NUMBER, autoincrement=False, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("entity_type", sa.Text(), nullable=False),
+        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("concept_kind", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("id", ID, nullable=False),
+        sa.Column("folded", SORTED, nullable=False),
+        sa.PrimaryKeyConstraint("seq", name=op.f("pk_entity_text")),
+    )
+    _run(f"INSERT INTO entity_text ({', '.join(ENTITY_TEXT)}) SELECT {', '.join(ENTITY_TEXT)} FROM entity")
+
+
+def entity_text_on_sqlite() -> list[str]:
+    """The grams are words of a contentless FTS5 table; `graph_grams` is a function of our own on every connection."""
+    columns = ", ".join(ENTITY_TEXT)
+    changed = ", ".join(f"{column} = new.{column}" for column in ENTITY_TEXT)
+    forget = "INSERT INTO entity_gram (entity_gram, rowid, grams) VALUES ('delete', old.seq, graph_grams(old.project_id, old.folded));"
+    learn = "INSERT INTO entity_gram (rowid, grams) VALUES (new.seq, graph_grams(new.project_id, new.folded));"
+    return [
+        "CREATE VIRTUAL TABLE entity_gram USING fts5(grams, content='', detail='none', columnsize=0, tokenize='ascii')",
+        "INSERT INTO entity_gram (rowid, grams) SELECT seq, graph_grams(project_id, folded) FROM entity",
+        f"CREATE TRIGGER entity_text_add AFTER INSERT ON entity BEGIN INSERT INTO entity_text ({columns}) "
+        f"VALUES ({', '.join(f'new.{column}' for column in ENTITY_TEXT)}); {learn} END",
+        "CREATE TRIGGER entity_text_take AFTER DELETE ON entity "
+        f"BEGIN DELETE FROM entity_text WHERE seq = old.seq; {forget} END",
+        "CREATE TRIGGER entity_text_move AFTER UPDATE ON entity "
+        f"BEGIN UPDATE entity_text SET {changed} WHERE seq = old.seq; END",
+        "CREATE TRIGGER entity_gram_move AFTER UPDATE ON entity "
+        f"WHEN old.folded <> new.folded OR old.project_id <> new.project_id OR old.seq <> new.seq BEGIN {forget} {learn} END",
+    ]
+
+
+def entity_text_on_postgresql() -> list[str]:
+    columns = ", ".join(ENTITY_TEXT)
+    changed = ", ".join(f"{column} = a.{column}" for column in ENTITY_TEXT[1:])
+    return [
+        GRAMS,
+        "CREATE INDEX ix_entity_gram ON entity_text USING gin (graph_grams(folded))",
+        *statement_triggers(
+            "entity_text",
+            "entity",
+            add=f"INSERT INTO entity_text ({columns}) SELECT {columns} FROM added;",
+            take="DELETE FROM entity_text t USING taken WHERE t.seq = taken.seq;",
+            move=f"UPDATE entity_text t SET {changed} FROM added a WHERE t.seq = a.seq;",
+        ),
+    ]
