@@ -208,7 +208,12 @@ class Settings(BaseSettings):
 
     @property
     def mcp_auth_on(self) -> bool:
-        return self.mcp_api_key is not None and bool(self.mcp_api_key.get_secret_value())
+        return self.mcp_token is not None
+
+    @property
+    def mcp_token(self) -> str | None:
+        """`MCP_API_KEY` in the clear, for whoever sends or checks it; None where auth is off."""
+        return (self.mcp_api_key.get_secret_value() or None) if self.mcp_api_key else None
 
     def bind_host(self, *, auth_on: bool) -> str:
         """Loopback unless auth is on or `HOST` says otherwise (E7)."""

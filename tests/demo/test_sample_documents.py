@@ -11,7 +11,8 @@ import pytest
 from trigpoint.config import load_settings
 from trigpoint.demo.applications import MAIN_REFERENCE, sample_applications
 from trigpoint.demo.documents import make_pdf, sample_documents
-from trigpoint.demo.facts import ASPECTS, Fact, sample_facts
+from trigpoint.demo.facts import Fact, sample_facts
+from trigpoint.review.models import FOCUS_AREAS
 
 REFERENCES = tuple(sample_applications())
 FACTS = [(reference, fact) for reference in REFERENCES for fact in sample_facts(reference).facts]
@@ -47,7 +48,7 @@ def test_each_quotation_stands_on_its_page_and_on_no_other(
         assert pages[fact.page - 1] == ""
     else:
         assert [n for n, text in enumerate(pages, 1) if fact.quote in text] == [fact.page]
-    assert fact.aspect in ASPECTS
+    assert fact.aspect in FOCUS_AREAS
 
 
 def test_every_page_with_text_says_that_it_is_fictional(texts: dict[tuple[str, str], list[str]]) -> None:
@@ -91,8 +92,8 @@ def test_they_are_made_once_and_then_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_expected_ratings_cover_every_aspect_and_overall_is_the_worst(reference: str) -> None:
     facts = sample_facts(reference)
-    assert tuple(facts.aspects) == ASPECTS
-    assert set(facts.because) == set(ASPECTS)
+    assert tuple(facts.aspects) == FOCUS_AREAS
+    assert set(facts.because) == set(FOCUS_AREAS)
     order = ("green", "amber", "red")
     assert facts.overall == max(facts.aspects.values(), key=order.index)
     assert len({fact.id for fact in facts.facts}) == len(facts.facts)

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trigpoint.api.errors import RETRY_AFTER_SECONDS, send_error
 from trigpoint.api.ratelimit import RateLimiter, Window
-from trigpoint.errors import StoreUnavailable
+from trigpoint.errors import RateLimited, StoreUnavailable, Unauthorized
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class AuthMiddleware:
         elif key is None:
             log.warning("refused %s %s from %s: no valid key", scope["method"], scope["path"], _address(scope))
             challenge = [(b"www-authenticate", b"Bearer"), *window.headers()]
-            await send_error(send, 401, "unauthorized", "Unauthorized", headers=challenge)
+            await send_error(send, Unauthorized.status, Unauthorized.code, "Unauthorized", headers=challenge)
         else:
             await self.app(scope, receive, _with_headers(send, window))
 
@@ -91,4 +91,4 @@ def _with_headers(send: Send, window: Window) -> Send:
 async def _refuse(send: Send, window: Window) -> None:
     headers = [(b"retry-after", str(window.retry_after).encode()), *window.headers()]
     details = {"retry_after_seconds": window.retry_after}
-    await send_error(send, 429, "rate_limited", _TOO_MANY, details, headers)
+    await send_error(send, RateLimited.status, RateLimited.code, _TOO_MANY, details, headers)

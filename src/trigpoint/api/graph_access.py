@@ -42,8 +42,8 @@ class GraphAccess:
         self.app = app
         self._on = settings.rest_auth_on
         self._writers = _digests(settings.graph_write_keys)
-        bridge = settings.mcp_api_key.get_secret_value() if settings.mcp_api_key else ""
-        self._readers = _digests([*settings.rest_keys, *([bridge] if bridge else [])])
+        bridge = [settings.mcp_token] if settings.mcp_token else []
+        self._readers = _digests([*settings.rest_keys, *bridge])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -53,6 +53,5 @@ def _address(server: str) -> str:
 async def _answer(url: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     from trigpoint.mcp.client import ToolClient
 
-    key = load_settings().mcp_api_key
-    async with ToolClient(url, key.get_secret_value() if key else None) as client:
+    async with ToolClient(url, load_settings().mcp_token) as client:
         return await client.call(tool, arguments)

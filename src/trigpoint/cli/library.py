@@ -11,10 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from trigpoint.cli import library_zotero
-from trigpoint.cli.library_session import ProjectName, opened, opened_processor, out, print_audit, with_progress
-from trigpoint.config import load_settings
+from trigpoint.cli.library_session import ProjectName, opened, out, read_into
 from trigpoint.errors import HybridNotSupported
-from trigpoint.library.ingest import Ingestion
 from trigpoint.library.library import DEFAULT_TOP_K
 
 app = typer.Typer(no_args_is_help=True)
@@ -30,11 +28,9 @@ def ingest(
     force: Annotated[bool, typer.Option(help="Read unchanged files again, too.")] = False,
 ) -> None:
     """Read files into a project. Unchanged ones are skipped; a run that was broken off goes on where it was."""
-    with opened() as library, opened_processor() as processor:
+    with opened() as library:
         chosen = library.projects.get(project)
-        ingestion = Ingestion(library, chosen, processor, load_settings().data_dir / "library" / "audit")
-        audit = with_progress(lambda show: ingestion.run(paths, force=force, progress=show))
-    print_audit(audit)
+        audit = read_into(library, chosen, lambda into, show: into.run(paths, force=force, progress=show))
     raise typer.Exit(1 if audit.count("failed") else 0)
 
 
@@ -136,14 +132,12 @@ def delete(
 @app.command()
 def reindex(project: ProjectName) -> None:
     """Read every file of a project again, with today's chunking and references."""
-    with opened() as library, opened_processor() as processor:
+    with opened() as library:
         chosen = library.projects.get(project)
         rows = library.store.documents(chosen)
         files = [Path(row.path) for row in rows if row.path and Path(row.path).exists()]
         gone = [row.path or row.doc_id for row in rows if not row.path or not Path(row.path).exists()]
-        ingestion = Ingestion(library, chosen, processor, load_settings().data_dir / "library" / "audit")
-        audit = with_progress(lambda show: ingestion.run(files, force=True, progress=show))
-    print_audit(audit)
+        read_into(library, chosen, lambda into, show: into.run(files, force=True, progress=show))
     for name in gone:
         reason = "use `library zotero ingest --force`" if name.startswith("zotero://") else "the file is not there"
         out.print(f"[yellow]kept as it was[/]: {escape(name)} ({reason})")

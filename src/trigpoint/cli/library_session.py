@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -13,9 +13,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from trigpoint.config import load_settings
-from trigpoint.library.ingest import Audit
+from trigpoint.library.ingest import Audit, Ingestion
 from trigpoint.library.ingest import Progress as ShowProgress
 from trigpoint.library.library import Library
+from trigpoint.library.projects import Project
 from trigpoint.text.extract import DocumentProcessor
 
 out = Console(highlight=False, soft_wrap=True)
@@ -32,16 +33,17 @@ def opened() -> Iterator[Library]:
         library.close()
 
 
-@contextmanager
-def opened_processor() -> Iterator[DocumentProcessor]:
-    processor = DocumentProcessor(load_settings())
-    try:
-        yield processor
-    finally:
-        processor.close()
+def read_into(library: Library, project: Project, run: Callable[[Ingestion, ShowProgress], Audit]) -> Audit:
+    """An ingestion with a progress bar; prints how it went."""
+    settings = load_settings()
+    with closing(DocumentProcessor(settings)) as processor:
+        ingestion = Ingestion(library, project, processor, settings.data_dir / "library" / "audit")
+        audit = _with_progress(lambda show: run(ingestion, show))
+    _print_audit(audit)
+    return audit
 
 
-def with_progress(run: Callable[[ShowProgress], Audit]) -> Audit:
+def _with_progress(run: Callable[[ShowProgress], Audit]) -> Audit:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("reading", total=None)
@@ -52,7 +54,7 @@ def with_progress(run: Callable[[ShowProgress], Audit]) -> Audit:
         return run(show)
 
 
-def print_audit(audit: Audit) -> None:
+def _print_audit(audit: Audit) -> None:
     for entry in audit.entries:
         for warning in entry.warnings:
             out.print(f"[yellow]note[/] {escape(Path(entry.path).name)}: {escape(warning)}")

@@ -9,10 +9,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from trigpoint.cli.library_session import ProjectName, opened, opened_processor, out, print_audit, with_progress
-from trigpoint.config import load_settings
+from trigpoint.cli.library_session import ProjectName, opened, out, read_into
 from trigpoint.library import zotero
-from trigpoint.library.ingest import Ingestion
 
 app = typer.Typer(no_args_is_help=True, help="Zotero's collections, items and annotations.")
 
@@ -54,11 +52,9 @@ def ingest(
     """Read attachments and annotations into a project. Unchanged ones are skipped."""
     source = _source(folder, api=api)
     found = list(zotero.origins(source, zotero.items(source, collection)))
-    with opened() as library, opened_processor() as processor:
+    with opened() as library:
         chosen = library.projects.get(project)
-        ingestion = Ingestion(library, chosen, processor, load_settings().data_dir / "library" / "audit")
-        audit = with_progress(lambda show: ingestion.run_all(found, force=force, progress=show))
-    print_audit(audit)
+        audit = read_into(library, chosen, lambda into, show: into.run_all(found, force=force, progress=show))
     raise typer.Exit(1 if audit.count("failed") else 0)
 
 

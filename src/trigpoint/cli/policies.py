@@ -119,10 +119,9 @@ _KINDS = ("changed", "renumbered", "added", "removed", "same")
 async def _tools(settings: Settings) -> AsyncIterator[ToolClient | PolicyKnowledge]:
     """The running policy server, or the knowledge base opened by this process."""
     url = settings.server_url("policy-kb")
-    key = settings.mcp_api_key.get_secret_value() if settings.mcp_api_key else None
     async with AsyncExitStack() as stack:
         try:
-            found: ToolClient | PolicyKnowledge = await stack.enter_async_context(ToolClient(url, key))
+            found: ToolClient | PolicyKnowledge = await stack.enter_async_context(ToolClient(url, settings.mcp_token))
             out.print(f"[dim]using the policy server at {url}[/]")
         except ServerUnreachable:
             out.print(f"[dim]no policy server at {url}: opening the store {settings.chroma_dir('policies')}[/]")

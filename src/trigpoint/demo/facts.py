@@ -15,19 +15,6 @@ from trigpoint.errors import InvalidReference, shorten
 
 Rating = Literal["red", "amber", "green"]
 
-ASPECTS = (
-    "cycle_parking",
-    "cycle_routes",
-    "junctions",
-    "permeability",
-    "trip_generation",
-    "route_audit",
-    "public_transport",
-    "off_site",
-    "travel_planning",
-    "placemaking",
-)
-
 
 @dataclass(frozen=True)
 class Fact:

@@ -57,8 +57,7 @@ class McpTools:
     async def _client(self, server: Server) -> ToolClient:
         async with self._opening:
             if server not in self._connections:
-                key = self._settings.mcp_api_key
-                client = ToolClient(self._settings.server_url(server), key.get_secret_value() if key else None)
+                client = ToolClient(self._settings.server_url(server), self._settings.mcp_token)
                 self._connections[server] = await _Connection.open(client)
             return self._connections[server].client
 

@@ -100,7 +100,6 @@ class ToolServer:
             async with self.running(), sessions.run():
                 yield
 
-        key = self.settings.mcp_api_key
         hosts = allowed_hosts(self.settings, auth_on=self.settings.mcp_auth_on)
         return Starlette(
             routes=[
@@ -111,7 +110,7 @@ class ToolServer:
                 Route("/mcp", StreamableHTTPASGIApp(sessions)),
             ],
             middleware=[
-                Middleware(MCPAuthMiddleware, api_key=key.get_secret_value() if key else None),
+                Middleware(MCPAuthMiddleware, api_key=self.settings.mcp_token),
                 Middleware(HostGuard, hosts=hosts, header="Host"),
                 Middleware(HostGuard, hosts=hosts, header="Origin"),
                 Middleware(BodyLimit, max_bytes=self.max_body_bytes),

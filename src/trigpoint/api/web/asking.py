@@ -22,6 +22,5 @@ def address(settings: Settings, part: Part) -> str:
 
 async def ask(settings: Settings, part: Part, tool: str, args: dict[str, Any]) -> dict[str, Any]:
     """A tool's answer. Raises ToolFailed where it says no, ServerUnreachable where nobody answers."""
-    key = settings.mcp_api_key
-    async with ToolClient(address(settings, part), key.get_secret_value() if key else None) as client:
+    async with ToolClient(address(settings, part), settings.mcp_token) as client:
         return await client.call(tool, args, timeout=_SECONDS)
