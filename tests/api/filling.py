@@ -1,18 +1,15 @@
-"""Reviews in the states of the contract's examples, put there as a worker does it."""
+"""Reviews in the states of the contract's examples."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
 
+from review_states import advance, complete, fail
 from trigpoint.config import Settings
-from trigpoint.jobs.queue import Lease, Queue
-from trigpoint.jobs.reviews import Reviews
 from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, ReviewResult, Server
 from trigpoint.review.pipeline import run_review
-from trigpoint.storage.redis import redis_client
 
 REF = "25/01178/REM"
 
@@ -50,35 +47,13 @@ async def _ignore(progress: Progress) -> None: ...
 
 
 def processing(redis_url: str) -> None:
-    """The oldest queued review is being processed."""
-
-    async def advance(reviews: Reviews, lease: Lease, ref: str) -> None:
-        progress = Progress("downloading_documents", 2, 5, 10, "Downloading 5 documents")
-        await reviews.progress(lease, ref, progress)
-
-    asyncio.run(_take_up(redis_url, advance))
+    advance(redis_url, Progress("downloading_documents", 2, 5, 10, "Downloading 5 documents"))
 
 
-def complete(redis_url: str) -> ReviewResult:
-    async def advance(reviews: Reviews, lease: Lease, ref: str) -> None:
-        assert await reviews.complete(lease, ref, result())
-
-    result()
-    asyncio.run(_take_up(redis_url, advance))
+def completed(redis_url: str) -> ReviewResult:
+    complete(redis_url, result())
     return result()
 
 
 def failed(redis_url: str) -> None:
-    async def advance(reviews: Reviews, lease: Lease, ref: str) -> None:
-        assert await reviews.fail(lease, ref, "scraper_error", "Application not found on Cherwell planning portal")
-
-    asyncio.run(_take_up(redis_url, advance))
-
-
-async def _take_up(redis_url: str, advance: Callable[[Reviews, Lease, str], Awaitable[None]]) -> None:
-    async with redis_client(redis_url) as redis:
-        reviews, lease = Reviews(redis), await Queue(redis).claim("test")
-        assert lease is not None
-        started = await reviews.start(lease)
-        assert started is not None
-        await advance(reviews, lease, started.application_ref)
+    fail(redis_url, "Application not found on Cherwell planning portal")

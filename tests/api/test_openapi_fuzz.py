@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from filling import complete, failed
+from filling import completed, failed
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -16,8 +16,8 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from serving_api import running_api
 
+from serving_api import running_api
 from trigpoint.config import Settings
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def test_every_operation_answers_as_documented(
     with running_api(chosen) as api:
         for ref in ("25/00001/F", "25/00002/F"):
             api.post("/api/v1/reviews", json={"application_ref": ref})
-        complete(clean_redis_url)
+        completed(clean_redis_url)
         failed(clean_redis_url)
         schema = schemathesis.openapi.from_url(f"{api.base_url}/openapi.json")
         tested = 0

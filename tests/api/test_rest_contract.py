@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 import pytest
-from filling import complete, failed, processing
-from serving_api import KEY, running_api
+from filling import completed, failed, processing
 
+from serving_api import KEY, running_api
 from trigpoint import __version__
 from trigpoint.config import Settings
 
@@ -208,7 +208,7 @@ def test_get_review_processing(api: httpx.Client, clean_redis_url: str) -> None:
 
 def test_get_review_completed(api: httpx.Client, clean_redis_url: str) -> None:
     review_id = submit(api)
-    result = complete(clean_redis_url)
+    result = completed(clean_redis_url)
     shown = api.get(f"/api/v1/reviews/{review_id}").json()
     assert list(shown) == [
         *("review_id", "application_ref", "status", "created_at", "started_at", "completed_at"),
@@ -272,14 +272,14 @@ def test_status_is_light(api: httpx.Client, clean_redis_url: str) -> None:
 
 def test_status_of_a_completed_review(api: httpx.Client, clean_redis_url: str) -> None:
     review_id = submit(api)
-    complete(clean_redis_url)
+    completed(clean_redis_url)
     expected = {"review_id": review_id, "status": "completed", "progress": None}
     assert api.get(f"/api/v1/reviews/{review_id}/status").json() == expected
 
 
 def test_list_reviews(api: httpx.Client, clean_redis_url: str) -> None:
     first = submit(api)
-    rating = complete(clean_redis_url).review["overall_rating"]
+    rating = completed(clean_redis_url).review["overall_rating"]
     second = submit(api, "24/03456/F")
     page = api.get("/api/v1/reviews").json()
     assert page == {
@@ -348,7 +348,7 @@ def test_cancel_review(api: httpx.Client) -> None:
 
 def test_cannot_cancel_a_completed_review(api: httpx.Client, clean_redis_url: str) -> None:
     review_id = submit(api)
-    complete(clean_redis_url)
+    completed(clean_redis_url)
     assert error(api.post(f"/api/v1/reviews/{review_id}/cancel"), 409) == {
         "code": "cannot_cancel",
         "message": "Cannot cancel review with status 'completed'",
@@ -361,7 +361,7 @@ def test_cannot_cancel_a_completed_review(api: httpx.Client, clean_redis_url: st
 
 def test_download_formats(api: httpx.Client, clean_redis_url: str) -> None:
     review_id = submit(api)
-    result = complete(clean_redis_url)
+    result = completed(clean_redis_url)
     forms = {
         "markdown": ("text/markdown", "md"),
         "json": ("application/json", "json"),

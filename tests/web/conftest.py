@@ -8,8 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
-from site_in_process import browser, complete, result, serving
+from page_samples import browser, result
 
+from review_states import complete
+from serving_api import serving
 from trigpoint.api.app import create_app
 from trigpoint.config import Settings, load_settings
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from site_in_process import browser, serving
+from page_samples import browser
 
+from serving_api import serving
 from trigpoint.api.app import create_app
 from trigpoint.api.web.sessions import Sessions, safe_next
 from trigpoint.config import Settings, load_settings

@@ -9,9 +9,11 @@ from typing import Any
 
 import httpx
 import pytest
+from page_samples import browser, result
 from reportlab.pdfgen.canvas import Canvas
-from site_in_process import browser, complete, fail, result, serving
 
+from review_states import complete, fail
+from serving_api import serving
 from trigpoint.api.app import create_app
 from trigpoint.api.web.asking import ask
 from trigpoint.config import Settings, load_settings

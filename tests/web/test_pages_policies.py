@@ -10,8 +10,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from site_in_process import browser, serving
+from page_samples import browser
 
+from serving_api import serving
 from trigpoint.api.app import create_app
 from trigpoint.config import Settings
 from trigpoint.policies.digest import digest_pdf

@@ -8,7 +8,10 @@ from collections.abc import Callable
 import httpx
 import orjson
 import pytest
-from site_in_process import advance, complete, fail, result
+from page_samples import result
+
+from review_states import advance, complete, fail
+from trigpoint.review.models import Progress
 
 
 def test_the_first_page_offers_the_form_and_every_aspect(site: httpx.Client) -> None:
@@ -74,7 +77,7 @@ def test_a_running_review_shows_where_it_is(
     site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
 ) -> None:
     place = submit()
-    advance(clean_redis_url, 3, "Reading <b>Plans</b>.pdf")
+    advance(clean_redis_url, Progress("ingesting_documents", 3, 5, 40, "Reading <b>Plans</b>.pdf"))
     shown = site.get(place).text
     assert 'value="40"' in shown
     assert "Reading &lt;b&gt;Plans&lt;/b&gt;.pdf" in shown

@@ -1,41 +1,12 @@
-"""The pages on a real Redis: the application under uvicorn in a thread, a client that behaves as a browser does."""
+"""A client that behaves as a browser does, and a review with everything in it that a page shows."""
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
-import uvicorn
 
-from trigpoint.jobs.queue import Lease, Queue
-from trigpoint.jobs.reviews import Reviews
-from trigpoint.review.models import Progress, ReviewResult
-from trigpoint.storage.redis import redis_client
-
-
-@contextmanager
-def serving(app: Any, port: int = 0) -> Iterator[str]:
-    sock = socket.socket()
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind(("127.0.0.1", port))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
-    thread.start()
-    try:
-        while not server.started:
-            if not thread.is_alive():
-                raise RuntimeError("the server did not start")
-            threading.Event().wait(0.01)
-        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
-        sock.close()
+from trigpoint.review.models import ReviewResult
 
 
 def browser(address: str) -> httpx.Client:
@@ -139,35 +110,3 @@ def result(rating: str = "amber", *, text: str = "Parking is below the standard"
             "fallback_from": None,
         },
     )
-
-
-def advance(redis_url: str, phase: int, detail: str) -> None:
-    """The oldest queued review is being processed."""
-
-    async def step(reviews: Reviews, lease: Lease, ref: str) -> None:
-        await reviews.progress(lease, ref, Progress("ingesting_documents", phase, 5, 40, detail))
-
-    asyncio.run(_take_up(redis_url, step))
-
-
-def complete(redis_url: str, found: ReviewResult) -> None:
-    async def step(reviews: Reviews, lease: Lease, ref: str) -> None:
-        assert await reviews.complete(lease, ref, found)
-
-    asyncio.run(_take_up(redis_url, step))
-
-
-def fail(redis_url: str, message: str) -> None:
-    async def step(reviews: Reviews, lease: Lease, ref: str) -> None:
-        assert await reviews.fail(lease, ref, "scraper_error", message)
-
-    asyncio.run(_take_up(redis_url, step))
-
-
-async def _take_up(redis_url: str, step: Callable[[Reviews, Lease, str], Awaitable[None]]) -> None:
-    async with redis_client(redis_url) as redis:
-        reviews, lease = Reviews(redis), await Queue(redis).claim("test")
-        assert lease is not None
-        started = await reviews.start(lease)
-        assert started is not None
-        await step(reviews, lease, started.application_ref)
