@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
-from trigpoint.config import Settings, load_settings
+from trigpoint.config import load_settings
 from trigpoint.errors import ToolFailed
 from trigpoint.mcp.client import ToolClient
 from trigpoint.mcp.policy_kb import server
@@ -22,35 +20,13 @@ from trigpoint.storage.files import write_atomic
 from trigpoint.storage.redis import redis_client
 
 
-@asynccontextmanager
-async def serving(settings: Settings) -> AsyncIterator[str]:
-    import asyncio
-
-    config = uvicorn.Config(
-        server(settings).app(), host="127.0.0.1", port=settings.policy_kb_port, log_level="warning", lifespan="on"
-    )
-    running = uvicorn.Server(config)
-    task = asyncio.create_task(running.serve())
-    while not running.started:
-        if task.done():
-            task.result()
-        await asyncio.sleep(0.02)
-    try:
-        yield f"http://127.0.0.1:{settings.policy_kb_port}"
-    finally:
-        running.should_exit = True
-        await task
-
-
 @pytest.fixture
-async def client(tmp_path: Path, clean_redis_url: str, free_port: Any) -> AsyncIterator[ToolClient]:
-    settings = load_settings(
-        trigpoint_data_dir=tmp_path / "data", redis_url=clean_redis_url, policy_kb_port=free_port()
-    )
+async def client(tmp_path: Path, clean_redis_url: str, serve: Any) -> AsyncIterator[ToolClient]:
+    settings = load_settings(trigpoint_data_dir=tmp_path / "data", redis_url=clean_redis_url)
     redis = redis_client(clean_redis_url)
     registry = PolicyRegistry(redis)
     await registry.create_policy("NPPF", "National Planning Policy Framework", PolicyCategory.NATIONAL_POLICY)
-    async with serving(settings) as url, ToolClient(url) as connected:
+    async with serve(server(settings).app()) as url, ToolClient(url) as connected:
         for start, name in ((date(2023, 9, 5), "NPPF_2023_09.md"), (date(2024, 12, 12), "NPPF_2024_12.md")):
             path = settings.data_dir / name.replace(".md", ".pdf")
             write_atomic(path, digest_pdf(read_digest(name)))
@@ -150,13 +126,11 @@ async def test_failures_have_the_envelope_of_the_contract(client: ToolClient) ->
         assert (await failure(client, "search_policy", args))["error_type"] == "validation_error"
 
 
-async def test_without_redis_the_server_starts_and_says_what_is_missing(tmp_path: Path, free_port: Any) -> None:
-    settings = load_settings(
-        trigpoint_data_dir=tmp_path / "data",
-        redis_url=f"redis://127.0.0.1:{free_port()}/0",
-        policy_kb_port=free_port(),
-    )
-    async with serving(settings) as url, ToolClient(url) as client:
+async def test_without_redis_the_server_starts_and_says_what_is_missing(
+    tmp_path: Path, free_port: Any, serve: Any
+) -> None:
+    settings = load_settings(trigpoint_data_dir=tmp_path / "data", redis_url=f"redis://127.0.0.1:{free_port()}/0")
+    async with serve(server(settings).app()) as url, ToolClient(url) as client:
         refused = await failure(client, "list_policy_documents", {})
         assert refused["error_type"] == "registry_unavailable"
         assert "REDIS_URL" in refused["message"]
