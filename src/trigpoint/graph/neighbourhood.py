@@ -49,6 +49,7 @@ _COLUMNS = [
         "created_at",
     )
 ]
+_chosen = entity_relation.alias("edge")
 _ROWID: ColumnElement[int] = literal_column("entity_relation.rowid")
 _NEWEST = (_edge.created_at.desc(), _edge.id.desc())
 
@@ -166,6 +167,5 @@ def _by_membership(where: Conditions, end: str, ids: list[str], most: int) -> Se
     """SQLite has no lateral join: for each entity, the edges whose rows are among its newest."""
     near = func.json_each(values_of(Id, ids)).table_valued(sql_column("value", Text))
     newest = select(_ROWID).where(*where, _edge[end] == near.c.value).order_by(*_NEWEST).limit(most)
-    edge = entity_relation.alias("edge")
     its_own = literal_column("edge.rowid").in_(newest.correlate(near).scalar_subquery())
-    return select(*(edge.c[column.name] for column in _COLUMNS)).select_from(near.join(edge, its_own))
+    return select(*(_chosen.c[column.name] for column in _COLUMNS)).select_from(near.join(_chosen, its_own))

@@ -13,13 +13,12 @@ from sqlalchemy import (
     Connection,
     FromClause,
     RowMapping,
-    Select,
     Table,
     column,
     func,
+    literal_column,
     select,
     table,
-    text,
 )
 
 from trigpoint.errors import GraphNotFound
@@ -34,7 +33,6 @@ from trigpoint.graph.search_text import (
     fold,
     gram_match,
     has_grams,
-    is_gram,
     term_grams,
     unindexed,
 )
@@ -56,7 +54,7 @@ _ENTITY_COLUMNS = [c for c in entity.c if c.name not in ("seq", "folded")]
 PROJECTS = Listing(list(project.c), project.c.id, (Key(project.c.slug), Key(project.c.id, is_id=True)))
 ENTITIES = Listing(
     _ENTITY_COLUMNS,
-    entity.c.seq,
+    entity.c.id,
     (Key(entity.c.created_at, int, descending=True), Key(entity.c.id, descending=True, is_id=True)),
 )
 BLOCKS = Listing(
@@ -120,19 +118,20 @@ def _entities_with(
     connection: Connection, project_id: str, chosen: EntityFilter, term: str, at: Position
 ) -> tuple[int, list[RowMapping], bool]:
     everything = _counted_entities(connection, project_id, EntityFilter())
-    matching = [*_entity_conditions(entity_text, project_id, chosen), contains(entity_text.c.folded, fold(term))]
-    if grams := term_grams(fold(term)):  # a single character has none
-        matching.append(_with_grams(connection, project_id, grams))
+    folded = fold(term)
+    grams = term_grams(folded)
+    matching = [*_entity_conditions(entity_text, project_id, chosen), contains(entity_text.c.folded, folded)]
+    matching += _with_grams(connection, project_id, grams)
 
     def count() -> int:
-        if chosen == EntityFilter(search=term) and is_gram(term) and connection.dialect.name == "sqlite":
-            return _count(connection, _matched(project_id, grams).subquery("found"))
+        if chosen == EntityFilter(search=term) and grams == [folded]:  # what has the gram contains the term
+            return _count_with_gram(connection, project_id, folded)
         return _count(connection, entity_text, *matching)
 
     total = total_of(connection, project_id, everything, chosen, count)
     if is_selective(total, everything, at):
         return total, *rows_from(connection, ENTITIES, at, of=ENTITIES.hits(*matching, of=entity_text))
-    walked = [*_entity_conditions(entity, project_id, chosen), contains(entity.c.folded, fold(term))]
+    walked = [*_entity_conditions(entity, project_id, chosen), contains(entity.c.folded, folded)]
     return total, *rows_from(connection, ENTITIES, at, *walked)
 
 
@@ -206,16 +205,24 @@ def _entity_conditions(of: Table, project_id: str, chosen: EntityFilter) -> list
     return [of.c[name] == value for name, value in wanted.items() if value is not None]
 
 
-def _with_grams(connection: Connection, project_id: str, grams: list[str]) -> ColumnElement[bool]:
+def _with_grams(connection: Connection, project_id: str, grams: list[str]) -> list[ColumnElement[bool]]:
+    if not grams:
+        return []
     if connection.dialect.name == "postgresql":
-        return has_grams(entity_text.c.folded, grams)
-    return entity_text.c.seq.in_(_matched(project_id, grams))
+        return [has_grams(project_id, entity_text, grams)]
+    return [entity_text.c.seq.in_(select(_entity_gram.c.rowid).where(_match(project_id, grams)))]
 
 
-def _matched(project_id: str, grams: list[str]) -> Select[tuple[int]]:
-    """On SQLite: the texts of a project with all of these grams, from the index alone."""
-    match = text("entity_gram MATCH :grams").bindparams(grams=gram_match(project_id, grams))
-    return select(_entity_gram.c.rowid).where(match)
+def _count_with_gram(connection: Connection, project_id: str, gram: str) -> int:
+    """Counted in the index alone."""
+    if connection.dialect.name == "postgresql":
+        return _count(connection, entity_text, has_grams(project_id, entity_text, [gram]))
+    return _count(connection, _entity_gram, _match(project_id, [gram]))
+
+
+def _match(project_id: str, grams: list[str]) -> ColumnElement[bool]:
+    matches: ColumnElement[bool] = literal_column("entity_gram").bool_op("MATCH")(gram_match(project_id, grams))
+    return matches
 
 
 def _block_conditions(project_id: str, chosen: BlockFilter, *, walking: bool = False) -> list[ColumnElement[bool]]:

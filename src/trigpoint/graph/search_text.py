@@ -6,10 +6,9 @@ an index of them narrows a search to candidates (FTS5 on SQLite, GIN on PostgreS
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text
+from sqlalchemy import ColumnElement, FromClause, Text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -37,7 +36,7 @@ def gram_words(project_id: str, folded: str) -> str:
     grams = {
         part[i : i + size] for part in folded.split(SEPARATOR) for size in (2, 3) for i in range(len(part) - size + 1)
     }
-    return " ".join(_words(project_id, grams))
+    return " ".join(_word(project_id, gram) for gram in grams)
 
 
 def term_grams(folded: str) -> list[str]:
@@ -48,20 +47,14 @@ def term_grams(folded: str) -> list[str]:
     return sorted({folded[i : i + size] for i in range(len(folded) - size + 1)})
 
 
-def is_gram(term: str) -> bool:
-    """The term is a gram itself: what has the gram contains the term."""
-    return 2 <= len(fold(term)) <= 3
-
-
 def gram_match(project_id: str, grams: list[str]) -> str:
     """FTS5's way to ask for the texts of a project with all of these grams."""
-    return " AND ".join(_words(project_id, grams))
+    return " AND ".join(_word(project_id, gram) for gram in grams)
 
 
-def _words(project_id: str, grams: Iterable[str]) -> Iterator[str]:
-    """A project has words of its own, so that its texts are found without a look at others'."""
-    own = "p" + project_id.replace("-", "")  # a letter first: no word is a number or an operator of FTS5
-    return (own + gram.encode("utf-8", "surrogatepass").hex() for gram in grams)
+def _word(project_id: str, gram: str) -> str:
+    """A project has words of its own, so that its texts are found without a look at others'. FTS5 wants a letter first."""
+    return "p" + project_id.replace("-", "") + gram.encode("utf-8", "surrogatepass").hex()
 
 
 class contains(Condition):  # noqa: N801  reads as SQL
@@ -84,15 +77,15 @@ class _HasGrams(Condition):
     inherit_cache = True
 
 
-def has_grams(folded: ColumnElement[str], grams: list[str]) -> ColumnElement[bool]:
-    """On PostgreSQL: the text has all of these grams, looked up in the GIN index on `graph_grams`."""
-    return _HasGrams(folded, values_of(Text(), grams))
+def has_grams(project_id: str, texts: FromClause, grams: list[str]) -> ColumnElement[bool]:
+    """On PostgreSQL: texts of the project that have all of these grams, looked up in the GIN index on `graph_grams`."""
+    return _HasGrams(texts.c.project_id, texts.c.folded, values_of(Text(), [project_id + gram for gram in grams]))
 
 
 @compiles(_HasGrams, "postgresql")
 def _contained(element: Any, compiler: Any, **kw: Any) -> str:
-    folded, grams = element.clauses
-    return f"graph_grams({compiler.process(folded, **kw)}) @> {compiler.process(grams, **kw)}"
+    project, folded, grams = (compiler.process(clause, **kw) for clause in element.clauses)
+    return f"graph_grams({project}, {folded}) @> {grams}"
 
 
 class unindexed(FunctionElement[Any]):  # noqa: N801  reads as SQL

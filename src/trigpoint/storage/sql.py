@@ -25,7 +25,9 @@ def open_engine(settings: Settings) -> Engine:
     """An engine whose connections keep the rules: foreign keys on, WAL, writers that wait their turn."""
     url = make_url(database_url(settings))
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True, pool_size=8, connect_args={"connect_timeout": 5})
+        engine = create_engine(url, pool_pre_ping=True, pool_size=8, connect_args={"connect_timeout": 5})
+        event.listen(engine, "connect", _prepare_postgresql)
+        return engine
     if settings.database_url is None:
         (settings.data_dir / "graph").mkdir(parents=True, exist_ok=True)
     engine = create_engine(url, connect_args={"timeout": 30})
@@ -38,3 +40,11 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", "busy_timeout=30000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _prepare_postgresql(connection: Any, _record: Any) -> None:
+    """Our statements take milliseconds: compiling them, or starting workers for them, would take longer."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET jit = off")
+        cursor.execute("SET max_parallel_workers_per_gather = 0")
+    connection.commit()

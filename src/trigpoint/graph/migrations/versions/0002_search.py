@@ -35,8 +35,8 @@ PERIODS = Counter(
 )
 ENTITY_TEXT = ("seq", "project_id", "entity_type", "status", "concept_kind", "created_at", "id", "folded")
 GRAMS = """
-CREATE FUNCTION graph_grams(folded text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-    SELECT array_agg(DISTINCT substr(part, place, size) COLLATE "C")
+CREATE FUNCTION graph_grams(project uuid, folded text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT array_agg(DISTINCT project::text || substr(part, place, size) COLLATE "C")
     FROM unnest(string_to_array(folded, chr(10))) part, generate_series(2, 3) size,
          generate_series(1, length(part) - size + 1) place
 $$
@@ -153,7 +153,7 @@ def create_entity_text() -> None:
 
 
 def entity_text_on_sqlite() -> list[str]:
-    """The grams are words of a contentless FTS5 table; `graph_grams` is a function of our own on every connection."""
+    """The grams are words of a contentless FTS5 table; `graph_grams` is a function of the store's connections."""
     columns = ", ".join(ENTITY_TEXT)
     changed = ", ".join(f"{column} = new.{column}" for column in ENTITY_TEXT)
     forget = "INSERT INTO entity_gram (entity_gram, rowid, grams) VALUES ('delete', old.seq, graph_grams(old.project_id, old.folded));"
@@ -177,7 +177,7 @@ def entity_text_on_postgresql() -> list[str]:
     changed = ", ".join(f"{column} = a.{column}" for column in ENTITY_TEXT[1:])
     return [
         GRAMS,
-        "CREATE INDEX ix_entity_gram ON entity_text USING gin (graph_grams(folded))",
+        "CREATE INDEX ix_entity_gram ON entity_text USING gin (graph_grams(project_id, folded))",
         *statement_triggers(
             "entity_text",
             "entity",
