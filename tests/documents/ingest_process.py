@@ -38,6 +38,8 @@ def main() -> None:
         print(json.dumps({"seen_before": seen}), flush=True)
         outcome = ingest.ingest(IngestRequest(sys.argv[2], REF))
         print(json.dumps({"outcome": outcome.model_dump(mode="json")}), flush=True)
+        if settings.chroma_url is not None:  # its words are in memory, read by the first search that needs them
+            DocumentSearch(store).search("survey item", mode="hybrid")
         print(json.dumps({"state": state(store)}, sort_keys=True), flush=True)
         ingest.processor.close()
 

@@ -18,6 +18,7 @@ import httpx
 import pytest
 from document_bench import REF, empty_chroma, make_pdf, prose
 
+from trigpoint.config import Settings
 from trigpoint.errors import ToolFailed
 from trigpoint.mcp.client import ToolClient
 
@@ -25,9 +26,12 @@ HERE = Path(__file__).parent
 MOMENTS = 20
 
 
-def start_ingest(data: Path, file: Path) -> subprocess.Popen[str]:
+def start_ingest(data: Path, file: Path, chroma_url: str | None) -> subprocess.Popen[str]:
     command = [sys.executable, str(HERE / "ingest_process.py"), str(data), str(file)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE)
+    environment = {**os.environ, "CHROMA_URL": chroma_url or ""}
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE, env=environment
+    )
 
 
 def finished(process: subprocess.Popen[str]) -> dict:
@@ -37,13 +41,20 @@ def finished(process: subprocess.Popen[str]) -> dict:
 
 
 @pytest.mark.slow
-def test_kill_9_at_twenty_moments_of_an_ingest_and_the_same_ingest_again_end_as_if_nothing_had_been(tmp_path: Path):
+def test_kill_9_at_twenty_moments_of_an_ingest_and_the_same_ingest_again_end_as_if_nothing_had_been(
+    tmp_path: Path, settings: Settings
+):
+    """Embedded, and on a Chroma server, where what was half written outlives its writer."""
+    url = settings.chroma_url
+
     def fresh(name: str) -> tuple[Path, Path]:
+        if url is not None:
+            empty_chroma(url)
         data = tmp_path / name / "data"
         return data, make_pdf(data / "statement.pdf", [prose(f"chapter {n}", 30) for n in range(5)])
 
     data, file = fresh("undisturbed")
-    process = start_ingest(data, file)
+    process = start_ingest(data, file, url)
     assert process.stdout is not None
     process.stdout.readline()
     began = time.monotonic()
@@ -57,13 +68,13 @@ def test_kill_9_at_twenty_moments_of_an_ingest_and_the_same_ingest_again_end_as_
     killed_before_the_end = 0
     for moment in range(MOMENTS):
         data, file = fresh(str(moment))
-        process = start_ingest(data, file)
+        process = start_ingest(data, file, url)
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(took * 0.8 * rng.random())
         process.send_signal(signal.SIGKILL)
         process.wait()
-        again = finished(start_ingest(data, file))
+        again = finished(start_ingest(data, file, url))
         whole = len(expected["passages"])
         assert again["seen_before"] in (0, whole), "a search saw half a document"
         if again["seen_before"] == 0:
