@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from benchmarks.report import Report
+from benchmarks.serving import serving
 from trigpoint.config import load_settings
 from trigpoint.ids import new_review_id
 from trigpoint.storage.redis import redis_client, redis_server
@@ -26,13 +23,6 @@ CONNECTIONS = 64
 SECONDS = float(os.environ.get("BENCH_API_SECONDS", "10"))
 REVIEWS = int(os.environ.get("BENCH_API_REVIEWS", "10000"))
 KEY = "bench-key"
-
-_SERVER = """
-import sys, uvicorn
-from trigpoint.api.app import create_app
-from trigpoint.config import load_settings
-uvicorn.run(create_app(load_settings()), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", access_log=False)
-"""
 
 
 def run(report: Report) -> None:
@@ -90,26 +80,9 @@ async def _fill(url: str) -> str:
     return review_id
 
 
-@contextmanager
-def _server(redis_url: str, folder: str, *, auth_on: bool) -> Iterator[int]:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
-    env = os.environ | {"REDIS_URL": redis_url, "TRIGPOINT_DATA_DIR": folder, "API_RATE_LIMIT": "10000000"}
-    if auth_on:
-        env["API_KEYS"] = KEY
-    process = subprocess.Popen([sys.executable, "-c", _SERVER, str(port)], env=env)
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as sock:
-                if sock.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(10)
+def _server(redis_url: str, folder: str, *, auth_on: bool) -> AbstractContextManager[int]:
+    environment = {"REDIS_URL": redis_url, "TRIGPOINT_DATA_DIR": folder, "API_RATE_LIMIT": "10000000"}
+    return serving("trigpoint.api.app:create_app", environment | ({"API_KEYS": KEY} if auth_on else {}))
 
 
 def _request(path: str) -> bytes:

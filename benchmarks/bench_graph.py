@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import itertools
 import os
 import random
@@ -13,13 +14,14 @@ import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
+import orjson
 import pgserver
 import psycopg
-from starlette.testclient import TestClient
 
 from benchmarks.report import Report, percentile_ms
-from trigpoint.api.routes.graph import graph_app
+from benchmarks.serving import serving
 from trigpoint.config import load_settings
 from trigpoint.graph.search_text import entity_text, gram_words
 from trigpoint.graph.store import GraphStore
@@ -27,7 +29,7 @@ from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, EXTERNAL_KINDS, RELAT
 
 SCALE = float(os.environ.get("TRIGPOINT_BENCH_SCALE", "1"))
 ENTITIES, RELATIONS, ROWS, BLOCKS = (int(n * SCALE) for n in (100_000, 500_000, 200_000, 50_000))
-TIMES = 40
+TIMES = 100
 DAY = 86_400_000
 START = 1_735_689_600_000  # 2025-01-01
 Row = tuple[Any, ...]
@@ -131,16 +133,35 @@ def fill_postgresql(url: str, data: dict[str, list[Row]]) -> None:
         connection.execute("VACUUM ANALYZE")
 
 
-def measure(report: Report, name: str, settings: dict[str, Any], world: World) -> None:
+class Client:
+    """One connection to the backend."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port)
+
+    def get(self, path: str, params: dict[str, Any]) -> Any:
+        return self._answer("GET", f"{path}?{urlencode(params)}", None)
+
+    def post(self, path: str, body: Any) -> Any:
+        return self._answer("POST", path, orjson.dumps(body))
+
+    def _answer(self, method: str, path: str, body: bytes | None) -> Any:
+        self.connection.request(method, path, body, {"Content-Type": "application/json"})
+        answer = self.connection.getresponse()
+        found = orjson.loads(answer.read())
+        assert answer.status == 200, found
+        return found
+
+
+def measure(report: Report, name: str, environment: dict[str, str], world: World) -> None:
     rng = random.Random(4)
-    with TestClient(graph_app(load_settings(**settings))) as client:
+    with serving("trigpoint.api.routes.graph:graph_app", environment) as port:
+        client = Client(port)
 
         def get(path: str, **params: Any) -> Callable[[], Any]:
             def call() -> Any:
                 made = {k: v() if callable(v) else v for k, v in params.items()}
-                answer = client.get(path.format(id=rng.choice(world.ids)), params=made)
-                assert answer.status_code == 200, answer.text
-                return answer.json()
+                return client.get(path.format(id=rng.choice(world.ids)), made)
 
             return call
 
@@ -178,16 +199,16 @@ def measure(report: Report, name: str, settings: dict[str, Any], world: World) -
         report.row(f"{name}: ingest of 25,000 search rows", ingest(client, world), "s", bar="<= 3")
 
 
-def deep_cursor(client: TestClient) -> str:
+def deep_cursor(client: Client) -> str:
     """The cursor that leads to page 1,000 of 20 rows, reached by pages of 100."""
     cursor = None
     for _ in range(max(int(200 * SCALE), 2)):
         params = {"limit": 100, **({"cursor": cursor} if cursor else {})}
-        cursor = client.get("/api/entities", params=params).json()["pagination"]["nextCursor"]
+        cursor = client.get("/api/entities", params)["pagination"]["nextCursor"]
     return str(cursor)
 
 
-def ingest(client: TestClient, world: World) -> float:
+def ingest(client: Client, world: World) -> float:
     rows = [
         {
             "query": f"{world.word()} {world.word()} {n % 5000}",
@@ -204,10 +225,9 @@ def ingest(client: TestClient, world: World) -> float:
     ]
     unique = list({(r["query"], r["pageUrl"], r["dateStart"]): r for r in rows}.values())
     start = time.perf_counter()
-    answer = client.post("/api/seo/search-performance/ingest", json={"rows": unique})
+    answer = client.post("/api/seo/search-performance/ingest", {"rows": unique})
     taken = time.perf_counter() - start
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["data"]["inserted"] == len(unique)
+    assert answer["data"]["inserted"] == len(unique)
     return taken
 
 
@@ -221,21 +241,21 @@ def run(report: Report) -> None:
     }
     folder = Path(tempfile.mkdtemp(prefix="trigpoint-bench-"))
     try:
-        settings: dict[str, Any] = {"trigpoint_data_dir": folder / "data"}
-        store = GraphStore(load_settings(**settings))
-        store.migrate()
-        store.close()
+        migrate(trigpoint_data_dir=folder / "data")
         fill_sqlite(folder / "data" / "graph" / "graph.db", data)
-        measure(report, "SQLite", settings, world)
+        measure(report, "SQLite", {"TRIGPOINT_DATA_DIR": str(folder / "data")}, world)
         server = pgserver.get_server(folder / "pg", cleanup_mode="delete")
         try:
-            settings = {"database_url": server.get_uri(), "trigpoint_data_dir": folder / "data2"}
-            store = GraphStore(load_settings(**settings))
-            store.migrate()
-            store.close()
+            migrate(database_url=server.get_uri())
             fill_postgresql(server.get_uri(), data)
-            measure(report, "PostgreSQL", settings, world)
+            measure(report, "PostgreSQL", {"DATABASE_URL": server.get_uri()}, world)
         finally:
             server.cleanup()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def migrate(**settings: Any) -> None:
+    store = GraphStore(load_settings(**settings))
+    store.migrate()
+    store.close()

@@ -13,4 +13,4 @@ def texts_with(connection: Connection, dictionary: Table, project_id: str, term:
         return {}
     texts = dictionary.c
     where = (texts.project_id == project_id, contains(texts.folded, fold(term)), texts.n > 0)
-    return dict(connection.execute(select(texts.folded, texts.n).where(*where)).all())
+    return dict(connection.execute(select(texts.text, texts.n).where(*where)).all())

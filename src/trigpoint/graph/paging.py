@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import orjson
-from sqlalchemy import CTE, Column, ColumnElement, Connection, FromClause, RowMapping, Select, and_, desc, select
+from sqlalchemy import CTE, ColumnElement, Connection, FromClause, RowMapping, Select, Table, and_, desc, select
 
 from trigpoint.errors import GraphBadRequest, InvalidInput, shorten
 from trigpoint.graph.filters import Params, given
@@ -97,16 +97,17 @@ def position(request: PageRequest, scope: tuple[Any, ...], listing: Listing) -> 
 
 @dataclass(frozen=True)
 class Listing:
-    """A table as it is listed: what is shown of a row, what the row is found by, and the ordering."""
+    """A table as it is listed: what is shown of a row, what a row is found by, and the ordering."""
 
+    table: Table
     columns: Sequence[ColumnElement[Any]]
-    by: Column[Any]
+    by: Sequence[str]
     keys: Sequence[Key]
 
     def hits(self, *where: ColumnElement[bool], of: FromClause | None = None) -> CTE:
         """What matches, gathered before it is ordered; only what ordering needs of it."""
-        source = self.by.table if of is None else of
-        found = select(*(source.c[name] for name in dict.fromkeys((self.by.name, *self.names)))).where(*where)
+        source = self.table if of is None else of
+        found = select(*(source.c[name] for name in dict.fromkeys((*self.by, *self.names)))).where(*where)
         return found.cte("hits").prefix_with("MATERIALIZED")
 
     @property
@@ -121,9 +122,9 @@ def rows_from(
 
     The page is found first, in the table or in gathered hits, by what the ordering needs; only its rows are read whole.
     """
-    source = listing.by.table if of is None else of
+    source = listing.table if of is None else of
     keys = [replace(key, column=source.c[key.column.name]) for key in listing.keys]
-    ordered = select(source.c[listing.by.name]).where(*where).order_by(*(key.ordered() for key in keys))
+    ordered = select(*(source.c[name] for name in listing.by)).where(*where).order_by(*(key.ordered() for key in keys))
     most = at.limit + 1
     if at.after is None:
         found = _whole(connection, listing, ordered.limit(most).offset(at.offset))
@@ -140,7 +141,8 @@ def rows_from(
 
 def _whole(connection: Connection, listing: Listing, page: Select[Any]) -> list[RowMapping]:
     chosen = page.subquery("page")
-    rows = select(*listing.columns).join_from(chosen, listing.by.table, listing.by == chosen.c[listing.by.name])
+    same = and_(*(listing.table.c[name] == chosen.c[name] for name in listing.by))
+    rows = select(*listing.columns).join_from(chosen, listing.table, same)
     return list(connection.execute(rows.order_by(*(key.ordered() for key in listing.keys))).mappings())
 
 

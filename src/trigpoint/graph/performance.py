@@ -15,20 +15,20 @@ from trigpoint.graph.lists import among
 from trigpoint.graph.models import SearchPerformance, Shape
 from trigpoint.graph.paging import Key, Listing, Page, PageRequest, pagination, position, rows_from, scope_of
 from trigpoint.graph.queries import is_selective
-from trigpoint.graph.search_text import can_match, contains, fold
+from trigpoint.graph.search_text import can_match, contains, fold, unindexed
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
 from trigpoint.graph.totals import total_of
 
 _row = search_performance.c
 LATEST = Listing(
+    search_performance,
     columns=[c for c in _row if c.name not in ("query_folded", "page_folded")],
-    by=_row.id,
+    by=("project_id", "query", "page_url", "date_start", "date_end"),  # unique, so that the ordering is one, too
     keys=(
         Key(_row.date_start, int, descending=True),
         Key(_row.date_end, int, descending=True),
         Key(_row.query),
         Key(_row.page_url),
-        Key(_row.id, descending=True, is_id=True),
     ),
 )
 
@@ -113,33 +113,37 @@ class _Matching:
         texts_alone = PerformanceFilter(query=self.chosen.query), PerformanceFilter(page_url=self.chosen.page_url)
         if self.dictionary is not None and self.chosen in texts_alone:
             return sum(self.texts.values())
-        return int(self.connection.execute(select(func.count(_row.id)).where(*self.gathered)).scalar_one())
+        return int(
+            self.connection.execute(
+                select(func.count()).select_from(search_performance).where(*self.gathered)
+            ).scalar_one()
+        )
 
     @cached_property
     def walked(self) -> list[ColumnElement[bool]]:
         """The texts are tested on the row itself."""
-        return [*self._plain(), *self._held()]
+        tests = ((_row.query_folded, self.chosen.query), (_row.page_folded, self.chosen.page_url))
+        return [*self._plain(), *(_holds(own, term) for own, term in tests if term is not None)]
 
     @cached_property
     def gathered(self) -> list[ColumnElement[bool]]:
         if self.dictionary is None:
             return self.walked
-        own = _row.query_folded if self.dictionary is search_query else _row.page_folded
-        return [*self._plain(), among(own, self.texts), *self._held(own)]
+        if self.dictionary is search_page:
+            return [*self._plain(by_date=False), among(_row.page_url, self.texts)]
+        rest = [] if self.chosen.page_url is None else [_holds(_row.page_folded, self.chosen.page_url)]
+        return [*self._plain(by_date=False), among(_row.query, self.texts), *rest]
 
-    def _plain(self) -> list[ColumnElement[bool]]:
+    def _plain(self, *, by_date: bool = True) -> list[ColumnElement[bool]]:
+        start = _row.date_start if by_date else unindexed(_row.date_start)
         where: list[ColumnElement[bool]] = [_row.project_id == self.project_id]
         if self.chosen.entity_id is not None:
             where.append(_row.entity_id == self.chosen.entity_id)
         if self.chosen.date_start is not None:
-            where.append(_row.date_start >= self.chosen.date_start)
+            where.append(start >= self.chosen.date_start)
         if self.chosen.date_end is not None:  # a period starts before it ends, which the index can use
-            where += [_row.date_start <= self.chosen.date_end, _row.date_end <= self.chosen.date_end]
+            where += [start <= self.chosen.date_end, _row.date_end <= self.chosen.date_end]
         return where
-
-    def _held(self, found_by: ColumnElement[str] | None = None) -> list[ColumnElement[bool]]:
-        tests = ((_row.query_folded, self.chosen.query), (_row.page_folded, self.chosen.page_url))
-        return [_holds(own, term) for own, term in tests if term is not None and own is not found_by]
 
 
 def _holds(folded: ColumnElement[str], term: str) -> ColumnElement[bool]:

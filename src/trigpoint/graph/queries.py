@@ -51,15 +51,17 @@ from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID
 _FEW = 2500
 
 _ENTITY_COLUMNS = [c for c in entity.c if c.name not in ("seq", "folded")]
-PROJECTS = Listing(list(project.c), project.c.id, (Key(project.c.slug), Key(project.c.id, is_id=True)))
+PROJECTS = Listing(project, list(project.c), ["id"], (Key(project.c.slug), Key(project.c.id, is_id=True)))
 ENTITIES = Listing(
+    entity,
     _ENTITY_COLUMNS,
-    entity.c.id,
+    ["id"],
     (Key(entity.c.created_at, int, descending=True), Key(entity.c.id, descending=True, is_id=True)),
 )
 BLOCKS = Listing(
+    quotable_block,
     list(quotable_block.c),
-    quotable_block.c.id,
+    ["id"],
     (Key(quotable_block.c.created_at, int, descending=True), Key(quotable_block.c.id, descending=True, is_id=True)),
 )
 _entity_gram = table("entity_gram", column("rowid"))
@@ -144,7 +146,7 @@ def list_blocks(
     topics = None if chosen.topic_tag is None else texts_with(connection, block_topic, project_id, chosen.topic_tag)
     gathered = _block_conditions(project_id, chosen)
     if topics is not None:
-        gathered.append(among(quotable_block.c.topic_folded, topics))
+        gathered.append(among(quotable_block.c.topic_tag, topics))
     by_counter = chosen == BlockFilter(claim_type=chosen.claim_type)
     if by_counter:
         total = _counted_blocks(connection, project_id, chosen.claim_type)
@@ -210,7 +212,7 @@ def _with_grams(connection: Connection, project_id: str, grams: list[str]) -> li
         return []
     if connection.dialect.name == "postgresql":
         return [has_grams(project_id, entity_text, grams)]
-    return [entity_text.c.seq.in_(select(_entity_gram.c.rowid).where(_match(project_id, grams)))]
+    return [entity_text.c.seq == _entity_gram.c.rowid, _match(project_id, grams)]
 
 
 def _count_with_gram(connection: Connection, project_id: str, gram: str) -> int:

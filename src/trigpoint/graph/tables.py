@@ -183,7 +183,7 @@ for _end in ("from", "to"):
 search_performance = Table(
     "search_performance",
     metadata,
-    Column("id", Id, primary_key=True),
+    Column("id", Id, nullable=False),
     Column("project_id", Id, ForeignKey("project.id"), nullable=False),
     Column("entity_id", Id),
     Column("page_url", Sorted, nullable=False),
@@ -198,11 +198,12 @@ search_performance = Table(
     Column("date_end", Moment, nullable=False),
     Column("captured_at", Moment, nullable=False),
     ForeignKeyConstraint(["project_id", "entity_id"], ["entity.project_id", "entity.id"]),
-    UniqueConstraint("project_id", "query", "page_url", "date_start", "date_end"),
+    PrimaryKeyConstraint("project_id", "query", "page_url", "date_start", "date_end"),
     CheckConstraint("ctr >= 0 AND ctr <= 1", name="ctr"),
     CheckConstraint("avg_position > 0", name="avg_position"),
     CheckConstraint("clicks >= 0 AND clicks <= impressions", name="clicks"),
     CheckConstraint("date_start <= date_end", name="period"),
+    sqlite_with_rowid=False,
 )
 _row = search_performance.c
 Index(
@@ -212,13 +213,8 @@ Index(
     desc(_row.date_end),
     _row.query,
     _row.page_url,
-    desc(_row.id),
 )
-for _text in ("query_folded", "page_folded"):  # with all that the ordering needs of what is gathered by a text
-    Index(
-        f"ix_search_performance_{_text}",
-        *(_row[name] for name in ("project_id", _text, "date_start", "date_end", "query", "page_url", "id")),
-    )
+Index("ix_search_performance_page", _row.project_id, _row.page_url, _row.date_start, _row.date_end, _row.query)
 Index("ix_search_performance_entity", _row.project_id, _row.entity_id, desc(_row.date_start), desc(_row.date_end))
 
 quotable_block = Table(
@@ -248,7 +244,7 @@ for _filters in ((), ("entity_id",), ("claim_type",)):
         desc(_block.id),
     )
 Index("ix_quotable_block_verified", _block.project_id, _block.verified_until, _block.claim_type)
-Index("ix_quotable_block_topic", _block.project_id, _block.topic_folded, _block.created_at, _block.id)
+Index("ix_quotable_block_topic", _block.project_id, _block.topic_tag, _block.created_at, _block.id)
 
 event_log = Table(
     "event_log",
@@ -295,9 +291,10 @@ search_query, search_page, block_topic = (
         name,
         metadata,
         Column("project_id", Id, nullable=False),
+        Column("text", Sorted, nullable=False),
         Column("folded", Sorted, nullable=False),
         Column("n", BigInteger, nullable=False),
-        PrimaryKeyConstraint("project_id", "folded"),
+        PrimaryKeyConstraint("project_id", "text"),
         sqlite_with_rowid=False,
     )
     for name in ("search_query", "search_page", "block_topic")

@@ -7,30 +7,35 @@ statement, over all its rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Counter:
-    """`key`: the counter's key columns, each as an expression over a row `{r}` of the counted table."""
+    """The counter's key columns, and others that follow from them: each an expression over a row `{r}` that is counted."""
 
     name: str
     counted: str
     key: dict[str, str]
+    carried: dict[str, str] = field(default_factory=dict)
 
     def statements(self, dialect: str) -> list[str]:
         return self._on_sqlite() if dialect == "sqlite" else self._on_postgresql()
 
     def filling(self) -> str:
         """Counts what is there already."""
-        return f"INSERT INTO {self.name} ({', '.join(self.key)}, n) {self._grouped(self.counted)}"
+        return f"INSERT INTO {self.name} ({self._columns}, n) {self._grouped(self.counted)}"
+
+    @property
+    def _columns(self) -> str:
+        return ", ".join(self.key | self.carried)
 
     def _on_sqlite(self) -> list[str]:
-        old, new = ({c: e.format(r=row) for c, e in self.key.items()} for row in ("old", "new"))
-        take = f"UPDATE {self.name} SET n = n - 1 WHERE {' AND '.join(f'{c} = {v}' for c, v in old.items())};"
+        old, new = ({c: e.format(r=row) for c, e in (self.key | self.carried).items()} for row in ("old", "new"))
+        take = f"UPDATE {self.name} SET n = n - 1 WHERE {' AND '.join(f'{c} = {old[c]}' for c in self.key)};"
         add = (
-            f"INSERT INTO {self.name} ({', '.join(new)}, n) VALUES ({', '.join(new.values())}, 1) "
-            f"ON CONFLICT ({', '.join(new)}) DO UPDATE SET n = n + 1;"
+            f"INSERT INTO {self.name} ({self._columns}, n) VALUES ({', '.join(new.values())}, 1) "
+            f"ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET n = n + 1;"
         )
         differs = " OR ".join(f"{old[c]} <> {new[c]}" for c in self.key)
         return [
@@ -40,18 +45,20 @@ class Counter:
         ]
 
     def _on_postgresql(self) -> list[str]:
-        columns = ", ".join(self.key)
         same = " AND ".join(f"c.{column} = s.{column}" for column in self.key)
         take = f"UPDATE {self.name} c SET n = c.n - s.n FROM ({self._grouped('taken')}) s WHERE {same};"
         add = (
-            f"INSERT INTO {self.name} AS c ({columns}, n) {self._grouped('added')} "
-            f"ON CONFLICT ({columns}) DO UPDATE SET n = c.n + excluded.n;"
+            f"INSERT INTO {self.name} AS c ({self._columns}, n) {self._grouped('added')} "
+            f"ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET n = c.n + excluded.n;"
         )
         return statement_triggers(self.name, self.counted, add=add, take=take, move=f"{take} {add}")
 
     def _grouped(self, rows: str) -> str:
-        values = ", ".join(f"{e.format(r='r')} AS {column}" for column, e in self.key.items())
-        return f"SELECT {values}, count(*) AS n FROM {rows} r GROUP BY {', '.join(str(i + 1) for i in range(len(self.key)))}"
+        every = self.key | self.carried
+        values = ", ".join(f"{e.format(r='r')} AS {column}" for column, e in every.items())
+        return (
+            f"SELECT {values}, count(*) AS n FROM {rows} r GROUP BY {', '.join(str(i + 1) for i in range(len(every)))}"
+        )
 
 
 def statement_triggers(name: str, table: str, *, add: str, take: str, move: str) -> list[str]:

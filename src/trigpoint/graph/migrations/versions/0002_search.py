@@ -1,12 +1,10 @@
 # ruff: noqa: S608  every name in these statements is written in this file
-"""Text filters read narrow tables that triggers keep; search rows refer to no dictionary any more.
+"""Text filters read narrow tables that triggers keep; search rows lie by their key and refer to no dictionary.
 
 Revision: 0002
 """
 
 from __future__ import annotations
-
-import re
 
 import sqlalchemy as sa
 from alembic import op
@@ -21,18 +19,21 @@ depends_on = None
 ID = sa.Uuid(as_uuid=False).with_variant(sa.Text(), "sqlite")
 SORTED = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-DICTIONARIES = (
-    Counter("search_query", "search_performance", {"project_id": "{r}.project_id", "folded": "{r}.query_folded"}),
-    Counter("search_page", "search_performance", {"project_id": "{r}.project_id", "folded": "{r}.page_folded"}),
-    Counter(
-        "block_topic", "quotable_block", {"project_id": "{r}.project_id", "folded": "coalesce({r}.topic_folded, '')"}
-    ),
+DICTIONARIES = tuple(
+    Counter(name, counted, {"project_id": "{r}.project_id", "text": own}, {"folded": folded})
+    for name, counted, own, folded in (
+        ("search_query", "search_performance", "{r}.query", "{r}.query_folded"),
+        ("search_page", "search_performance", "{r}.page_url", "{r}.page_folded"),
+        ("block_topic", "quotable_block", "coalesce({r}.topic_tag, '')", "coalesce({r}.topic_folded, '')"),
+    )
 )
 PERIODS = Counter(
     "performance_count",
     "search_performance",
     {"project_id": "{r}.project_id", "date_start": "{r}.date_start", "date_end": "{r}.date_end"},
 )
+KEY = ("project_id", "query", "page_url", "date_start", "date_end")
+FORMER_KEY = "uq_search_performance_project_id_query_page_url_date_st_4fbb"  # as PostgreSQL's 63 characters allow
 ENTITY_TEXT = ("seq", "project_id", "entity_type", "status", "concept_kind", "created_at", "id", "folded")
 GRAMS = """
 CREATE FUNCTION graph_grams(project uuid, folded text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
@@ -45,8 +46,10 @@ $$
 
 def upgrade() -> None:
     on_sqlite = op.get_bind().dialect.name == "sqlite"
-    drop_dictionaries(on_sqlite)
-    (drop_references_on_sqlite if on_sqlite else drop_references_on_postgresql)()
+    drop_triggers_of_dictionaries(on_sqlite)
+    (search_performance_on_sqlite if on_sqlite else search_performance_on_postgresql)()
+    op.drop_table("search_query")
+    op.drop_table("search_page")
     (drop_grams_on_sqlite if on_sqlite else drop_grams_on_postgresql)()
     create_indexes()
     create_dictionaries(on_sqlite)
@@ -59,7 +62,7 @@ def _run(*statements: str) -> None:
         op.get_bind().exec_driver_sql(statement)
 
 
-def drop_dictionaries(on_sqlite: bool) -> None:
+def drop_triggers_of_dictionaries(on_sqlite: bool) -> None:
     for name in ("search_query", "search_page"):
         for suffix in ("add", "take", "move"):
             if on_sqlite:
@@ -68,37 +71,50 @@ def drop_dictionaries(on_sqlite: bool) -> None:
                 _run(f"DROP FUNCTION IF EXISTS {name}_{suffix}() CASCADE")
 
 
-def drop_references_on_sqlite() -> None:
-    """A constraint leaves a table of SQLite by making the table anew; its triggers and indexes go with the old one."""
-    find = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'search_performance'"
-    made = str(op.get_bind().exec_driver_sql(find).scalar_one())
-    reference = r",\s*CONSTRAINT fk_search_performance_project_id_(query|page_url) FOREIGN KEY\s*\([^)]*\) REFERENCES \w+\s*\([^)]*\)"
-    made, dropped = re.subn(reference, "", made)
-    if dropped != 2:
-        raise RuntimeError(f"search_performance is not the table of revision 0001: {made}")
+def search_performance_on_sqlite() -> None:
+    """A key or a constraint of SQLite changes by making the table anew; triggers and indexes go with the old one."""
+    _run("ALTER TABLE search_performance RENAME TO search_performance_before")
+    op.create_table(
+        "search_performance",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("entity_id", ID, nullable=True),
+        *(sa.Column(name, SORTED, nullable=False) for name in ("page_url", "query", "page_folded", "query_folded")),
+        *(sa.Column(name, sa.BigInteger(), nullable=False) for name in ("impressions", "clicks")),
+        *(sa.Column(name, sa.Float(), nullable=False) for name in ("ctr", "avg_position")),
+        *(sa.Column(name, sa.BigInteger(), nullable=False) for name in ("date_start", "date_end", "captured_at")),
+        sa.CheckConstraint("avg_position > 0", name=op.f("ck_search_performance_avg_position")),
+        sa.CheckConstraint("clicks >= 0 AND clicks <= impressions", name=op.f("ck_search_performance_clicks")),
+        sa.CheckConstraint("ctr >= 0 AND ctr <= 1", name=op.f("ck_search_performance_ctr")),
+        sa.CheckConstraint("date_start <= date_end", name=op.f("ck_search_performance_period")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "entity_id"],
+            ["entity.project_id", "entity.id"],
+            name=op.f("fk_search_performance_project_id_entity_id"),
+        ),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"], name=op.f("fk_search_performance_project_id")),
+        sa.PrimaryKeyConstraint(*KEY, name=op.f("pk_search_performance")),
+        sqlite_with_rowid=False,
+    )
     _run(
-        "ALTER TABLE search_performance RENAME TO search_performance_before",
-        made,
         "INSERT INTO search_performance SELECT * FROM search_performance_before",
         "DROP TABLE search_performance_before",
-        "DROP TABLE search_query",
-        "DROP TABLE search_page",
         *PERIODS.statements("sqlite"),
-    )
-    ordering = ("project_id", "date_start DESC", "date_end DESC", "query", "page_url", "id DESC")
-    _run(
-        f"CREATE INDEX ix_search_performance_order ON search_performance ({', '.join(ordering)})",
         "CREATE INDEX ix_search_performance_entity "
         "ON search_performance (project_id, entity_id, date_start DESC, date_end DESC)",
     )
 
 
-def drop_references_on_postgresql() -> None:
+def search_performance_on_postgresql() -> None:
     for column in ("query", "page_url"):
         op.drop_constraint(f"fk_search_performance_project_id_{column}", "search_performance")
-        op.drop_index(f"ix_search_performance_{column}", "search_performance")
-    op.drop_table("search_query")
-    op.drop_table("search_page")
+    for name in ("query", "page_url", "order"):
+        op.drop_index(f"ix_search_performance_{name}", "search_performance")
+    _run(
+        "ALTER TABLE search_performance DROP CONSTRAINT pk_search_performance",
+        f"ALTER TABLE search_performance ADD CONSTRAINT pk_search_performance PRIMARY KEY ({', '.join(KEY)})",
+        f'ALTER TABLE search_performance DROP CONSTRAINT "{FORMER_KEY}"',
+    )
 
 
 def drop_grams_on_sqlite() -> None:
@@ -116,11 +132,14 @@ def drop_grams_on_postgresql() -> None:
 
 
 def create_indexes() -> None:
-    for column in ("query_folded", "page_folded"):
-        columns = ["project_id", column, "date_start", "date_end", "query", "page_url", "id"]
-        op.create_index(f"ix_search_performance_{column}", "search_performance", columns)
+    _run(
+        "CREATE INDEX ix_search_performance_order "
+        "ON search_performance (project_id, date_start DESC, date_end DESC, query, page_url)",
+        "CREATE INDEX ix_search_performance_page "
+        "ON search_performance (project_id, page_url, date_start, date_end, query)",
+    )
     op.drop_index("ix_quotable_block_topic", "quotable_block")
-    op.create_index("ix_quotable_block_topic", "quotable_block", ["project_id", "topic_folded", "created_at", "id"])
+    op.create_index("ix_quotable_block_topic", "quotable_block", ["project_id", "topic_tag", "created_at", "id"])
 
 
 def create_dictionaries(on_sqlite: bool) -> None:
@@ -128,9 +147,10 @@ def create_dictionaries(on_sqlite: bool) -> None:
         op.create_table(
             counter.name,
             sa.Column("project_id", ID, nullable=False),
+            sa.Column("text", SORTED, nullable=False),
             sa.Column("folded", SORTED, nullable=False),
             sa.Column("n", sa.BigInteger(), nullable=False),
-            sa.PrimaryKeyConstraint("project_id", "folded", name=op.f(f"pk_{counter.name}")),
+            sa.PrimaryKeyConstraint("project_id", "text", name=op.f(f"pk_{counter.name}")),
             sqlite_with_rowid=False,
         )
         _run(counter.filling(), *counter.statements("sqlite" if on_sqlite else "postgresql"))
