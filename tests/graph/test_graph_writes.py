@@ -10,7 +10,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import delete, func, insert, select, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.tables import (
@@ -406,3 +406,18 @@ def test_a_second_start_migrates_nothing_and_tables_match_the_migrations(store):
         differences = compare_metadata(MigrationContext.configure(connection), metadata)
     derived = [d for d in differences if "entity_gram" not in str(d)]
     assert derived == []
+
+
+def test_the_database_takes_no_search_row_of_a_project_that_does_not_exist(store):
+    row = {"id": MISSING, "project_id": MISSING, "page_url": "p", "query": "q", "page_folded": "p", "query_folded": "q"}
+    row |= {
+        "impressions": 1,
+        "clicks": 0,
+        "ctr": 0,
+        "avg_position": 1,
+        "date_start": 0,
+        "date_end": 0,
+        "captured_at": 0,
+    }
+    with pytest.raises(IntegrityError), store.writing() as connection:
+        connection.execute(insert(search_performance), row)

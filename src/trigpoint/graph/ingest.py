@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 from sqlalchemy import Connection, func, select
+from sqlalchemy.exc import IntegrityError
 
 from trigpoint.errors import GraphBadRequest, GraphNotFound
 from trigpoint.graph.inputs import SearchRow, Unset
@@ -77,12 +78,17 @@ def parse_rows(rows: object) -> list[SearchRow]:
 def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRow]) -> Ingested:
     """Writes all rows, or none. An absent entityId keeps a stored link; capturedAt moves."""
     lock_project(connection, project_id)
-    _check_links(connection, project_id, rows)
     before, moment = _stored(connection, project_id), this_moment()
-    for keep_link in (True, False):
-        chosen = [row for row in rows if isinstance(row.entity_id, Unset) is keep_link]
-        written = _MEASURED if keep_link else (*_MEASURED, "entity_id")
-        _put(connection, [_values(project_id, row, moment) for row in sorted(chosen, key=lambda row: row.key)], written)
+    try:
+        with connection.begin_nested():
+            for keep_link in (True, False):
+                chosen = [row for row in rows if isinstance(row.entity_id, Unset) is keep_link]
+                written = _MEASURED if keep_link else (*_MEASURED, "entity_id")
+                chosen.sort(key=lambda row: row.key)
+                _put(connection, [_values(project_id, row, moment) for row in chosen], written)
+    except IntegrityError:
+        _refuse_unknown_links(connection, project_id, rows)
+        raise
     inserted = _stored(connection, project_id) - before
     result = Ingested(received=len(rows), inserted=inserted, updated=len(rows) - inserted)
     details = {"inserted": result.inserted, "updated": result.updated}
@@ -90,13 +96,11 @@ def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRo
     return result
 
 
-def _check_links(connection: Connection, project_id: str, rows: Sequence[SearchRow]) -> None:
+def _refuse_unknown_links(connection: Connection, project_id: str, rows: Sequence[SearchRow]) -> None:
+    """Raises GraphNotFound that names the rows whose entity is not there."""
     wanted = {row.entity_id for row in rows if isinstance(row.entity_id, str)}
-    known = set(
-        connection.execute(
-            select(entity.c.id).where(entity.c.project_id == project_id, among(entity.c.id, wanted))
-        ).scalars()
-    )
+    linked = select(entity.c.id).where(entity.c.project_id == project_id, among(entity.c.id, wanted))
+    known = set(connection.execute(linked).scalars())
     missing = [i for i, row in enumerate(rows) if isinstance(row.entity_id, str) and row.entity_id not in known]
     if missing:
         raise GraphNotFound(
@@ -139,9 +143,10 @@ def _put(connection: Connection, rows: list[tuple[Any, ...]], written: Sequence[
     changed = ", ".join(f"{column} = excluded.{column}" for column in written)
     clash = f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}"
     if connection.dialect.name == "postgresql":
-        values = ", ".join(f"(r ->> {n})::{kind}" for n, kind in enumerate(_COLUMNS.values()))
-        listed = f"{into} SELECT {values} FROM json_array_elements(%s::json) r {clash}"  # noqa: S608
-        connection.exec_driver_sql(listed, (orjson.dumps(rows).decode(),))
+        kinds = ", ".join(f"{column} {kind}" for column, kind in _COLUMNS.items())
+        listed = f"{into} SELECT {', '.join(_COLUMNS)} FROM json_to_recordset(%s::json) AS r ({kinds}) {clash}"  # noqa: S608
+        named = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+        connection.exec_driver_sql(listed, (orjson.dumps(named).decode(),))
         return
     marks = ", ".join("?" * len(_COLUMNS))
     connection.exec_driver_sql(f"{into} VALUES ({marks}) {clash}", rows)

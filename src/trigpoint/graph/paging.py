@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import orjson
-from sqlalchemy import CTE, ColumnElement, Connection, FromClause, RowMapping, Select, Table, and_, desc, select
+from sqlalchemy import CTE, ColumnElement, Connection, FromClause, RowMapping, Select, Table, and_, desc, func, select
 
 from trigpoint.errors import GraphBadRequest, InvalidInput, shorten
 from trigpoint.graph.filters import Params, given
@@ -139,10 +139,25 @@ def rows_from(
     return found[: at.limit], len(found) > at.limit
 
 
-def _whole(connection: Connection, listing: Listing, page: Select[Any]) -> list[RowMapping]:
+def counted_rows(
+    connection: Connection, listing: Listing, at: Position, hits: CTE
+) -> tuple[int, list[RowMapping], bool]:
+    """How many hits there are, and the page of them, in one statement where it can be."""
+    number = select(func.count()).select_from(hits)
+    if at.after is None:
+        keys = [replace(key, column=hits.c[key.column.name]).ordered() for key in listing.keys]
+        page = select(*(hits.c[name] for name in listing.by)).order_by(*keys).limit(at.limit + 1).offset(at.offset)
+        rows = _whole(connection, listing, page, number.scalar_subquery().label("hits_in_all"))
+        if rows:
+            return rows[0]["hits_in_all"], rows[: at.limit], len(rows) > at.limit
+    total = int(connection.execute(number).scalar_one())
+    return total, *rows_from(connection, listing, at, of=hits)
+
+
+def _whole(connection: Connection, listing: Listing, page: Select[Any], *more: ColumnElement[Any]) -> list[RowMapping]:
     chosen = page.subquery("page")
     same = and_(*(listing.table.c[name] == chosen.c[name] for name in listing.by))
-    rows = select(*listing.columns).join_from(chosen, listing.table, same)
+    rows = select(*listing.columns, *more).join_from(chosen, listing.table, same)
     return list(connection.execute(rows.order_by(*(key.ordered() for key in listing.keys))).mappings())
 
 

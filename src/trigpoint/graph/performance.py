@@ -13,12 +13,23 @@ from trigpoint.graph.distinct_texts import texts_with
 from trigpoint.graph.filters import PerformanceFilter
 from trigpoint.graph.lists import among
 from trigpoint.graph.models import SearchPerformance, Shape
-from trigpoint.graph.paging import Key, Listing, Page, PageRequest, pagination, position, rows_from, scope_of
+from trigpoint.graph.paging import (
+    Key,
+    Listing,
+    Page,
+    PageRequest,
+    counted_rows,
+    pagination,
+    position,
+    rows_from,
+    scope_of,
+)
 from trigpoint.graph.queries import is_selective
 from trigpoint.graph.search_text import can_match, contains, fold, unindexed
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
 from trigpoint.graph.totals import total_of
 
+_GATHERED = 5000  # so many rows are counted and ordered sooner than it takes to find out whether to walk
 _row = search_performance.c
 LATEST = Listing(
     search_performance,
@@ -55,16 +66,19 @@ def list_performance(
 ) -> Page[SearchPerformance]:
     scope = scope_of("search-performance", project_id, chosen)
     at = position(request, scope, LATEST)
-    everything = _counted_periods(connection, project_id, PerformanceFilter())
     matching = _Matching(connection, project_id, chosen)
-    if chosen == PerformanceFilter(date_start=chosen.date_start, date_end=chosen.date_end):
+    if matching.by_dates_alone:
         total = _counted_periods(connection, project_id, chosen)
-    else:
-        total = total_of(connection, project_id, everything, chosen, matching.count)
-    if chosen.entity_id or ((chosen.query or chosen.page_url) and is_selective(total, everything, at)):
-        rows, follows = rows_from(connection, LATEST, at, of=LATEST.hits(*matching.gathered))
-    else:
         rows, follows = rows_from(connection, LATEST, at, *matching.walked)
+    elif matching.bound <= _GATHERED:
+        total, rows, follows = counted_rows(connection, LATEST, at, LATEST.hits(*matching.gathered))
+    else:
+        everything = _counted_periods(connection, project_id, PerformanceFilter())
+        total = total_of(connection, project_id, everything, chosen, matching.count)
+        if is_selective(total, everything, at):
+            rows, follows = rows_from(connection, LATEST, at, of=LATEST.hits(*matching.gathered))
+        else:
+            rows, follows = rows_from(connection, LATEST, at, *matching.walked)
     shapes = [SearchPerformance.of(row) for row in rows]
     return Page(shapes, pagination(at, total, rows, follows, scope, LATEST))
 
@@ -109,15 +123,23 @@ class _Matching:
         term = self.chosen.query if self.dictionary is search_query else self.chosen.page_url
         return texts_with(self.connection, self.dictionary, self.project_id, term or "")
 
+    @property
+    def by_dates_alone(self) -> bool:
+        return self.chosen == PerformanceFilter(date_start=self.chosen.date_start, date_end=self.chosen.date_end)
+
+    @cached_property
+    def bound(self) -> int:
+        """No more rows than these have the texts; an entity is expected to have few."""
+        return 0 if self.dictionary is None else sum(self.texts.values())
+
     def count(self) -> int:
-        texts_alone = PerformanceFilter(query=self.chosen.query), PerformanceFilter(page_url=self.chosen.page_url)
-        if self.dictionary is not None and self.chosen in texts_alone:
-            return sum(self.texts.values())
-        return int(
-            self.connection.execute(
-                select(func.count()).select_from(search_performance).where(*self.gathered)
-            ).scalar_one()
-        )
+        if self.chosen in (
+            PerformanceFilter(query=self.chosen.query),
+            PerformanceFilter(page_url=self.chosen.page_url),
+        ):
+            return self.bound
+        rows = select(func.count()).select_from(search_performance).where(*self.gathered)
+        return int(self.connection.execute(rows).scalar_one())
 
     @cached_property
     def walked(self) -> list[ColumnElement[bool]]:

@@ -184,7 +184,7 @@ search_performance = Table(
     "search_performance",
     metadata,
     Column("id", Id, nullable=False),
-    Column("project_id", Id, ForeignKey("project.id"), nullable=False),
+    Column("project_id", Id, nullable=False),  # a period is counted for projects that exist
     Column("entity_id", Id),
     Column("page_url", Sorted, nullable=False),
     Column("query", Sorted, nullable=False),
@@ -203,7 +203,6 @@ search_performance = Table(
     CheckConstraint("avg_position > 0", name="avg_position"),
     CheckConstraint("clicks >= 0 AND clicks <= impressions", name="clicks"),
     CheckConstraint("date_start <= date_end", name="period"),
-    sqlite_with_rowid=False,
 )
 _row = search_performance.c
 Index(
@@ -271,7 +270,7 @@ entity_count = Table(
 performance_count = Table(
     "performance_count",
     metadata,
-    Column("project_id", Id, nullable=False),
+    Column("project_id", Id, ForeignKey("project.id"), nullable=False),
     Column("date_start", Moment, nullable=False),
     Column("date_end", Moment, nullable=False),
     Column("n", BigInteger, nullable=False),

@@ -72,7 +72,10 @@ def drop_triggers_of_dictionaries(on_sqlite: bool) -> None:
 
 
 def search_performance_on_sqlite() -> None:
-    """A key or a constraint of SQLite changes by making the table anew; triggers and indexes go with the old one."""
+    """A key or a constraint of SQLite changes by making the table anew; triggers and indexes go with the old one.
+
+    A period is counted only for a project that exists, so that not every row has to be checked for that.
+    """
     _run("ALTER TABLE search_performance RENAME TO search_performance_before")
     op.create_table(
         "search_performance",
@@ -92,13 +95,23 @@ def search_performance_on_sqlite() -> None:
             ["entity.project_id", "entity.id"],
             name=op.f("fk_search_performance_project_id_entity_id"),
         ),
-        sa.ForeignKeyConstraint(["project_id"], ["project.id"], name=op.f("fk_search_performance_project_id")),
         sa.PrimaryKeyConstraint(*KEY, name=op.f("pk_search_performance")),
-        sqlite_with_rowid=False,
     )
     _run(
         "INSERT INTO search_performance SELECT * FROM search_performance_before",
         "DROP TABLE search_performance_before",
+        "ALTER TABLE performance_count RENAME TO performance_count_before",
+    )
+    op.create_table(
+        "performance_count",
+        sa.Column("project_id", ID, nullable=False),
+        *(sa.Column(name, sa.BigInteger(), nullable=False) for name in ("date_start", "date_end", "n")),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"], name=op.f("fk_performance_count_project_id")),
+        sa.PrimaryKeyConstraint("project_id", "date_start", "date_end", name=op.f("pk_performance_count")),
+    )
+    _run(
+        "INSERT INTO performance_count SELECT * FROM performance_count_before",
+        "DROP TABLE performance_count_before",
         *PERIODS.statements("sqlite"),
         "CREATE INDEX ix_search_performance_entity "
         "ON search_performance (project_id, entity_id, date_start DESC, date_end DESC)",
@@ -106,8 +119,11 @@ def search_performance_on_sqlite() -> None:
 
 
 def search_performance_on_postgresql() -> None:
-    for column in ("query", "page_url"):
-        op.drop_constraint(f"fk_search_performance_project_id_{column}", "search_performance")
+    for columns in ("project_id", "project_id_query", "project_id_page_url"):
+        op.drop_constraint(f"fk_search_performance_{columns}", "search_performance")
+    op.create_foreign_key(
+        op.f("fk_performance_count_project_id"), "performance_count", "project", ["project_id"], ["id"]
+    )
     for name in ("query", "page_url", "order"):
         op.drop_index(f"ix_search_performance_{name}", "search_performance")
     _run(
