@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
+from collections.abc import Iterator
 from datetime import date
 
 from ulid import ULID
@@ -52,6 +54,15 @@ def parse_uuid(value: object) -> str:
 
 def new_uuid() -> str:
     return str(uuid.uuid4())
+
+
+def new_uuids(count: int) -> Iterator[str]:
+    """Many at once: random UUIDs of version 4, from one draw."""
+    drawn = os.urandom(16 * count).hex()
+    for start in range(0, 32 * count, 32):
+        digits = drawn[start : start + 32]
+        variant = "89ab"[int(digits[16], 16) % 4]
+        yield f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def new_review_id() -> str:

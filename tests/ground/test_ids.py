@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from datetime import date
 
 import pytest
@@ -64,3 +65,12 @@ def test_review_ids_sort_by_time_and_have_a_ulid() -> None:
 
 def test_a_revision_is_named_by_month_then_by_day() -> None:
     assert ids.revision_id_candidates("NPPF", date(2024, 12, 12)) == ("rev_NPPF_2024_12", "rev_NPPF_2024_12_12")
+
+
+def test_many_uuids_are_as_good_as_one():
+    made = list(ids.new_uuids(1000))
+    assert len(set(made)) == 1000
+    for one in made:
+        read = uuid.UUID(ids.parse_uuid(one))
+        assert str(read) == one
+        assert (read.version, read.variant) == (4, uuid.RFC_4122)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from trigpoint.graph.search_text import fold
 from trigpoint.graph.tables import entity, performance_count
 from trigpoint.graph.vocabulary import MOST_INGEST_ROWS
 from trigpoint.graph.writes import lock_project, log_event
-from trigpoint.ids import new_uuid
+from trigpoint.ids import new_uuids
 
 _MOST_REPORTED = 100
 _COLUMNS = {
@@ -80,12 +81,14 @@ def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRo
     lock_project(connection, project_id)
     before, moment = _stored(connection, project_id), this_moment()
     try:
-        with connection.begin_nested():
+        with _readable_after_an_error(connection):
             for keep_link in (True, False):
                 chosen = [row for row in rows if isinstance(row.entity_id, Unset) is keep_link]
                 written = _MEASURED if keep_link else (*_MEASURED, "entity_id")
                 chosen.sort(key=lambda row: row.key)
-                _put(connection, [_values(project_id, row, moment) for row in chosen], written)
+                ids = new_uuids(len(chosen))
+                values = [_values(i, project_id, row, moment) for i, row in zip(ids, chosen, strict=True)]
+                _put(connection, values, written)
     except IntegrityError:
         _refuse_unknown_links(connection, project_id, rows)
         raise
@@ -94,6 +97,11 @@ def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRo
     details = {"inserted": result.inserted, "updated": result.updated}
     log_event(connection, project_id, "search_performance.ingested", None, details)
     return result
+
+
+def _readable_after_an_error(connection: Connection) -> AbstractContextManager[object]:
+    """SQLite is so by itself, and would copy every page that changes for a savepoint."""
+    return connection.begin_nested() if connection.dialect.name == "postgresql" else nullcontext()
 
 
 def _refuse_unknown_links(connection: Connection, project_id: str, rows: Sequence[SearchRow]) -> None:
@@ -115,10 +123,10 @@ def _stored(connection: Connection, project_id: str) -> int:
     return int(connection.execute(summed).scalar_one())
 
 
-def _values(project_id: str, row: SearchRow, moment: int) -> tuple[Any, ...]:
+def _values(row_id: str, project_id: str, row: SearchRow, moment: int) -> tuple[Any, ...]:
     """In the order of `_COLUMNS`."""
     return (
-        new_uuid(),
+        row_id,
         project_id,
         row.entity_id if isinstance(row.entity_id, str) else None,
         row.page_url,
