@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from serving_api import KEY, OTHER_KEY, running_api
 
+from serving_api import KEY, OTHER_KEY, running_api
 from trigpoint.config import Settings, load_settings
 
 

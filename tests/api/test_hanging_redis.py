@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 from redis.exceptions import TimeoutError as RedisTimeoutError
-from serving_api import running_api
 
+from serving_api import running_api
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import RegistryUnavailable, ToolFailed
 from trigpoint.ids import new_review_id

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 import redis as sync_redis
-from serving_api import KEY, OTHER_KEY, running_api
 
+from serving_api import KEY, OTHER_KEY, running_api
 from trigpoint.api.ratelimit import RateLimiter
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import ConfigurationError

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from serving_api import running_api
 
+from serving_api import running_api
 from trigpoint.api.app import create_app
 from trigpoint.config import Settings
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from serving_api import KEY, running_api
 
+from serving_api import KEY, running_api
 from trigpoint.config import Settings
 
 PATHS = ("/", "/reviews", "/api/v1/reviews", "/api/projects", "/openapi.json", "/metrics", "/static/site.css")

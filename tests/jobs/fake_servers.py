@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-from serving_api import serving
 
+from serving_api import serving
 from trigpoint.config import load_settings
 from trigpoint.errors import TrigpointError
 from trigpoint.mcp.server import Call, Tool, ToolServer

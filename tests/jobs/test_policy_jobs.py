@@ -11,9 +11,9 @@ import httpx
 import pytest
 from fake_servers import FakeServers
 from redis.asyncio import Redis
-from serving_api import running_api
 from watched_pipeline import until
 
+from serving_api import running_api
 from trigpoint.config import Settings
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.revisions import IngestionJob

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from fake_servers import DOCUMENTS, FakeServers
 from redis.asyncio import Redis
-from serving_api import serving
 from watched_pipeline import until, until_status
 
+from serving_api import serving
 from trigpoint.config import Settings
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.reviews import Reviews

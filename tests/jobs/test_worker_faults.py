@@ -20,9 +20,9 @@ import redis as sync_redis
 from fake_servers import DOCUMENTS, FakeServers
 from receiver import receiving
 from redis.asyncio import Redis
-from serving_api import running_api
 from watched_pipeline import until, until_status
 
+from serving_api import running_api
 from trigpoint.config import Settings, load_settings
 from trigpoint.jobs.events import EVENTS
 from trigpoint.jobs.reviews import Reviews, Webhook
