@@ -34,7 +34,7 @@ _row = search_performance.c
 LATEST = Listing(
     search_performance,
     columns=[c for c in _row if c.name not in ("query_folded", "page_folded")],
-    by=("project_id", "query", "page_url", "date_start", "date_end"),  # unique, so that the ordering is one, too
+    by=("project_id", "query", "date_start", "date_end", "page_url"),  # unique, so that the ordering is one, too
     keys=(
         Key(_row.date_start, int, descending=True),
         Key(_row.date_end, int, descending=True),
@@ -152,19 +152,18 @@ class _Matching:
         if self.dictionary is None:
             return self.walked
         if self.dictionary is search_page:
-            return [*self._plain(by_date=False), among(_row.page_url, self.texts)]
+            return [*self._plain(), among(_row.page_url, self.texts)]
         rest = [] if self.chosen.page_url is None else [_holds(_row.page_folded, self.chosen.page_url)]
-        return [*self._plain(by_date=False), among(_row.query, self.texts), *rest]
+        return [*self._plain(), among(_row.query, self.texts), *rest]
 
-    def _plain(self, *, by_date: bool = True) -> list[ColumnElement[bool]]:
-        start = _row.date_start if by_date else unindexed(_row.date_start)
+    def _plain(self) -> list[ColumnElement[bool]]:
         where: list[ColumnElement[bool]] = [_row.project_id == self.project_id]
         if self.chosen.entity_id is not None:
-            where.append(_row.entity_id == self.chosen.entity_id)
+            where = [unindexed(_row.project_id) == self.project_id, _row.entity_id == self.chosen.entity_id]
         if self.chosen.date_start is not None:
-            where.append(start >= self.chosen.date_start)
+            where.append(_row.date_start >= self.chosen.date_start)
         if self.chosen.date_end is not None:  # a period starts before it ends, which the index can use
-            where += [start <= self.chosen.date_end, _row.date_end <= self.chosen.date_end]
+            where += [_row.date_start <= self.chosen.date_end, _row.date_end <= self.chosen.date_end]
         return where
 
 

@@ -198,7 +198,7 @@ search_performance = Table(
     Column("date_end", Moment, nullable=False),
     Column("captured_at", Moment, nullable=False),
     ForeignKeyConstraint(["project_id", "entity_id"], ["entity.project_id", "entity.id"]),
-    PrimaryKeyConstraint("project_id", "query", "page_url", "date_start", "date_end"),
+    PrimaryKeyConstraint("project_id", "query", "date_start", "date_end", "page_url"),
     CheckConstraint("ctr >= 0 AND ctr <= 1", name="ctr"),
     CheckConstraint("avg_position > 0", name="avg_position"),
     CheckConstraint("clicks >= 0 AND clicks <= impressions", name="clicks"),
@@ -214,7 +214,7 @@ Index(
     _row.page_url,
 )
 Index("ix_search_performance_page", _row.project_id, _row.page_url, _row.date_start, _row.date_end, _row.query)
-Index("ix_search_performance_entity", _row.project_id, _row.entity_id, desc(_row.date_start), desc(_row.date_end))
+Index("ix_search_performance_entity", _row.entity_id, desc(_row.date_start), desc(_row.date_end))
 
 quotable_block = Table(
     "quotable_block",

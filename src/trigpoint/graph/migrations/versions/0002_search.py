@@ -32,7 +32,7 @@ PERIODS = Counter(
     "search_performance",
     {"project_id": "{r}.project_id", "date_start": "{r}.date_start", "date_end": "{r}.date_end"},
 )
-KEY = ("project_id", "query", "page_url", "date_start", "date_end")
+KEY = ("project_id", "query", "date_start", "date_end", "page_url")
 FORMER_KEY = "uq_search_performance_project_id_query_page_url_date_st_4fbb"  # as PostgreSQL's 63 characters allow
 ENTITY_TEXT = ("seq", "project_id", "entity_type", "status", "concept_kind", "created_at", "id", "folded")
 GRAMS = """
@@ -113,8 +113,6 @@ def search_performance_on_sqlite() -> None:
         "INSERT INTO performance_count SELECT * FROM performance_count_before",
         "DROP TABLE performance_count_before",
         *PERIODS.statements("sqlite"),
-        "CREATE INDEX ix_search_performance_entity "
-        "ON search_performance (project_id, entity_id, date_start DESC, date_end DESC)",
     )
 
 
@@ -124,7 +122,7 @@ def search_performance_on_postgresql() -> None:
     op.create_foreign_key(
         op.f("fk_performance_count_project_id"), "performance_count", "project", ["project_id"], ["id"]
     )
-    for name in ("query", "page_url", "order"):
+    for name in ("query", "page_url", "order", "entity"):
         op.drop_index(f"ix_search_performance_{name}", "search_performance")
     _run(
         "ALTER TABLE search_performance DROP CONSTRAINT pk_search_performance",
@@ -153,6 +151,7 @@ def create_indexes() -> None:
         "ON search_performance (project_id, date_start DESC, date_end DESC, query, page_url)",
         "CREATE INDEX ix_search_performance_page "
         "ON search_performance (project_id, page_url, date_start, date_end, query)",
+        "CREATE INDEX ix_search_performance_entity ON search_performance (entity_id, date_start DESC, date_end DESC)",
     )
     op.drop_index("ix_quotable_block_topic", "quotable_block")
     op.create_index("ix_quotable_block_topic", "quotable_block", ["project_id", "topic_tag", "created_at", "id"])
