@@ -70,7 +70,7 @@ def list_performance(
     if matching.by_dates_alone:
         total = _counted_periods(connection, project_id, chosen)
         rows, follows = rows_from(connection, LATEST, at, *matching.walked)
-    elif matching.bound <= _GATHERED:
+    elif matching.bound <= _GATHERED and not matching.by_text_alone:
         total, rows, follows = counted_rows(connection, LATEST, at, LATEST.hits(*matching.gathered))
     else:
         everything = _counted_periods(connection, project_id, PerformanceFilter())
@@ -126,6 +126,12 @@ class _Matching:
     @property
     def by_dates_alone(self) -> bool:
         return self.chosen == PerformanceFilter(date_start=self.chosen.date_start, date_end=self.chosen.date_end)
+
+    @property
+    def by_text_alone(self) -> bool:
+        """Then the distinct texts tell the total."""
+        alone = PerformanceFilter(query=self.chosen.query), PerformanceFilter(page_url=self.chosen.page_url)
+        return self.dictionary is not None and self.chosen in alone
 
     @cached_property
     def bound(self) -> int:
