@@ -135,3 +135,12 @@ def open_api(database: dict[str, Any]) -> Iterator[Callable[..., Api]]:
 @pytest.fixture
 def api(open_api: Callable[..., Api]) -> Api:
     return open_api()
+
+
+@pytest.fixture(params=["gathered", "walked"])
+def read_both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few thousand hits are gathered and then ordered, more are met on a walk along the ordering: neither may show."""
+    if request.param == "walked":
+        for module in ("queries", "performance"):
+            monkeypatch.setattr(f"trigpoint.graph.{module}.is_selective", lambda *_: False)
+        monkeypatch.setattr("trigpoint.graph.performance._GATHERED", -1)

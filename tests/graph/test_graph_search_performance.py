@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
 INGEST = "/api/seo/search-performance/ingest"
 PATH = "/api/seo/search-performance"
 
@@ -55,6 +57,7 @@ def test_the_order_has_five_columns_by_code_point_through_pages_and_cursors(api)
     assert api.get(PATH)["data"][0]["dateStart"] == "2025-03-01T00:00:00.000Z"
 
 
+@pytest.mark.usefixtures("read_both_ways")
 def test_filters_are_literal_folded_and_combine(api):
     rows = put(api, 150)
 
@@ -83,6 +86,7 @@ def test_filters_are_literal_folded_and_combine(api):
         dateEnd="2025-02-28",
         query="zebra",
     )
+    check([], query="\x00", dateStart="2025-02-01")
     check([r for r in rows if r["dateStart"] >= "2025-03-01"], dateStart="2025-03-01")
     check([r for r in rows if r["dateEnd"] <= "2025-01-07"], dateEnd="2025-01-07")
 

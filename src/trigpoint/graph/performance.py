@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from sqlalchemy import ColumnElement, Connection, false, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from trigpoint.graph.distinct_texts import texts_with
 from trigpoint.graph.filters import PerformanceFilter
@@ -25,7 +25,7 @@ from trigpoint.graph.paging import (
     scope_of,
 )
 from trigpoint.graph.queries import is_selective
-from trigpoint.graph.search_text import can_match, contains, fold, unindexed
+from trigpoint.graph.search_text import holds, unindexed
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
 from trigpoint.graph.totals import total_of
 
@@ -139,10 +139,7 @@ class _Matching:
         return 0 if self.dictionary is None else sum(self.texts.values())
 
     def count(self) -> int:
-        if self.chosen in (
-            PerformanceFilter(query=self.chosen.query),
-            PerformanceFilter(page_url=self.chosen.page_url),
-        ):
+        if self.by_text_alone:
             return self.bound
         rows = select(func.count()).select_from(search_performance).where(*self.gathered)
         return int(self.connection.execute(rows).scalar_one())
@@ -151,7 +148,7 @@ class _Matching:
     def walked(self) -> list[ColumnElement[bool]]:
         """The texts are tested on the row itself."""
         tests = ((_row.query_folded, self.chosen.query), (_row.page_folded, self.chosen.page_url))
-        return [*self._plain(), *(_holds(own, term) for own, term in tests if term is not None)]
+        return [*self._plain(), *(holds(own, term) for own, term in tests if term is not None)]
 
     @cached_property
     def gathered(self) -> list[ColumnElement[bool]]:
@@ -159,7 +156,7 @@ class _Matching:
             return self.walked
         if self.dictionary is search_page:
             return [*self._plain(), among(_row.page_url, self.texts)]
-        rest = [] if self.chosen.page_url is None else [_holds(_row.page_folded, self.chosen.page_url)]
+        rest = [] if self.chosen.page_url is None else [holds(_row.page_folded, self.chosen.page_url)]
         return [*self._plain(), among(_row.query, self.texts), *rest]
 
     def _plain(self) -> list[ColumnElement[bool]]:
@@ -171,10 +168,6 @@ class _Matching:
         if self.chosen.date_end is not None:  # a period starts before it ends, which the index can use
             where += [_row.date_start <= self.chosen.date_end, _row.date_end <= self.chosen.date_end]
         return where
-
-
-def _holds(folded: ColumnElement[str], term: str) -> ColumnElement[bool]:
-    return contains(folded, fold(term)) if can_match(term) else false()
 
 
 def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) -> Sums:

@@ -33,6 +33,7 @@ from trigpoint.graph.search_text import (
     fold,
     gram_match,
     has_grams,
+    holds,
     term_grams,
     unindexed,
 )
@@ -161,7 +162,7 @@ def list_blocks(
     else:
         walked = _block_conditions(project_id, chosen, walking=True)
         if chosen.topic_tag is not None:
-            walked.append(contains(quotable_block.c.topic_folded, fold(chosen.topic_tag)))
+            walked.append(holds(quotable_block.c.topic_folded, chosen.topic_tag))
         rows, follows = rows_from(connection, BLOCKS, at, *walked)
     shapes = [QuotableBlock.of(row) for row in rows]
     return Page(shapes, pagination(at, total, rows, follows, scope, BLOCKS))

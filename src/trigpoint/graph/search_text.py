@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Text
+from sqlalchemy import ColumnElement, FromClause, Text, false
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -71,6 +71,11 @@ def _instr(element: Any, compiler: Any, **kw: Any) -> str:
 @compiles(contains, "postgresql")
 def _strpos(element: Any, compiler: Any, **kw: Any) -> str:
     return f"strpos({compiler.process(element.clauses, **kw)}) > 0"
+
+
+def holds(folded: ColumnElement[str], term: str) -> ColumnElement[bool]:
+    """The folded text contains the term, as a client wrote it."""
+    return contains(folded, fold(term)) if can_match(term) else false()
 
 
 class _HasGrams(Condition):
