@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 import orjson
-from sqlalchemy import ARRAY, Boolean, ColumnElement, Text, TypeDecorator, literal
+from sqlalchemy import ARRAY, Boolean, ColumnElement, Text, TypeDecorator, bindparam, literal
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -27,11 +27,12 @@ class Values(TypeDecorator[Any]):
         return dialect.type_descriptor(ARRAY(self.item) if dialect.name == "postgresql" else Text())
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
-        return value if dialect.name == "postgresql" else orjson.dumps(value).decode()
+        return list(value) if dialect.name == "postgresql" else orjson.dumps(value).decode()
 
 
-def values_of(item: TypeEngine[Any], values: Collection[Any]) -> ColumnElement[Any]:
-    return literal(list(values), Values(item))
+def values_named(name: str, item: TypeEngine[Any]) -> ColumnElement[Any]:
+    """A parameter whose values are given when the statement runs."""
+    return bindparam(name, type_=Values(item))
 
 
 class Condition(FunctionElement[bool]):
@@ -50,7 +51,12 @@ class _Among(Condition):
 
 def among(column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
     """The column has one of these values."""
-    return _Among(column, values_of(column.type, values))
+    return _Among(column, literal(list(values), Values(column.type)))
+
+
+def among_named(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """The column has one of the values that are given by this name when the statement runs."""
+    return _Among(column, values_named(name, column.type))
 
 
 @compiles(_Among, "sqlite")

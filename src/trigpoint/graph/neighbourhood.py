@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Integer,
     RowMapping,
     Select,
     Text,
+    bindparam,
     func,
     lateral,
     literal_column,
@@ -26,12 +29,11 @@ from sqlalchemy import (
 from sqlalchemy import column as sql_column
 
 from trigpoint.graph.filters import GraphFilter
-from trigpoint.graph.lists import among, values_of
+from trigpoint.graph.listing import Where
+from trigpoint.graph.lists import among_named, values_named
 from trigpoint.graph.models import EntityGraph, GraphRelation, Node, RelatedEntity
 from trigpoint.graph.queries import find_entity
 from trigpoint.graph.tables import Id, entity, entity_relation
-
-Conditions = list[ColumnElement[bool]]
 
 _edge = entity_relation.c
 _COLUMNS = [
@@ -52,6 +54,10 @@ _COLUMNS = [
 _chosen = entity_relation.alias("edge")
 _ROWID: ColumnElement[int] = literal_column("entity_relation.rowid")
 _NEWEST = (_edge.created_at.desc(), _edge.id.desc())
+_MOST = bindparam("most", type_=Integer())
+_RELATED = select(entity.c.id, entity.c.entity_type, entity.c.title, entity.c.slug, entity.c.status).where(
+    entity.c.project_id == bindparam("project_id"), among_named(entity.c.id, "ids")
+)
 
 
 @dataclass(frozen=True)
@@ -126,8 +132,7 @@ def _shown(edge: RowMapping, hop: int, distance: dict[str, int], entities: dict[
 
 
 def _entities(connection: Connection, project_id: str, ids: list[str]) -> dict[str, RowMapping]:
-    columns = (entity.c.id, entity.c.entity_type, entity.c.title, entity.c.slug, entity.c.status)
-    found = connection.execute(select(*columns).where(entity.c.project_id == project_id, among(entity.c.id, ids)))
+    found = connection.execute(_RELATED, {"project_id": project_id, "ids": ids})
     return {row["id"]: row for row in found.mappings()}
 
 
@@ -143,29 +148,45 @@ def _edges_of(
     """The newest edges that touch these entities, one more than the cap; a hub costs no more than that."""
     if not ids:
         return []
-    where: Conditions = [_edge.project_id == project_id]
-    if chosen.relation_types:
-        where.append(_edge.relation_type.in_(chosen.relation_types))
-    if without is not None:
-        where += [or_(end.is_(None), end != without) for end in (_edge.from_entity_id, _edge.to_entity_id)]
     one_by_one = _by_lateral if connection.dialect.name == "postgresql" else _by_membership
+    where = _conditions(filtered=bool(chosen.relation_types), onwards=without is not None)
+    values = {
+        "project_id": project_id,
+        "ids": ids,
+        "most": caps.edges + 1,
+        "relation_types": chosen.relation_types,
+        "without": without,
+    }
     found: dict[str, RowMapping] = {}
     for end in ("from_entity_id", "to_entity_id"):
-        for edge in connection.execute(one_by_one(where, end, ids, caps.edges + 1)).mappings():
+        for edge in connection.execute(one_by_one(where, end), values).mappings():
             found[edge["id"]] = edge
     ordered = sorted(found.values(), key=lambda e: (e["created_at"], e["id"]), reverse=True)
     return ordered[: caps.edges + 1]
 
 
-def _by_lateral(where: Conditions, end: str, ids: list[str], most: int) -> Select[Any]:
-    near = func.unnest(values_of(Id, ids)).table_valued(sql_column("id", Id)).render_derived(name="near")
-    newest = select(*_COLUMNS).where(*where, _edge[end] == near.c.id).order_by(*_NEWEST).limit(most)
+@cache
+def _conditions(*, filtered: bool, onwards: bool) -> Where:
+    where = [_edge.project_id == bindparam("project_id")]
+    if filtered:
+        where.append(among_named(_edge.relation_type, "relation_types"))
+    if onwards:
+        ends = (_edge.from_entity_id, _edge.to_entity_id)
+        where += [or_(end.is_(None), end != bindparam("without")) for end in ends]
+    return tuple(where)
+
+
+@cache
+def _by_lateral(where: Where, end: str) -> Select[Any]:
+    near = func.unnest(values_named("ids", Id)).table_valued(sql_column("id", Id)).render_derived(name="near")
+    newest = select(*_COLUMNS).where(*where, _edge[end] == near.c.id).order_by(*_NEWEST).limit(_MOST)
     return select(edges := lateral(newest, name="edge")).select_from(near.join(edges, true()))
 
 
-def _by_membership(where: Conditions, end: str, ids: list[str], most: int) -> Select[Any]:
+@cache
+def _by_membership(where: Where, end: str) -> Select[Any]:
     """SQLite has no lateral join: for each entity, the edges whose rows are among its newest."""
-    near = func.json_each(values_of(Id, ids)).table_valued(sql_column("value", Text))
-    newest = select(_ROWID).where(*where, _edge[end] == near.c.value).order_by(*_NEWEST).limit(most)
+    near = func.json_each(values_named("ids", Id)).table_valued(sql_column("value", Text))
+    newest = select(_ROWID).where(*where, _edge[end] == near.c.value).order_by(*_NEWEST).limit(_MOST)
     its_own = literal_column("edge.rowid").in_(newest.correlate(near).scalar_subquery())
     return select(*(_chosen.c[column.name] for column in _COLUMNS)).select_from(near.join(_chosen, its_own))

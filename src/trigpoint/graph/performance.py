@@ -5,31 +5,23 @@ A substring filter looks through the distinct queries or pages; a period's total
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import asdict
+from functools import cached_property, lru_cache
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, Table, bindparam, func, select
 
 from trigpoint.graph.distinct_texts import texts_with
 from trigpoint.graph.filters import PerformanceFilter
-from trigpoint.graph.lists import among
+from trigpoint.graph.listing import Asked, Key, Listing, Where, counted, counted_rows, is_selective, rows_from, summed
+from trigpoint.graph.lists import among_named
 from trigpoint.graph.models import SearchPerformance, Shape
-from trigpoint.graph.paging import (
-    Key,
-    Listing,
-    Page,
-    PageRequest,
-    counted_rows,
-    pagination,
-    position,
-    rows_from,
-    scope_of,
-)
-from trigpoint.graph.queries import is_selective
-from trigpoint.graph.search_text import holds, unindexed
+from trigpoint.graph.paging import Page, PageRequest, pagination, position, scope_of
+from trigpoint.graph.search_text import can_match, contains, fold, unindexed
+from trigpoint.graph.state import State, state_of, total_of
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
-from trigpoint.graph.totals import total_of
 
-_GATHERED = 5000  # so many rows are counted and ordered sooner than it takes to find out whether to walk
+_GATHERED = 20_000  # so many rows are ordered in little more time than it takes to count them
 _row = search_performance.c
 LATEST = Listing(
     search_performance,
@@ -67,18 +59,20 @@ def list_performance(
     scope = scope_of("search-performance", project_id, chosen)
     at = position(request, scope, LATEST)
     matching = _Matching(connection, project_id, chosen)
-    if matching.by_dates_alone:
-        total = _counted_periods(connection, project_id, chosen)
-        rows, follows = rows_from(connection, LATEST, at, *matching.walked)
+    rows: list[RowMapping]
+    if matching.nothing:
+        total, rows, follows = 0, [], False
+    elif matching.by_dates_alone:
+        total = summed(connection, performance_count, matching.periods)
+        rows, follows = rows_from(connection, LATEST, at, matching.walked)
     elif matching.bound <= _GATHERED and not matching.by_text_alone:
-        total, rows, follows = counted_rows(connection, LATEST, at, LATEST.hits(*matching.gathered))
+        total, rows, follows = counted_rows(connection, LATEST, at, matching.gathered)
     else:
-        everything = _counted_periods(connection, project_id, PerformanceFilter())
-        total = total_of(connection, project_id, everything, chosen, matching.count)
-        if is_selective(total, everything, at):
-            rows, follows = rows_from(connection, LATEST, at, of=LATEST.hits(*matching.gathered))
+        total = matching.total()
+        if is_selective(total, matching.state.rows, at):
+            rows, follows = rows_from(connection, LATEST, at, matching.gathered, gathered=search_performance)
         else:
-            rows, follows = rows_from(connection, LATEST, at, *matching.walked)
+            rows, follows = rows_from(connection, LATEST, at, matching.walked)
     shapes = [SearchPerformance.of(row) for row in rows]
     return Page(shapes, pagination(at, total, rows, follows, scope, LATEST))
 
@@ -96,32 +90,35 @@ def compare_periods(
     return Comparison(label="of stored rows", first=a, second=b, change=change)
 
 
-def _counted_periods(connection: Connection, project_id: str, chosen: PerformanceFilter) -> int:
-    period = performance_count.c
-    where = [period.project_id == project_id]
-    if chosen.date_start is not None:
-        where.append(period.date_start >= chosen.date_start)
-    if chosen.date_end is not None:
-        where.append(period.date_end <= chosen.date_end)
-    return int(connection.execute(select(func.coalesce(func.sum(period.n), 0)).where(*where)).scalar_one())
-
-
 class _Matching:
-    """The rows that match, by conditions for a walk along the ordering, or for gathering them by their texts."""
+    """The rows that match, asked for by a walk along the ordering, or by gathering them by their texts."""
 
     def __init__(self, connection: Connection, project_id: str, chosen: PerformanceFilter) -> None:
         self.connection = connection
-        self.project_id = project_id
         self.chosen = chosen
+        self.project_id = project_id
         driven = search_query if chosen.query is not None else search_page if chosen.page_url is not None else None
         self.dictionary = None if chosen.entity_id is not None else driven
+        self.values: dict[str, Any] = {name: value for name, value in asdict(chosen).items() if value is not None}
+        self.values["project_id"] = project_id
+        for name in {"query", "page_url"} & self.values.keys():
+            self.values[name] = fold(self.values[name])
+
+    @property
+    def nothing(self) -> bool:
+        """A term that cannot match."""
+        return not all(can_match(term) for term in (self.chosen.query, self.chosen.page_url) if term is not None)
+
+    @cached_property
+    def state(self) -> State:
+        return state_of(self.connection, self.project_id, performance_count)
 
     @cached_property
     def texts(self) -> dict[str, int]:
         """Looked up once, and only when they are needed."""
         assert self.dictionary is not None
         term = self.chosen.query if self.dictionary is search_query else self.chosen.page_url
-        return texts_with(self.connection, self.dictionary, self.project_id, term or "")
+        return texts_with(self.connection, self.dictionary, self.state, term or "")
 
     @property
     def by_dates_alone(self) -> bool:
@@ -138,43 +135,61 @@ class _Matching:
         """No more rows than these have the texts; an entity is expected to have few."""
         return 0 if self.dictionary is None else sum(self.texts.values())
 
-    def count(self) -> int:
+    def total(self) -> int:
         if self.by_text_alone:
             return self.bound
-        rows = select(func.count()).select_from(search_performance).where(*self.gathered)
-        return int(self.connection.execute(rows).scalar_one())
+        return total_of(
+            self.connection,
+            self.state,
+            self.chosen,
+            lambda: counted(self.connection, search_performance, self.gathered),
+        )
 
-    @cached_property
-    def walked(self) -> list[ColumnElement[bool]]:
+    @property
+    def periods(self) -> Asked:
+        return Asked(_conditions(performance_count, frozenset(self.values)), self.values)
+
+    @property
+    def walked(self) -> Asked:
         """The texts are tested on the row itself."""
-        tests = ((_row.query_folded, self.chosen.query), (_row.page_folded, self.chosen.page_url))
-        return [*self._plain(), *(holds(own, term) for own, term in tests if term is not None)]
+        return Asked(_conditions(search_performance, frozenset(self.values)), self.values)
 
-    @cached_property
-    def gathered(self) -> list[ColumnElement[bool]]:
+    @property
+    def gathered(self) -> Asked:
         if self.dictionary is None:
             return self.walked
-        if self.dictionary is search_page:
-            return [*self._plain(), among(_row.page_url, self.texts)]
-        rest = [] if self.chosen.page_url is None else [holds(_row.page_folded, self.chosen.page_url)]
-        return [*self._plain(), among(_row.query, self.texts), *rest]
+        looked_up = "query" if self.dictionary is search_query else "page_url"
+        where = _conditions(search_performance, frozenset(self.values), looked_up)
+        return Asked(where, {**self.values, "texts": list(self.texts)})
 
-    def _plain(self) -> list[ColumnElement[bool]]:
-        where: list[ColumnElement[bool]] = [_row.project_id == self.project_id]
-        if self.chosen.entity_id is not None:
-            where = [unindexed(_row.project_id) == self.project_id, _row.entity_id == self.chosen.entity_id]
-        if self.chosen.date_start is not None:
-            where.append(_row.date_start >= self.chosen.date_start)
-        if self.chosen.date_end is not None:  # a period starts before it ends, which the index can use
-            where += [_row.date_start <= self.chosen.date_end, _row.date_end <= self.chosen.date_end]
-        return where
+
+@lru_cache(maxsize=256)
+def _conditions(of: Table, names: frozenset[str], looked_up: str | None = None) -> Where:
+    """On search rows or counted periods. The text of `looked_up` is one of `texts`, others are tested."""
+    c = of.c
+    conditions: list[ColumnElement[bool]] = []
+    if "entity_id" in names:
+        conditions = [unindexed(c.project_id) == bindparam("project_id"), c.entity_id == bindparam("entity_id")]
+    else:
+        conditions = [c.project_id == bindparam("project_id")]
+    if "date_start" in names:
+        conditions.append(c.date_start >= bindparam("date_start"))
+    if "date_end" in names:  # a period starts before it ends, which the index can use
+        conditions += [c.date_start <= bindparam("date_end"), c.date_end <= bindparam("date_end")]
+    for name, folded in (("query", "query_folded"), ("page_url", "page_folded")):
+        if name == looked_up:
+            conditions.append(among_named(c[name], "texts"))
+        elif name in names:
+            conditions.append(contains(c[folded], name))
+    return tuple(conditions)
 
 
 def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) -> Sums:
     """Clicks and impressions add up; the position is weighted by impressions, the rate is clicks over impressions."""
-    weighted = func.sum(_row.avg_position * _row.impressions)
-    columns = [func.count(_row.id), func.sum(_row.impressions), func.sum(_row.clicks), weighted]
-    found = connection.execute(select(*columns).where(*_Matching(connection, project_id, chosen).gathered)).one()
+    matching = _Matching(connection, project_id, chosen)
+    if matching.nothing:
+        return Sums(rows=0, impressions=0, clicks=0, ctr=None, avg_position=None)
+    found = connection.execute(_summing(matching.gathered.where), matching.gathered.values).one()
     impressions, clicks = int(found[1] or 0), int(found[2] or 0)
     return Sums(
         rows=found[0],
@@ -183,6 +198,12 @@ def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) ->
         ctr=clicks / impressions if impressions else None,
         avg_position=float(found[3]) / impressions if impressions else None,
     )
+
+
+@lru_cache(maxsize=64)
+def _summing(where: Where) -> Select[*tuple[Any, ...]]:
+    weighted = func.sum(_row.avg_position * _row.impressions)
+    return select(func.count(_row.id), func.sum(_row.impressions), func.sum(_row.clicks), weighted).where(*where)
 
 
 def _difference(before: float | None, after: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""Reads of projects, entities and blocks. Rows and total come from the connection's one snapshot.
+"""Reads of projects and entities. Rows and total come from the connection's one snapshot.
 
 A total without text is a sum of counters. A page is read along its ordering's index, or, when few rows match, by
 gathering those first: `is_selective` says which is cheaper.
@@ -6,50 +6,42 @@ gathering those first: `is_selective` says which is cheaper.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cache
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
     RowMapping,
-    Table,
+    Select,
+    Text,
+    bindparam,
     column,
-    func,
     literal_column,
     select,
     table,
 )
 
 from trigpoint.errors import GraphNotFound
-from trigpoint.graph.distinct_texts import texts_with
-from trigpoint.graph.filters import BlockFilter, EntityFilter
-from trigpoint.graph.lists import among
-from trigpoint.graph.models import Entity, Project, QuotableBlock
-from trigpoint.graph.paging import Key, Listing, Page, PageRequest, Position, pagination, position, rows_from, scope_of
-from trigpoint.graph.search_text import (
-    can_match,
-    contains,
-    fold,
-    gram_match,
-    has_grams,
-    holds,
-    term_grams,
-    unindexed,
+from trigpoint.graph.filters import EntityFilter
+from trigpoint.graph.listing import (
+    Asked,
+    Key,
+    Listing,
+    Position,
+    asked,
+    counted,
+    is_selective,
+    rows_from,
+    summed,
 )
-from trigpoint.graph.tables import (
-    block_count,
-    block_topic,
-    entity,
-    entity_count,
-    entity_text,
-    project,
-    quotable_block,
-)
-from trigpoint.graph.totals import total_of
+from trigpoint.graph.models import Entity, Project
+from trigpoint.graph.paging import Page, PageRequest, pagination, position, scope_of
+from trigpoint.graph.search_text import can_match, fold, gram_match, has_grams, term_grams
+from trigpoint.graph.state import state_of, total_of
+from trigpoint.graph.tables import entity, entity_count, entity_text, project
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID
-
-_FEW = 2500
 
 _ENTITY_COLUMNS = [c for c in entity.c if c.name not in ("seq", "folded")]
 PROJECTS = Listing(project, list(project.c), ["id"], (Key(project.c.slug), Key(project.c.id, is_id=True)))
@@ -59,22 +51,24 @@ ENTITIES = Listing(
     ["id"],
     (Key(entity.c.created_at, int, descending=True), Key(entity.c.id, descending=True, is_id=True)),
 )
-BLOCKS = Listing(
-    quotable_block,
-    list(quotable_block.c),
-    ["id"],
-    (Key(quotable_block.c.created_at, int, descending=True), Key(quotable_block.c.id, descending=True, is_id=True)),
-)
 _entity_gram = table("entity_gram", column("rowid"))
+_MATCHES: ColumnElement[bool] = literal_column("entity_gram").bool_op("MATCH")(bindparam("grams", type_=Text()))
+_HAS_GRAMS = has_grams(entity_text, "grams")
+_SAME_ROW = entity_text.c.seq == _entity_gram.c.rowid
 
 
 def project_named(connection: Connection, *, project_id: str | None = None, slug: str | None = None) -> str:
     """The id of an existing project. Raises GraphNotFound, always in the same words (G4)."""
-    where = project.c.id == project_id if project_id is not None else project.c.slug == slug
-    found = connection.execute(select(project.c.id).where(where)).scalar()
+    by, value = ("id", project_id) if project_id is not None else ("slug", slug)
+    found = connection.execute(_project_by(by), {"value": value}).scalar()
     if found is None:
         raise GraphNotFound("Project not found")
     return str(found)
+
+
+@cache
+def _project_by(name: str) -> Select[Any]:
+    return select(project.c.id).where(project.c[name] == bindparam("value"))
 
 
 def project_of_cookie(connection: Connection, project_id: str) -> str:
@@ -89,9 +83,9 @@ def list_projects(connection: Connection, request: PageRequest, *, only: str | N
     """All projects, or `only` one of them: what a bridge pinned to a project may show."""
     scope = scope_of("projects", only, None)
     at = position(request, scope, PROJECTS)
-    where = [project.c.id == only] if only is not None else []
-    total = _count(connection, project, *where)
-    rows, follows = rows_from(connection, PROJECTS, at, *where)
+    wanted = asked(project, {"id": only})
+    total = counted(connection, project, wanted)
+    rows, follows = rows_from(connection, PROJECTS, at, wanted)
     return Page([Project.of(row) for row in rows], pagination(at, total, rows, follows, scope, PROJECTS))
 
 
@@ -108,8 +102,8 @@ def list_entities(connection: Connection, project_id: str, chosen: EntityFilter,
     scope = scope_of("entities", project_id, chosen)
     at = position(request, scope, ENTITIES)
     if chosen.search is None:
-        total = _counted_entities(connection, project_id, chosen)
-        rows, follows = rows_from(connection, ENTITIES, at, *_entity_conditions(entity, project_id, chosen))
+        total = summed(connection, entity_count, asked(entity_count, _columns(project_id, chosen)))
+        rows, follows = rows_from(connection, ENTITIES, at, asked(entity, _indexed(project_id, chosen)))
     elif can_match(chosen.search):
         total, rows, follows = _entities_with(connection, project_id, chosen, chosen.search, at)
     else:
@@ -120,125 +114,48 @@ def list_entities(connection: Connection, project_id: str, chosen: EntityFilter,
 def _entities_with(
     connection: Connection, project_id: str, chosen: EntityFilter, term: str, at: Position
 ) -> tuple[int, list[RowMapping], bool]:
-    everything = _counted_entities(connection, project_id, EntityFilter())
+    state = state_of(connection, project_id, entity_count)
     folded = fold(term)
-    grams = term_grams(folded)
-    matching = [*_entity_conditions(entity_text, project_id, chosen), contains(entity_text.c.folded, folded)]
-    matching += _with_grams(connection, project_id, grams)
+    matching = asked(entity_text, _columns(project_id, chosen), folded=folded)
+    if grams := term_grams(folded):
+        matching = _narrowed_by_grams(connection, matching, project_id, grams)
 
     def count() -> int:
         if chosen == EntityFilter(search=term) and grams == [folded]:  # what has the gram contains the term
-            return _count_with_gram(connection, project_id, folded)
-        return _count(connection, entity_text, *matching)
+            return counted(connection, *_with_gram(connection, project_id, folded))
+        return counted(connection, entity_text, matching)
 
-    total = total_of(connection, project_id, everything, chosen, count)
-    if is_selective(total, everything, at):
-        return total, *rows_from(connection, ENTITIES, at, of=ENTITIES.hits(*matching, of=entity_text))
-    walked = [*_entity_conditions(entity, project_id, chosen), contains(entity.c.folded, folded)]
-    return total, *rows_from(connection, ENTITIES, at, *walked)
-
-
-def list_blocks(
-    connection: Connection, project_id: str, chosen: BlockFilter, request: PageRequest
-) -> Page[QuotableBlock]:
-    scope = scope_of("blocks", project_id, chosen)
-    at = position(request, scope, BLOCKS)
-    everything = _counted_blocks(connection, project_id, None)
-    topics = None if chosen.topic_tag is None else texts_with(connection, block_topic, project_id, chosen.topic_tag)
-    gathered = _block_conditions(project_id, chosen)
-    if topics is not None:
-        gathered.append(among(quotable_block.c.topic_tag, topics))
-    by_counter = chosen == BlockFilter(claim_type=chosen.claim_type)
-    if by_counter:
-        total = _counted_blocks(connection, project_id, chosen.claim_type)
-    elif topics is not None and chosen == BlockFilter(topic_tag=chosen.topic_tag):
-        total = sum(topics.values())
-    else:
-        total = total_of(
-            connection, project_id, everything, chosen, lambda: _count(connection, quotable_block, *gathered)
-        )
-    if not by_counter and chosen.entity_id is None and is_selective(total, everything, at):
-        rows, follows = rows_from(connection, BLOCKS, at, of=BLOCKS.hits(*gathered))
-    else:
-        walked = _block_conditions(project_id, chosen, walking=True)
-        if chosen.topic_tag is not None:
-            walked.append(holds(quotable_block.c.topic_folded, chosen.topic_tag))
-        rows, follows = rows_from(connection, BLOCKS, at, *walked)
-    shapes = [QuotableBlock.of(row) for row in rows]
-    return Page(shapes, pagination(at, total, rows, follows, scope, BLOCKS))
+    total = total_of(connection, state, chosen, count)
+    if is_selective(total, state.rows, at):
+        return total, *rows_from(connection, ENTITIES, at, matching, gathered=entity_text)
+    return total, *rows_from(connection, ENTITIES, at, asked(entity, _indexed(project_id, chosen), folded=folded))
 
 
-def is_selective(total: int, everything: int, at: Position) -> bool:
-    """Gathering costs `total` rows; walking the ordering costs about `wanted * everything / total` of them.
-
-    That is an average: where what matches is old, a walk passes everything newer. So a few thousand are gathered anyway.
-    """
-    wanted = at.offset + at.limit + 1
-    return total <= _FEW or total * total < wanted * everything
-
-
-def _count(connection: Connection, counted: FromClause, *where: ColumnElement[bool]) -> int:
-    return int(connection.execute(select(func.count()).select_from(counted).where(*where)).scalar_one())
-
-
-def _summed(connection: Connection, counter: Table, *where: ColumnElement[bool]) -> int:
-    return int(connection.execute(select(func.coalesce(func.sum(counter.c.n), 0)).where(*where)).scalar_one())
-
-
-def _counted_entities(connection: Connection, project_id: str, chosen: EntityFilter) -> int:
-    wanted = {"entity_type": chosen.entity_type, "status": chosen.status, "concept_kind": chosen.concept_kind}
-    where = [entity_count.c[name] == value for name, value in wanted.items() if value is not None]
-    return _summed(connection, entity_count, entity_count.c.project_id == project_id, *where)
-
-
-def _counted_blocks(connection: Connection, project_id: str, claim_type: str | None) -> int:
-    where = [block_count.c.claim_type == claim_type] if claim_type is not None else []
-    return _summed(connection, block_count, block_count.c.project_id == project_id, *where)
-
-
-def _entity_conditions(of: Table, project_id: str, chosen: EntityFilter) -> list[ColumnElement[bool]]:
-    if chosen.concept_kind is not None and chosen.entity_type == "concept":
-        chosen = replace(chosen, entity_type=None)  # a kind implies it, and the kind has the narrower index
-    wanted = {
+def _columns(project_id: str, chosen: EntityFilter) -> dict[str, str | None]:
+    return {
         "project_id": project_id,
         "entity_type": chosen.entity_type,
         "status": chosen.status,
         "concept_kind": chosen.concept_kind,
     }
-    return [of.c[name] == value for name, value in wanted.items() if value is not None]
 
 
-def _with_grams(connection: Connection, project_id: str, grams: list[str]) -> list[ColumnElement[bool]]:
-    if not grams:
-        return []
+def _indexed(project_id: str, chosen: EntityFilter) -> dict[str, str | None]:
+    """A kind is one of concepts, and has the narrower index."""
+    columns = _columns(project_id, chosen)
+    if chosen.concept_kind is not None and chosen.entity_type == "concept":
+        columns["entity_type"] = None
+    return columns
+
+
+def _narrowed_by_grams(connection: Connection, matching: Asked, project_id: str, grams: list[str]) -> Asked:
     if connection.dialect.name == "postgresql":
-        return [has_grams(project_id, entity_text, grams)]
-    return [entity_text.c.seq == _entity_gram.c.rowid, _match(project_id, grams)]
+        return matching.narrowed(_HAS_GRAMS, grams=[project_id + gram for gram in grams])
+    return matching.narrowed(_SAME_ROW, _MATCHES, grams=gram_match(project_id, grams))
 
 
-def _count_with_gram(connection: Connection, project_id: str, gram: str) -> int:
-    """Counted in the index alone."""
+def _with_gram(connection: Connection, project_id: str, gram: str) -> tuple[FromClause, Asked]:
+    """What has the gram, in the index alone."""
     if connection.dialect.name == "postgresql":
-        return _count(connection, entity_text, has_grams(project_id, entity_text, [gram]))
-    return _count(connection, _entity_gram, _match(project_id, [gram]))
-
-
-def _match(project_id: str, grams: list[str]) -> ColumnElement[bool]:
-    matches: ColumnElement[bool] = literal_column("entity_gram").bool_op("MATCH")(gram_match(project_id, grams))
-    return matches
-
-
-def _block_conditions(project_id: str, chosen: BlockFilter, *, walking: bool = False) -> list[ColumnElement[bool]]:
-    """Everything but the topic."""
-    block = quotable_block.c
-    until = unindexed(block.verified_until) if walking else block.verified_until
-    where: list[ColumnElement[bool]] = [block.project_id == project_id]
-    if chosen.entity_id is not None:
-        where.append(block.entity_id == chosen.entity_id)
-    if chosen.claim_type is not None:
-        where.append(block.claim_type == chosen.claim_type)
-    if chosen.verified_from is not None:
-        where.append(until >= chosen.verified_from)
-    if chosen.verified_to is not None:
-        where.append(until <= chosen.verified_to)
-    return where
+        return entity_text, Asked((_HAS_GRAMS,), {"grams": [project_id + gram]})
+    return _entity_gram, Asked((_MATCHES,), {"grams": gram_match(project_id, [gram])})

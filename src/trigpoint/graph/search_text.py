@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Text, false
+from sqlalchemy import ColumnElement, FromClause, Text, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from trigpoint.graph.lists import Condition, values_of
+from trigpoint.graph.lists import Condition, values_named
 
 SEPARATOR = "\n"  # stands between title and slug; neither can hold it
 
@@ -40,11 +40,12 @@ def gram_words(project_id: str, folded: str) -> str:
 
 
 def term_grams(folded: str) -> list[str]:
-    """The grams that a text must have to contain the term; none for a single character."""
+    """Grams that together are the term, which a text must have to contain it; none for a single character."""
     size = min(len(folded), 3)
     if size < 2:
         return []
-    return sorted({folded[i : i + size] for i in range(len(folded) - size + 1)})
+    last = len(folded) - size
+    return sorted({folded[i : i + size] for i in (*range(0, last, size), last)})
 
 
 def gram_match(project_id: str, grams: list[str]) -> str:
@@ -57,34 +58,32 @@ def _word(project_id: str, gram: str) -> str:
     return "p" + project_id.replace("-", "") + gram.encode("utf-8", "surrogatepass").hex()
 
 
-class contains(Condition):  # noqa: N801  reads as SQL
-    """`contains(column, term)`: the term stands in the text, character by character."""
-
+class _Contains(Condition):
     inherit_cache = True
 
 
-@compiles(contains, "sqlite")
+def contains(text: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """The term of this name stands in the text, character by character; both are folded."""
+    return _Contains(text, bindparam(name, type_=Text()))
+
+
+@compiles(_Contains, "sqlite")
 def _instr(element: Any, compiler: Any, **kw: Any) -> str:
     return f"instr({compiler.process(element.clauses, **kw)}) > 0"
 
 
-@compiles(contains, "postgresql")
+@compiles(_Contains, "postgresql")
 def _strpos(element: Any, compiler: Any, **kw: Any) -> str:
     return f"strpos({compiler.process(element.clauses, **kw)}) > 0"
-
-
-def holds(folded: ColumnElement[str], term: str) -> ColumnElement[bool]:
-    """The folded text contains the term, as a client wrote it."""
-    return contains(folded, fold(term)) if can_match(term) else false()
 
 
 class _HasGrams(Condition):
     inherit_cache = True
 
 
-def has_grams(project_id: str, texts: FromClause, grams: list[str]) -> ColumnElement[bool]:
-    """On PostgreSQL: texts of the project that have all of these grams, looked up in the GIN index on `graph_grams`."""
-    return _HasGrams(texts.c.project_id, texts.c.folded, values_of(Text(), [project_id + gram for gram in grams]))
+def has_grams(texts: FromClause, name: str) -> ColumnElement[bool]:
+    """On PostgreSQL: texts that have all grams given by this name, looked up in the GIN index on `graph_grams`."""
+    return _HasGrams(texts.c.project_id, texts.c.folded, values_named(name, Text()))
 
 
 @compiles(_HasGrams, "postgresql")

@@ -2,7 +2,7 @@
 
 Moments are milliseconds since 1970 (UTC), so that order and print are exact everywhere. Text that is sorted has the
 collation "C" on PostgreSQL, the order of code points, which is SQLite's own. Triggers keep what can be derived (see
-`migrations/derived.py`): `entity_text`, and the tables with a column `n`, so that a total is a sum of a few rows.
+`migrations/triggers.py`): `entity_text`, and the tables with a column `n`, so that a total is a sum of a few rows.
 """
 
 from __future__ import annotations

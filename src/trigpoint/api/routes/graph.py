@@ -23,6 +23,7 @@ from trigpoint.api.graph_access import GraphAccess, json_response, on_error
 from trigpoint.config import Settings
 from trigpoint.errors import GraphBadRequest, StoreUnavailable, TrigpointError, shorten
 from trigpoint.graph import queries, writes
+from trigpoint.graph.blocks import list_blocks
 from trigpoint.graph.filters import (
     BlockFilter,
     EntityFilter,
@@ -231,7 +232,7 @@ def _blocks(request: Request, connection: Connection) -> Answer:
     params = request.query_params
     fields = parse_fields(params, QuotableBlock.json_fields())
     chosen, page = BlockFilter.parse(params), PageRequest.parse(params)
-    return _listed(queries.list_blocks(connection, _project(request, connection), chosen, page), fields)
+    return _listed(list_blocks(connection, _project(request, connection), chosen, page), fields)
 
 
 # --- writes -----------------------------------------------------------------------------------

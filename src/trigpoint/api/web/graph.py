@@ -18,6 +18,7 @@ from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page
 from trigpoint.errors import StoreUnavailable, shorten
 from trigpoint.graph import queries
+from trigpoint.graph.blocks import list_blocks
 from trigpoint.graph.filters import BlockFilter, EntityFilter, GraphFilter, check_uuid, optional_uuid
 from trigpoint.graph.models import Project
 from trigpoint.graph.neighbourhood import Caps, entity_graph
@@ -61,9 +62,7 @@ async def entity(request: Request) -> Response:
         _, project = _project(connection, asked)
         entity_id = check_uuid(request.path_params["entity_id"], "entityId")
         found = entity_graph(connection, project, entity_id, GraphFilter(depth=int(depth)), _DRAWN)
-        blocks = queries.list_blocks(
-            connection, project, BlockFilter(entity_id=entity_id), PageRequest(1, _MOST_BLOCKS)
-        )
+        blocks = list_blocks(connection, project, BlockFilter(entity_id=entity_id), PageRequest(1, _MOST_BLOCKS))
         return {"project": project, "graph": found, "blocks": blocks.items}
 
     seen = await _read(request, read)
