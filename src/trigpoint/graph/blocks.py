@@ -16,7 +16,7 @@ from trigpoint.graph.listing import (
     Listing,
     Position,
     Where,
-    asked,
+    ask_for,
     counted,
     is_selective,
     rows_from,
@@ -45,8 +45,8 @@ def list_blocks(
     at = position(request, scope, BLOCKS)
     if chosen == BlockFilter(claim_type=chosen.claim_type):
         columns = {"project_id": project_id, "claim_type": chosen.claim_type}
-        total = summed(connection, block_count, asked(block_count, columns))
-        rows, follows = rows_from(connection, BLOCKS, at, asked(quotable_block, columns))
+        total = summed(connection, block_count, ask_for(block_count, columns))
+        rows, follows = rows_from(connection, BLOCKS, at, ask_for(quotable_block, columns))
     elif chosen.topic_tag is None or can_match(chosen.topic_tag):
         total, rows, follows = _chosen_blocks(connection, project_id, chosen, at)
     else:

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from trigpoint.graph.search_text import contains
 
-_FEW = 2500
+_FEW = 2500  # rows: so many are always gathered
 Where = tuple[ColumnElement[bool], ...]
 
 
@@ -74,7 +74,7 @@ class Asked:
         return Asked((*self.where, *where), {**self.values, **values})
 
 
-def asked(of: Table, columns: Mapping[str, Any], **terms: str) -> Asked:
+def ask_for(of: Table, columns: Mapping[str, Any], **terms: str) -> Asked:
     """Columns have the values that are given, texts contain the terms."""
     values = {name: value for name, value in columns.items() if value is not None}
     return Asked(_conditions(of, tuple(values), tuple(terms)), {**values, **terms})

@@ -30,7 +30,7 @@ from trigpoint.graph.listing import (
     Key,
     Listing,
     Position,
-    asked,
+    ask_for,
     counted,
     is_selective,
     rows_from,
@@ -83,7 +83,7 @@ def list_projects(connection: Connection, request: PageRequest, *, only: str | N
     """All projects, or `only` one of them: what a bridge pinned to a project may show."""
     scope = scope_of("projects", only, None)
     at = position(request, scope, PROJECTS)
-    wanted = asked(project, {"id": only})
+    wanted = ask_for(project, {"id": only})
     total = counted(connection, project, wanted)
     rows, follows = rows_from(connection, PROJECTS, at, wanted)
     return Page([Project.of(row) for row in rows], pagination(at, total, rows, follows, scope, PROJECTS))
@@ -102,8 +102,8 @@ def list_entities(connection: Connection, project_id: str, chosen: EntityFilter,
     scope = scope_of("entities", project_id, chosen)
     at = position(request, scope, ENTITIES)
     if chosen.search is None:
-        total = summed(connection, entity_count, asked(entity_count, _columns(project_id, chosen)))
-        rows, follows = rows_from(connection, ENTITIES, at, asked(entity, _indexed(project_id, chosen)))
+        total = summed(connection, entity_count, ask_for(entity_count, _columns(project_id, chosen)))
+        rows, follows = rows_from(connection, ENTITIES, at, ask_for(entity, _indexed(project_id, chosen)))
     elif can_match(chosen.search):
         total, rows, follows = _entities_with(connection, project_id, chosen, chosen.search, at)
     else:
@@ -116,7 +116,7 @@ def _entities_with(
 ) -> tuple[int, list[RowMapping], bool]:
     state = state_of(connection, project_id, entity_count)
     folded = fold(term)
-    matching = asked(entity_text, _columns(project_id, chosen), folded=folded)
+    matching = ask_for(entity_text, _columns(project_id, chosen), folded=folded)
     if grams := term_grams(folded):
         matching = _narrowed_by_grams(connection, matching, project_id, grams)
 
@@ -128,7 +128,7 @@ def _entities_with(
     total = total_of(connection, state, chosen, count)
     if is_selective(total, state.rows, at):
         return total, *rows_from(connection, ENTITIES, at, matching, gathered=entity_text)
-    return total, *rows_from(connection, ENTITIES, at, asked(entity, _indexed(project_id, chosen), folded=folded))
+    return total, *rows_from(connection, ENTITIES, at, ask_for(entity, _indexed(project_id, chosen), folded=folded))
 
 
 def _columns(project_id: str, chosen: EntityFilter) -> dict[str, str | None]:
