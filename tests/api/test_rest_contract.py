@@ -560,6 +560,36 @@ def test_a_later_upload_supersedes_and_says_so(nppf: httpx.Client) -> None:
     }
 
 
+def test_a_revision_may_end_on_the_last_day_that_there_is(nppf: httpx.Client) -> None:
+    """E3: nothing comes after it, so that no gap is to be warned of."""
+    upload(nppf, version_label="September 2023", effective_from="2023-09-01")
+    answer = upload(nppf, effective_to="9999-12-31")
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["effective_to"] == "9999-12-31"
+    assert "warning" not in answer.json()["side_effects"]
+
+
+@pytest.mark.parametrize("broken", ["trigpoint.api.uploads._move", "trigpoint.jobs.queue.Queue.enqueue"])
+def test_an_upload_that_breaks_off_gives_the_predecessor_its_dates_back(
+    nppf: httpx.Client, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P5: at once, and not when the revision's hold has run out."""
+    upload(nppf, version_label="September 2023", effective_from="2023-09-01")
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(broken, fail)
+        assert error(upload(nppf), 500)["code"] == "internal_error"
+    new, old = nppf.get("/api/v1/policies/NPPF").json()["revisions"]
+    assert (new["revision_id"], new["status"]) == ("rev_NPPF_2024_12", "failed")
+    assert (old["status"], old["effective_to"]) == ("processing", None)
+    this = nppf.get("/api/v1/policies/NPPF/revisions/rev_NPPF_2024_12").json()
+    assert this["error"] == "The upload broke off on our side. Upload the file again"
+    assert upload(nppf).status_code == 202
+
+
 def test_a_409_changes_nothing(nppf: httpx.Client, data_dir: Path) -> None:
     """P5"""
     upload(nppf)

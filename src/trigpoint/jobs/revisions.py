@@ -9,6 +9,8 @@ import asyncio
 import logging
 import re
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from trigpoint.errors import (
     JobLostRevision,
     PolicyNotFound,
     PolicyServerFailed,
+    RegistryUnavailable,
     RevisionNotFound,
     ToolFailed,
     UnsafePath,
@@ -36,6 +39,7 @@ log = logging.getLogger(__name__)
 
 KIND = "policy_ingestion"
 GIVEN_UP = "Ingestion was interrupted three times and has been given up. Reindex the revision to try again"
+BROKE_OFF = "The upload broke off on our side. Upload the file again"
 _LONGEST_STOP_SECONDS = 15.0
 _PHASES = {"read": "extracting", "embedded": "embedding", "stored": "storing"}
 _SAID = re.compile(r"(read|embedded|stored) ([0-9]{1,9}) ", re.ASCII)
@@ -50,6 +54,17 @@ async def queue_ingestion(queue: Queue, revision: Revision, job_id: str, *, rein
     payload = {"source": revision.source, "revision_id": revision.revision_id, "reindex": reindex}
     holds = _holds(revision.source, revision.revision_id)
     return await queue.enqueue(job_id, KIND, payload, holds=holds, request_id=request_id)
+
+
+@asynccontextmanager
+async def failed_unless_queued(registry: PolicyRegistry, revision: Revision, job_id: str) -> AsyncIterator[None]:
+    """Whatever breaks off between a revision's creation and its job fails it: its predecessor returns at once (P5)."""
+    try:
+        yield
+    except BaseException:
+        with suppress(RegistryUnavailable):  # the worker finds it without a job, once its hold has run out
+            await asyncio.shield(registry.mark_failed(revision.source, revision.revision_id, BROKE_OFF, job_id=job_id))
+        raise
 
 
 async def queue_reindex(

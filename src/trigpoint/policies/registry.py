@@ -380,7 +380,7 @@ def _side_effects(reply: dict[str, Any], effective_to: date | None) -> SideEffec
         return None
     older = reply["superseded"]
     warning = None
-    if effective_to is not None:
+    if effective_to is not None and effective_to < date.max:  # no day comes after the last one
         warning = (
             f"No revision will be in force from {(effective_to + ONE_DAY).isoformat()} on: "
             f"{older['revision_id']}, which had no end, now ends on {older['effective_to']}"

@@ -61,8 +61,9 @@ async def upload_revision(
             file_size_bytes=upload.size,
             job_id=job_id,
         )
-        await upload.keep_for(revision.revision_id)
-    await jobs.queue_ingestion(use.queue, revision, job_id, reindex=False, request_id=request_id.get())
+        async with jobs.failed_unless_queued(use.registry, revision, job_id):
+            await upload.keep_for(revision.revision_id)
+            await jobs.queue_ingestion(use.queue, revision, job_id, reindex=False, request_id=request_id.get())
     this = f"/api/v1/policies/{source}/revisions/{revision.revision_id}"
     return RevisionAccepted(
         source=source,
