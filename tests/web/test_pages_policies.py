@@ -76,6 +76,18 @@ def test_a_day_that_is_none_is_refused(policy_site: httpx.Client) -> None:
     assert policy_site.get("/policies?date=1900-01-01").text.count("Not yet in force") == 1
 
 
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_the_first_and_the_last_day_that_there_are_can_be_asked_for(policy_site: httpx.Client, day: str) -> None:
+    """E3: also where a revision ends on the last one."""
+    assert policy_site.get(f"/policies?date={day}").status_code == 200
+    this = "/api/v1/policies/NPPF/revisions/rev_NPPF_2024_12"
+    assert policy_site.patch(this, json={"effective_to": "9999-12-31"}).status_code == 200
+    for path in (f"/policies?date={day}", "/policies", "/policies/NPPF"):
+        answer = policy_site.get(path)
+        assert answer.status_code == 200
+        assert "to 9999-12-31" in answer.text
+
+
 def test_a_policy_shows_its_revisions_and_the_forms(policy_site: httpx.Client) -> None:
     shown = policy_site.get("/policies/NPPF").text
     assert "5 September 2023" in shown

@@ -52,7 +52,7 @@ def draw_timeline(policies: Sequence[Policy], day: date, today: date) -> Timelin
     """Which revision answers for which days, one row a policy; the chosen day is a line across."""
     spans = [span for policy in policies for span in policy.timeline]
     first = min([span.start for span in spans] + [day, today])
-    last = max([span.end or span.start for span in spans] + [day, today]) + timedelta(days=200)
+    last = _later(max([span.end or span.start for span in spans] + [day, today]), 200)
     begin = date(first.year, 1, 1)
 
     def x(when: date) -> float:
@@ -64,7 +64,7 @@ def draw_timeline(policies: Sequence[Policy], day: date, today: date) -> Timelin
         y = _TOP + index * _ROW
         bars = []
         for span in policy.timeline:
-            start, end = x(span.start), x(span.end + timedelta(days=1)) if span.end else _WIDTH - 4
+            start, end = x(span.start), x(_later(span.end, 1)) if span.end else _WIDTH - 4
             width = max(round(end - start - 2, 1), 3)
             label = span.revision.version_label
             until = f"to {span.end}" if span.end else "with no end"
@@ -75,6 +75,11 @@ def draw_timeline(policies: Sequence[Policy], day: date, today: date) -> Timelin
     step = max(1, math.ceil(len(years) / 10))
     ticks = tuple(Tick(x(date(year, 1, 1)), str(year)) for year in years if (year - begin.year) % step == 0)
     return Timeline(_WIDTH, _TOP + len(rows) * _ROW + 22, tuple(rows), ticks, x(day))
+
+
+def _later(when: date, days: int) -> date:
+    """So many days later, or the last day that there is."""
+    return when + timedelta(days=min(days, (date.max - when).days))
 
 
 def _fitting(label: str, width: float) -> str:
