@@ -52,7 +52,8 @@ async def run_sites(
 ) -> None:
     """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises what keeps a site from starting.
 
-    `beside` run for as long as the sites do, and end when their event is set; `ready` is awaited once all listen.
+    `ready` is awaited once all listen. `beside` run from its end for as long as the sites do, and end when their event
+    is set: no job is taken up before what it needs is in place.
     """
     try:
         await _run(sites, beside, ready)
@@ -85,8 +86,8 @@ async def _run(sites: Sequence[Site], beside: Sequence[Beside], ready: Callable[
         for site in sites:
             log.info("%s on http://%s:%d%s", site.name, site.host, site.port, _reach(site))
         tasks = [asyncio.create_task(server.serve(sockets=server.sockets_given)) for server in servers]
-        tasks += [asyncio.ensure_future(run(stopping)) for run in beside]
         greeting = asyncio.ensure_future(ready()) if ready else None
+        tasks += [asyncio.create_task(_run_after(greeting, run, stopping)) for run in beside]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -96,6 +97,15 @@ async def _run(sites: Sequence[Site], beside: Sequence[Beside], ready: Callable[
             if greeting is not None:
                 greeting.cancel()
         await asyncio.gather(*tasks)
+
+
+async def _run_after(greeting: asyncio.Future[None] | None, run: Beside, stopping: asyncio.Event) -> None:
+    if greeting is not None:
+        await asyncio.wait({greeting})
+        if stopping.is_set():
+            return
+        greeting.result()
+    await run(stopping)
 
 
 def _first(group: BaseException) -> BaseException:

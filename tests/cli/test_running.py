@@ -1,0 +1,74 @@
+"""Sites and what runs beside them: in which order they start, and how they stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from trigpoint.cli.running import Site, run_sites
+
+
+@pytest.fixture
+def site(free_port: Callable[[], int]) -> Site:
+    async def answer(_: object) -> PlainTextResponse:
+        return PlainTextResponse("here")
+
+    return Site("test", Starlette(routes=[Route("/", answer)]), "127.0.0.1", free_port(), auth_on=False)
+
+
+def stop() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def answered(site: Site) -> str:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        return (await client.get(f"http://{site.host}:{site.port}/")).text
+
+
+async def test_a_site_answers_while_things_are_made_ready_and_the_worker_starts_after_that(site: Site) -> None:
+    """No review is taken up while the policies are still being loaded."""
+    happened: list[str] = []
+
+    async def ready() -> None:
+        happened.append(await answered(site))
+        await asyncio.sleep(0.2)
+        happened.append("ready")
+
+    async def worker(stopping: asyncio.Event) -> None:
+        happened.append("worker")
+        stop()
+        await stopping.wait()
+        happened.append("worker stopped")
+
+    await run_sites([site], [worker], ready)
+    assert happened == ["here", "ready", "worker", "worker stopped"]
+
+
+async def test_a_stop_while_things_are_made_ready_starts_no_worker(site: Site) -> None:
+    async def ready() -> None:
+        stop()
+        await asyncio.sleep(60)
+
+    async def worker(_: asyncio.Event) -> None:
+        pytest.fail("the worker was started")
+
+    await asyncio.wait_for(run_sites([site], [worker], ready), 10)
+
+
+async def test_what_keeps_things_from_getting_ready_ends_the_run(site: Site) -> None:
+    async def ready() -> None:
+        raise RuntimeError("no policies")
+
+    async def worker(_: asyncio.Event) -> None:
+        pytest.fail("the worker was started")
+
+    with pytest.raises(RuntimeError, match="no policies"):
+        await run_sites([site], [worker], ready)
