@@ -192,7 +192,7 @@ class Settings(BaseSettings):
 
     def chroma_dir(self, store: Literal["documents", "policies"]) -> Path:
         """Each store has a folder of its own below `CHROMA_PERSIST_DIR` (E8)."""
-        return (self.chroma_persist_dir or self.data_dir / "chroma").absolute() / store
+        return (self.chroma_persist_dir or self.data_dir / "chroma").expanduser().absolute() / store
 
     @cached_property
     def rest_keys(self) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ class Settings(BaseSettings):
     @property
     def mcp_token(self) -> str | None:
         """`MCP_API_KEY` in the clear, for whoever sends or checks it; None where auth is off."""
-        return (self.mcp_api_key.get_secret_value() or None) if self.mcp_api_key else None
+        return (self.mcp_api_key.get_secret_value().strip() or None) if self.mcp_api_key else None
 
     def bind_host(self, *, auth_on: bool) -> str:
         """Loopback unless auth is on or `HOST` says otherwise (E7)."""

@@ -80,7 +80,7 @@ class SearchAnswer(Answer):
 
 class SectionInput(ToolInput):
     source: Slug = Field(description="Policy source slug, e.g. LTN_1_20")
-    section_ref: Words = Field(description="Section reference, e.g. Chapter 5, Table 5-2, Para 116, Policy SLE 4")
+    section_ref: Words = Field(description="Section reference, e.g. Chapter 5, Table 5-2, Para 116, Policy SLE4")
     revision_id: RevisionId | None = Field(
         None, description="Revision ID. By default the revision in force today, else the latest"
     )
@@ -244,7 +244,7 @@ TOOLS = (
     Tool(
         "get_policy_section",
         "Read one section of a policy whole, by its reference as search results show it (Chapter 5, Section 11.1, "
-        "Table 5-2, Para 116, Policy SLE 4), from the revision in force today or the one given.",
+        "Table 5-2, Para 116, Policy SLE4), from the revision in force today or the one given.",
         SectionInput,
         SectionAnswer,
         get_policy_section,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import math
+import re
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -53,11 +55,14 @@ class Call:
         self._stopping = stopping or threading.Event()
         self._loop = asyncio.get_running_loop()
         self._latest: tuple[float, float | None, str | None] | None = None
+        self._sent = -math.inf
         self._pump: asyncio.Task[None] | None = None
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the client how far the work is; nothing happens where it did not ask for that."""
-        await self._send_progress(done, total, message)
+        """Tell the client how far the work is; nothing happens where it did not ask for that, or knows it already."""
+        if done > self._sent:  # MCP: the value must grow with each notification
+            self._sent = done
+            await self._send_progress(done, total, message)
 
     def report(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """The same from a worker thread: never waits, and a newer report replaces one that is not sent yet."""
@@ -79,7 +84,7 @@ class Call:
     async def _send_latest(self) -> None:
         while self._latest is not None and not self._cancelled.is_set():
             latest, self._latest = self._latest, None
-            await self._send_progress(*latest)
+            await self.progress(*latest)
 
     async def flush(self) -> None:
         """Progress goes out before the result does."""
@@ -119,7 +124,7 @@ class Tool:
     def parse(self, arguments: Mapping[str, Any] | None) -> BaseModel:
         """The arguments as the input model. Raises InvalidInput naming each argument that is wrong."""
         try:
-            return self.input.model_validate_json(json.dumps(arguments or {}), strict=True)
+            return self.input.model_validate_json(json.dumps(_whole_numbers(arguments or {})), strict=True)
         except ValidationError as error:
             problems = [_explain(problem) for problem in error.errors(include_url=False, include_context=False)]
         except (ValueError, RecursionError):
@@ -162,6 +167,15 @@ def _object_schema(schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {}, **schema}
 
 
+def _whole_numbers(value: Any) -> Any:
+    """To JSON Schema `2.0` is an integer."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    return [_whole_numbers(item) for item in value] if isinstance(value, list) else value
+
+
 def _explain(problem: Any) -> str:
     where = ".".join(str(part) for part in problem["loc"])
     match problem["type"]:
@@ -173,5 +187,7 @@ def _explain(problem: Any) -> str:
             return "the arguments cannot be read as JSON"
     reason = problem["msg"].removeprefix("Value error, ")
     value = problem["input"]
+    if isinstance(value, str):
+        reason = re.sub(r"item(s?) after validation", r"character\1", reason)
     shown = shorten(json.dumps(value)) if isinstance(value, bool | int | float | list | dict) else shorten(repr(value))
     return f"'{where}': {reason[0].lower() + reason[1:]} (got {shown})"

@@ -39,7 +39,7 @@ class PolicyIngest:
         self, settings: Settings, passages: PolicyChromaClient, processor: DocumentProcessor | None = None
     ) -> None:
         self.passages = passages
-        self.processor = processor or DocumentProcessor(settings)
+        self.processor = processor or DocumentProcessor(settings.model_copy(update={"enable_ocr": True}))
         self._roots = [folder.expanduser().resolve() for folder in (settings.data_dir, *settings.document_roots)]
         self._chunker = TextChunker(count_tokens=passages.embedding.count_tokens, max_tokens=WINDOW)
 
@@ -110,6 +110,7 @@ def _passages(policy: Policy, revision: Revision, chunks: list[SectionChunk]) ->
             },
             chunk.start,
             chunk.end,
+            chunk.pages,
         )
         for chunk in chunks
     ]

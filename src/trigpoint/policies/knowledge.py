@@ -69,9 +69,9 @@ class PolicyKnowledge:
         n_results: int = 10,
         mode: SearchMode = "semantic",
     ) -> list[PassageHit]:
-        """The best passages of the revisions in force on that date; of all ingested ones where none is given."""
+        """The best passages of the revisions in force on that date; of all ingested ones where none is given. No sources are all."""
         policies = await self.registry.list_policies()
-        chosen = [p for p in policies if sources is None or p.source in sources]
+        chosen = [p for p in policies if not sources or p.source in sources]
         revision_ids = answering(chosen, effective_date)
         return await self._read(partial(self.passages.search, query, n_results, revision_ids, mode))
 
@@ -189,9 +189,9 @@ class PolicyKnowledge:
         records = next((by_key[key] for key in _keys(section_ref) if key in by_key), None)
         if not records:
             raise SectionNotFound(revision.source, section_ref)
-        pages = sorted({int(r.metadata["page_number"]) for r in records})
         text = self.passages.joined(revision.revision_id, records)
-        return Section(revision, str(records[0].metadata["section_ref"]), text, tuple(pages))
+        pages = self.passages.pages(revision.revision_id, records)
+        return Section(revision, str(records[0].metadata["section_ref"]), text, pages)
 
     async def _read(self, work: Callable[[], T]) -> T:
         return await _in(self._reads, work)

@@ -40,13 +40,21 @@ _REVISION_ID = re.compile(r"rev_[A-Z0-9_]+", re.ASCII)  # all that the registry 
 
 @dataclass(frozen=True)
 class Passage:
-    """A chunk of a revision as it is stored. `start` and `end` are its place in the revision's text."""
+    """A chunk of a revision as it is stored. `start` and `end` are its place in the revision's text, `pages` all that it touches."""
 
     id: str
     text: str
     metadata: dict[str, str | int]
     start: int
     end: int
+    pages: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Place:
+    start: int
+    end: int
+    pages: tuple[int, ...] = ()
 
 
 def revision_metadata(policy: Policy, revision: Revision) -> dict[str, str | int]:
@@ -116,8 +124,10 @@ class PolicyChromaClient:
         if _REVISION_ID.fullmatch(revision_id) is None:
             return 0
         with self._writing:
-            self._journal_path(revision_id).unlink(missing_ok=True)
             ids = self.collection.ids({"$and": [{"source": source}, {"revision_id": revision_id}]})
+            if not ids and self.count(revision_id):
+                return 0  # another policy's revision
+            self._journal_path(revision_id).unlink(missing_ok=True)
             self.collection.delete(ids)
             self._lexical.remove(revision_id)
             self._indexed.pop(revision_id, None)
@@ -148,10 +158,17 @@ class PolicyChromaClient:
     def joined(self, revision_id: str, records: Sequence[Record]) -> str:
         """The text of passages in order, without what neighbours share (P12)."""
         layout = self._read_layout(revision_id)
-        chunks = [Chunk(i, r.text, *layout.get(r.id, (-1, -1))) for i, r in enumerate(records)]
+        places = [layout.get(record.id, _Place(-1, -1)) for record in records]
+        chunks = [Chunk(i, r.text, at.start, at.end) for i, (r, at) in enumerate(zip(records, places, strict=True))]
         if any(chunk.end - chunk.start != len(chunk.text) for chunk in chunks):
             chunks = _placed_by_text(records)
         return "\n\n".join(text for text in without_overlap(chunks) if text)
+
+    def pages(self, revision_id: str, records: Sequence[Record]) -> tuple[int, ...]:
+        """The pages that passages stand on. Their metadata has the first of each only."""
+        layout = self._read_layout(revision_id)
+        touched = {int(record.metadata["page_number"]) for record in records}
+        return tuple(sorted(touched.union(*(layout[r.id].pages for r in records if r.id in layout))))
 
     def count(self, revision_id: str | None = None) -> int:
         return self.collection.count(None if revision_id is None else {"revision_id": revision_id})
@@ -198,7 +215,7 @@ class PolicyChromaClient:
             self.collection.delete(sorted(leftovers))
             self._lexical.replace(revision_id, _words(passages))
             self._indexed[revision_id] = len(passages)
-            layout = {p.id: [p.start, p.end] for p in passages}
+            layout = {p.id: [p.start, p.end, p.pages] for p in passages}
             write_atomic(self._layout_path(revision_id), json.dumps(layout).encode())
 
     def _finish_swaps(self) -> None:
@@ -215,9 +232,10 @@ class PolicyChromaClient:
     def _layout_path(self, revision_id: str) -> Path:
         return inside(self._folder, "layout", f"{revision_id}.json")
 
-    def _read_layout(self, revision_id: str) -> dict[str, tuple[int, int]]:
+    def _read_layout(self, revision_id: str) -> dict[str, _Place]:
         path = self._layout_path(revision_id)
-        return {k: (v[0], v[1]) for k, v in json.loads(path.read_text()).items()} if path.is_file() else {}
+        places: dict[str, list[Any]] = json.loads(path.read_text()) if path.is_file() else {}
+        return {key: _Place(start, end, *map(tuple, pages)) for key, (start, end, *pages) in places.items()}
 
 
 def _words(passages: Iterable[Passage | Record]) -> list[Row]:
@@ -242,7 +260,7 @@ def _placed_by_text(records: Sequence[Record], shortest: int = 20) -> list[Chunk
 
 
 def _pack(passages: Sequence[Passage], vectors: Vector) -> bytes:
-    rows = [[p.id, p.text, p.metadata, p.start, p.end] for p in passages]
+    rows = [[p.id, p.text, p.metadata, p.start, p.end, p.pages] for p in passages]
     buffer = io.BytesIO()
     np.savez(buffer, vectors=vectors, rows=np.frombuffer(json.dumps(rows).encode(), dtype=np.uint8))
     return buffer.getvalue()
@@ -251,4 +269,4 @@ def _pack(passages: Sequence[Passage], vectors: Vector) -> bytes:
 def _unpack(content: bytes) -> tuple[list[Passage], Vector]:
     with np.load(io.BytesIO(content), allow_pickle=False) as packed:
         rows: list[Any] = json.loads(packed["rows"].tobytes())
-        return [Passage(*row) for row in rows], packed["vectors"]
+        return [Passage(*row[:5], *map(tuple, row[5:])) for row in rows], packed["vectors"]

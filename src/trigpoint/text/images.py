@@ -22,8 +22,8 @@ MAX_RASTER_SIDE = 30_000
 
 _RENDERING = re.compile(
     r"""(?<![a-z0-9])(?:
-        birds? \s eye | perspectives? | cgis? | 3 \s? d \s visual(?:s|isations?|izations?)? |
-        artists? \s impressions? | photo \s? montages? | street \s? scenes? | render(?:s|ed|ings?)?
+        bird \s? s? \s eye | perspectives? | cgis? | 3 \s? d \s visual(?:s|isations?|izations?)? |
+        artist \s? s? \s impressions? | photo \s? montages? | street \s? scenes? | render(?:s|ed|ings?)?
     )(?![a-z0-9])""",
     re.VERBOSE,
 )
