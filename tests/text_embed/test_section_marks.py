@@ -193,6 +193,15 @@ def test_every_passage_of_a_real_policy_has_one_section_and_nothing_is_lost(poli
         ("Policy SLE 4: Improved Transport and Connections", "Policy SLE4"),
         ("Policy ESD 15 - The Character of the Built Environment", "Policy ESD15"),
         ("Policy Bicester 1: North West Bicester Eco-Town", "Policy Bicester 1"),
+        ("Policy H/1: Allocations", "Policy H/1"),
+        ("Policy T6.1 Residential parking", "Policy T6.1"),
+        ("Policy DM 4.2: Cycle parking", "Policy DM4.2"),
+        ("Policy CS-1 Housing", "Policy CS-1"),
+        ("Policy 5.1: Streets for people", "Policy 5.1"),
+        ("Policy SLE4. Improved Transport and Connections", "Policy SLE4"),
+        ("Chapter 5. Geometric requirements", "Chapter 5"),
+        ("Table 5-2. Minimum widths", "Table 5-2"),
+        ("Annex A. Glossary", "Annex A"),
         ("Section 11.1 Introduction", "Section 11.1"),
         ("## Para 116", "Para 116"),
         ("### Para 117: What applications should do", "Para 117"),
@@ -211,6 +220,10 @@ def test_headings_in_words(line: str, ref: str) -> None:
         "Developers should follow what is written down in the plan as\nPolicy RES5 New Housing Development says.",
         "The criteria that every new proposal will be assessed against are set out in\nPolicy MIN5.\n\nMore text.",
         "It is set out in\nAppendix 2. Phase 2 of the work will develop these proposals in more detail.",
+        "The work goes on for some time and the next one is\nChapter 10. Supporting communications comes after that.",
+        "Chapter 10. Supporting communications is what should come after that.",
+        "as it is said at some length further above in paragraph\n116. Development should be refused where this is so.",
+        "12. Development should be refused where this is so.",
         "Policy RES5 New Housing Development is applicable to proposals on allocated sites",
         "Paragraph 2.35 – Strategic objectives 1 to 9",
         "Table 14 sets out the additional floorspace to be planned for in each centre.",
@@ -267,6 +280,19 @@ def test_paragraphs_need_not_begin_at_one() -> None:
     ]
 
 
+@pytest.mark.parametrize("numbers", [(116,), (115, 116), (114, 115, 116, 117), (20, 22)])
+def test_a_few_paragraphs_of_a_long_document_are_known_by_their_high_numbers(numbers: tuple[int, ...]) -> None:
+    text = "Chapter 9: Transport\n\n" + "".join(prose(number) for number in numbers)
+    assert refs(text) == ["Chapter 9", *(f"Para {number}" for number in numbers)]
+
+
+def test_sections_need_not_begin_at_one() -> None:
+    text = "".join(
+        f"9.{n} Cycle parking should be provided as the table in the annex requires it.\n\n" for n in (4, 5, 6)
+    )
+    assert refs(text) == ["Para 9.4", "Para 9.5", "Para 9.6"]
+
+
 def test_footnotes_are_no_paragraphs_and_the_paragraph_goes_on_after_them() -> None:
     first = (
         "".join(prose(n) for n in range(1, 4))
@@ -319,6 +345,10 @@ def test_text_before_the_first_heading_has_an_empty_reference() -> None:
         ("policy sle 4", "Policy SLE4"),
         ("Policy SLE4", "Policy SLE4"),
         ("policy bicester 1", "Policy Bicester 1"),
+        ("policy h/1", "Policy H/1"),
+        ("Policy dm 4.2", "Policy DM4.2"),
+        ("policy cs–1", "Policy CS-1"),
+        ("policy 5.1", "Policy 5.1"),
         ("annex a", "Annex A"),
         ("section 11.1", "Section 11.1"),
         ("something else", "something else"),

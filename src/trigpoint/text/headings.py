@@ -29,7 +29,10 @@ _KINDS = {
     "footnote": "Footnote",
 }
 _SEPARATOR = r"\s*(?:[:–—-]|\.(?=\s|$))\s*"
-_CODE = r"[A-Z]{1,6} ?[0-9]{1,3}[A-Z]?|[A-Z][a-z]+(?: [A-Z][a-z]+)? [0-9]{1,3}|[0-9]{1,3}"
+_CODE = (
+    r"[A-Z]{1,6}[ /-]?[0-9]{1,3}(?:[./-][0-9]{1,3})?[A-Z]?|[A-Z][a-z]+(?: [A-Z][a-z]+)? [0-9]{1,3}|"
+    r"[0-9]{1,3}(?:\.[0-9]{1,3})?"
+)
 _WORDED = re.compile(
     rf"(?:(?P<kind>Chapter|CHAPTER|Section|SECTION|Paragraph|Para\.?|Annex|ANNEX|Appendix|APPENDIX|Table|TABLE|Figure|FIGURE|Fig\.)\s+"
     rf"(?P<number>[0-9]+(?:[.–-][0-9]+)*[a-z]?|[A-Z][0-9]*(?:[.–-][0-9]+)*)|(?P<policy>Policy|POLICY)\s+(?P<code>{_CODE}))"
@@ -39,7 +42,7 @@ _CODED = re.compile(
     r"(?P<family>[A-Z]{1,5})(?P<number>[0-9]{1,2})(?P<letter>[A-Z]?)(?:(?::\s+|\s{2,}|\t\s*)(?P<title>[A-Z].*))?"
 )
 _REFERENCE = re.compile(r"([A-Za-z]+\.?)\s*(.*)", re.DOTALL)
-_JOINED = re.compile(r"([A-Za-z]{1,6})\s*([0-9]+[A-Za-z]?)")
+_JOINED = re.compile(r"([A-Za-z]{1,6})(?:\s*|([/-]))([0-9]+(?:[./-][0-9]+)*[A-Za-z]?)")
 _CLOSEST_POLICIES = 150  # characters
 _MOST_POLICIES_ON_A_PAGE = 3  # more are a list of policies
 
@@ -63,7 +66,7 @@ def normalise_ref(ref: str) -> str:
     if kind == "Policy":
         joined = _JOINED.fullmatch(rest)
         rest = (
-            f"{joined[1].upper()}{joined[2].upper()}"
+            "".join(part or "" for part in joined.groups()).upper()
             if joined and (len(joined[1]) <= 4 or joined[1].isupper())
             else _title_words(rest)
         )
@@ -130,11 +133,10 @@ def _worded(lines: Sequence[Line], index: int) -> Heading | None:
     match = _WORDED.fullmatch(line.text)
     if match is None:
         return None
-    separated = match["separator"].strip() != ""
-    text = match["title"]
+    separated, text = match["separator"].strip() not in ("", "."), match["title"]
     if text and not (text[0].isupper() or text[0].isdigit() or text[0] in "‘“\"'(" or separated):
         return None  # "Policy SD10 directs development…": a mention
-    if match["separator"].strip() == "." and (text or match["policy"] or not line.after_blank):
+    if match["separator"].strip() == "." and not (_stands_clear(lines, index) if text else _is_bare(line, match)):
         return None  # "…in Appendix 2. Phase 2 of the EIG…": the end of a sentence
     if not separated and _mid_sentence(lines, index):
         return None
@@ -145,6 +147,16 @@ def _worded(lines: Sequence[Line], index: int) -> Heading | None:
         return None
     kind, number = match["kind"] or match["policy"], match["number"] or match["code"]
     return Heading(index, line.start, normalise_ref(f"{kind} {number}"), title)
+
+
+def _stands_clear(lines: Sequence[Line], index: int) -> bool:
+    """Whether nothing can run on into this line."""
+    return lines[index].after_blank or lines[index - 1].ends_statement
+
+
+def _is_bare(line: Line, match: re.Match[str]) -> bool:
+    """Whether there is but a kind, a number and a full stop."""
+    return line.after_blank and match["policy"] is None
 
 
 def _mid_sentence(lines: Sequence[Line], index: int) -> bool:

@@ -32,6 +32,10 @@ class Line:
     after_blank: bool  # a blank line, or the top of a page, stands before it
 
     @property
+    def ends_statement(self) -> bool:
+        return self.text.endswith((".", "?", "!"))
+
+    @property
     def ends_sentence(self) -> bool:
         return self.text.endswith((*_SENTENCE_END, "?", "!", "; or", "; and"))
 

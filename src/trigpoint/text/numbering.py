@@ -19,6 +19,7 @@ _DECIMAL = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,3}){1,3})\.?(?:\s+(\S.*))?")
 _PLAIN = re.compile(r"([0-9]{1,3})\s+(\S.*)")
 _TEXT_START = re.compile(r"[A-Z‘“\"'(•\[]")
 _FEWEST = 3  # shorter chains are lists
+_BEYOND_LISTS = 20
 _CHAPTER_DISTANCE = 300  # characters; titles closer than this are a list too
 
 
@@ -37,6 +38,7 @@ class _Chain:
     score: float
     last: Numbered
     before: _Chain | None = None
+    late: float = 0.0  # what the score lost because the numbers do not start at 1
 
     def members(self) -> list[Numbered]:
         chain: _Chain | None = self
@@ -50,13 +52,14 @@ class _Chain:
 def paragraphs(lines: Sequence[Line], contents: frozenset[str]) -> list[Numbered]:
     """Numbered paragraphs of a document that counts them from its beginning to its end (`116.`)."""
     possible = [c for c in _candidates(lines, _DOTTED) if c.title is None or not listed(c.title, contents)]
-    return _longest(
+    found = _longest(
         possible,
         weight=lambda c: 1.0 if c.title is None else 0.45,
         skip_cost=0.7,
         jump_cost=3.0,
         late_start_cost=1.5,
     )
+    return found or _excerpt(lines, possible)
 
 
 def chapters(lines: Sequence[Line], taken: Iterable[Numbered], contents: frozenset[str]) -> list[Numbered]:
@@ -91,12 +94,24 @@ def decimals(lines: Sequence[Line]) -> list[Numbered]:
             continue
         previous = max((best[p] for p in _before(number) if p in best), key=lambda chain: chain.score, default=None)
         base = previous.score if previous else (0.0 if set(number[1:]) <= {0, 1} else -1.5)
-        chain = _Chain(base + 1, candidate, previous)
+        chain = _Chain(base + 1, candidate, previous, previous.late if previous else -base)
         for length in range(1, len(number) + 1):
             prefix = number[:length]
             if prefix not in best or best[prefix].score < chain.score:
                 best[prefix] = chain
     return _members_of_best(best.values(), _FEWEST)
+
+
+def _excerpt(lines: Sequence[Line], possible: Sequence[Numbered]) -> list[Numbered]:
+    """A few paragraphs out of many: lists start at 1, so even one sentence that is number 116 is a paragraph."""
+    clear = [
+        c
+        for c in possible
+        if c.title is None
+        and c.number[0] >= _BEYOND_LISTS
+        and (lines[c.line].after_blank or lines[c.line - 1].ends_statement)
+    ]
+    return _longest(clear, weight=lambda _: 1.0, skip_cost=0.7, jump_cost=None, late_start_cost=0.0, fewest=0.9)
 
 
 def undotted_chapters(lines: Sequence[Line], sections: Sequence[Numbered]) -> list[Numbered]:
@@ -172,7 +187,8 @@ def _longest(
         base, before = max(options, key=lambda option: option[0])
         score = base + weight(candidate)
         if number not in best or score > best[number].score:
-            best[number] = _Chain(score, candidate, before)
+            late = before.late if before else -base
+            best[number] = _Chain(score, candidate, before, late)
     return _members_of_best(best.values(), fewest)
 
 
@@ -191,4 +207,4 @@ def _before(number: Number) -> Iterable[Number]:
 
 def _members_of_best(chains: Iterable[_Chain], fewest: float) -> list[Numbered]:
     top = max(chains, key=lambda chain: chain.score, default=None)
-    return top.members() if top is not None and top.score >= fewest else []
+    return top.members() if top is not None and top.score + top.late >= fewest else []
