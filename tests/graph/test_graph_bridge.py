@@ -19,7 +19,7 @@ from sqlalchemy import select
 
 from trigpoint.api.routes.graph import graph_app
 from trigpoint.config import Settings, load_settings
-from trigpoint.errors import ServerUnreachable, ToolFailed
+from trigpoint.errors import ConfigurationError, ServerUnreachable, ToolFailed
 from trigpoint.graph.tables import metadata
 from trigpoint.mcp.client import ToolClient
 from trigpoint.mcp.graph import server
@@ -79,6 +79,24 @@ async def test_the_tools_are_those_of_the_contract_and_all_of_them_only_read(set
         assert ("projectId" in tool.input_schema.get("required", ())) is (tool.name != "list_projects")
 
 
+async def test_bounds_and_defaults_of_numbers_are_in_the_schema(settings: Settings):
+    schemas = {tool.name: tool.input_schema["properties"] for tool in server(settings).descriptions()}
+    for properties in schemas.values():
+        if "page" in properties:
+            assert _bounds(properties["page"]) == {"type": "integer", "default": 1, "minimum": 1}
+            assert _bounds(properties["limit"]) == {"type": "integer", "default": 20, "minimum": 1, "maximum": 100}
+    assert _bounds(schemas["get_entity_graph"]["depth"]) == {
+        "type": "integer",
+        "default": 1,
+        "minimum": 1,
+        "maximum": 2,
+    }
+
+
+def _bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in ("title", "description")}
+
+
 async def test_each_tool_gives_the_backends_answer(api, bridge):
     guide, concept = api.entity("a-guide"), api.entity("a-concept", kind="concept")
     edge = api.relation("GUIDE_USES_CONCEPT", guide, concept)
@@ -117,6 +135,8 @@ async def test_each_tool_gives_the_backends_answer(api, bridge):
         cursor = (await client.call("search_entities", scope | {"limit": 1}))["pagination"]["nextCursor"]
         rest = await client.call("search_entities", scope | {"limit": 1, "cursor": cursor, "fields": "slug"})
         assert rest["data"] == [{"slug": "a-guide"}]
+        message = await fails(client, "search_entities", scope | {"page": 1, "cursor": cursor}, "BAD_REQUEST")
+        assert message == "Give either page or cursor, not both"
 
 
 async def test_errors_reach_the_model_as_the_contracts_object(api, bridge):
@@ -140,6 +160,32 @@ async def test_errors_reach_the_model_as_the_contracts_object(api, bridge):
         assert "GUIDE_USES_CONCEPT" in message
         await fails(client, "list_search_performance", scope | {"dateStart": "2025-02-30"}, "BAD_REQUEST")
         await fails(client, "create_entity", scope, "BAD_REQUEST")
+        for depth in (0, 3, True, "1", 1.5):
+            await fails(client, "get_entity_graph", scope | {"entityId": foreign, "depth": depth}, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "text"),
+    [
+        ("search_entities", "search", "日" * 8000),
+        ("search_entities", "search", "x" * 66_000),
+        ("list_search_performance", "query", "q" * 70_000),
+        ("list_quotable_blocks", "topicTag", "q" * 1_000_000),
+        ("list_projects", "cursor", "q" * 70_000),
+        ("list_projects", "fields", "q" * 70_000),
+    ],
+)
+async def test_a_text_too_long_for_a_url_is_a_bad_request_that_names_it(bridge, tool, name, text):
+    scope = {} if tool == "list_projects" else {"projectId": DEFAULT}
+    async with ToolClient(bridge()) as client:
+        message = await fails(client, tool, scope | {name: text}, "BAD_REQUEST")
+    assert f"Shorten '{name}'" in message
+
+
+async def test_a_long_text_that_fits_is_searched_for(bridge):
+    async with ToolClient(bridge()) as client:
+        answer = await client.call("search_entities", {"projectId": DEFAULT, "search": "日" * 3500})
+    assert answer["data"] == []
 
 
 async def test_a_pinned_server_knows_one_project_only(api, bridge):
@@ -169,6 +215,20 @@ async def test_with_mcp_auth_on_the_same_token_opens_both_doors(api, bridge):
     with pytest.raises(ServerUnreachable):
         async with ToolClient(url, "reader") as client:
             await client.call("list_projects", {})
+
+
+async def test_a_token_beyond_ascii_reaches_the_backend_as_it_came(api, bridge):
+    async with ToolClient(bridge(api_keys=("restkey",), mcp_api_key="schlüssel-鍵"), "schlüssel-鍵") as client:
+        assert (await client.call("list_projects", {}))["data"]
+    async with ToolClient(bridge(api_keys=("clé",)), "clé") as client:
+        assert (await client.call("list_projects", {}))["data"]
+    async with ToolClient(bridge(api_keys=("restkey",)), "clé") as client:
+        await fails(client, "list_projects", {}, "UNAUTHORIZED")
+
+
+def test_a_pinned_project_that_is_no_uuid_stops_the_start_and_is_named():
+    with pytest.raises(ConfigurationError, match="TRIGPOINT_GRAPH_PROJECT=foo: must be the UUID"):
+        server(load_settings(trigpoint_graph_project="foo"))
 
 
 async def test_a_dead_backend_is_named(settings: Settings, free_port: Callable[[], int]):
@@ -231,10 +291,11 @@ async def test_a_default_page_of_the_longest_texts_fits_a_models_context(api, br
             assert len(json.dumps(answer)) / 4 < 25_000
 
 
-async def test_stdio_works_and_uses_its_own_key(tmp_path, free_port):
-    backend_settings = load_settings(trigpoint_data_dir=tmp_path, api_keys=("reader",))
+@pytest.mark.parametrize("key", ["reader", "clé-鍵"])
+async def test_stdio_works_and_uses_its_own_key(tmp_path, free_port, key):
+    backend_settings = load_settings(trigpoint_data_dir=tmp_path, api_keys=(key,))
     with serving(graph_app(backend_settings), free_port()) as url:
-        env = dict(os.environ, TRIGPOINT_GRAPH_URL=url, API_KEYS="reader")
+        env = dict(os.environ, TRIGPOINT_GRAPH_URL=url, API_KEYS=key)
         parameters = StdioServerParameters(
             command=sys.executable, args=["-m", "trigpoint.cli.main", "mcp", "graph"], env=env
         )

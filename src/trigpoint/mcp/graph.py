@@ -11,12 +11,14 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from trigpoint.config import Settings
 from trigpoint.errors import (
+    ConfigurationError,
     GraphBadRequest,
     GraphConflict,
     GraphError,
@@ -34,6 +36,7 @@ from trigpoint.ids import parse_uuid
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 
 _SECONDS = 30.0  # for a whole answer, its last byte included
+_LONGEST_QUERY = 32_000  # bytes as a part of the URL; servers and proxies refuse longer ones each in their own way
 _ERRORS: dict[str, type[GraphError]] = {
     kind.code: kind for kind in (GraphBadRequest, GraphUnauthorized, GraphForbidden, GraphNotFound, GraphConflict)
 }
@@ -45,8 +48,8 @@ _INSTRUCTIONS = (
 
 
 class Paged(ToolInput):
-    page: int | None = Field(None, ge=1, description="Page number from 1. Default 1. Not together with cursor")
-    limit: int | None = Field(None, ge=1, le=100, description="Rows a page, at most 100. Default 20")
+    page: int = Field(1, ge=1, description="Page number from 1. Not together with cursor")
+    limit: int = Field(20, ge=1, le=100, description="Rows a page, at most 100")
     cursor: PlainText | None = Field(
         None, description="pagination.nextCursor of the answer before: the next page, stable under inserts"
     )
@@ -77,9 +80,7 @@ class GetEntity(ToolInput):
 
 class GetEntityGraph(ToolInput):
     entityId: PlainText = Field(description="UUID of the entity to start from")
-    depth: Literal[1, 2] | None = Field(
-        None, description="1: its own relationships (default). 2: also those of its neighbours"
-    )
+    depth: int = Field(1, ge=1, le=2, description="1: its own relationships. 2: also those of its neighbours")
     relationshipTypes: PlainText | None = Field(
         None, description=f"Comma-separated types to follow. Default: all of {', '.join(RELATION_TYPES)}"
     )
@@ -134,12 +135,12 @@ class Bridge:
 
     async def get(self, path: str, call: Call, *, project_id: str | None = None, **params: Any) -> dict[str, Any]:
         """The backend's answer. Raises its error as it came, or GraphError where there is no answer."""
-        headers = {"x-project-id": project_id} if project_id is not None else {}
+        headers = {b"x-project-id": project_id.encode()} if project_id is not None else {}
         if call.authorization is not None:
-            headers["authorization"] = call.authorization
+            headers[b"authorization"] = call.authorization.encode("latin-1")  # the bytes that came
         elif call.over_stdio and self._own_key is not None:  # whoever starts this process has its environment
-            headers["authorization"] = f"Bearer {self._own_key}"
-        query = {name: value for name, value in params.items() if value is not None}
+            headers[b"authorization"] = f"Bearer {self._own_key}".encode()
+        query = _query(params)
         try:
             async with asyncio.timeout(_SECONDS):
                 answer = await self._http.get(path, params=query, headers=headers)
@@ -157,6 +158,18 @@ class Bridge:
         await self._http.aclose()
 
 
+def _query(params: dict[str, Any]) -> str:
+    given = {name: value for name, value in params.items() if value is not None}
+    query = urlencode(given)
+    if len(query) > _LONGEST_QUERY:
+        longest = max(given, key=lambda name: len(str(given[name])))
+        raise GraphBadRequest(
+            f"The arguments are too long: {len(query)} bytes in a URL, at most {_LONGEST_QUERY} are sent. "
+            f"Shorten '{longest}'"
+        )
+    return query
+
+
 def _backend_error(body: Any) -> GraphError:
     error = body.get("error") if isinstance(body, dict) else None
     error = error if isinstance(error, dict) else {}
@@ -166,7 +179,7 @@ def _backend_error(body: Any) -> GraphError:
 
 def server(settings: Settings) -> ToolServer:
     """Reads of the graph. `TRIGPOINT_GRAPH_PROJECT` pins it to one project (G3)."""
-    pinned = parse_uuid(settings.trigpoint_graph_project) if settings.trigpoint_graph_project else None
+    pinned = _pinned(settings.trigpoint_graph_project)
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[Bridge]:
@@ -199,8 +212,10 @@ def _tools(pinned: str | None) -> list[Tool]:
 
     def scoped(path: str) -> Handler:
         async def handler(arguments: Any, call: Call) -> dict[str, Any]:
-            given: dict[str, Any] = arguments.model_dump()
-            project_id = _project(given.pop("projectId"), pinned)
+            given: dict[str, Any] = arguments.model_dump(
+                exclude_unset=True
+            )  # a page of its own does not stand beside cursor
+            project_id = _project(given.pop("projectId", None), pinned)
             entity_id = _checked(given.pop("entityId"), "entityId") if "{entity}" in path else ""
             bridge: Bridge = call.state
             return await bridge.get(path.format(entity=entity_id), call, project_id=project_id, **given)
@@ -209,7 +224,7 @@ def _tools(pinned: str | None) -> list[Tool]:
 
     async def list_projects(arguments: ListProjects, call: Call) -> dict[str, Any]:
         bridge: Bridge = call.state
-        return await bridge.get("/api/projects", call, projectId=pinned, **arguments.model_dump())
+        return await bridge.get("/api/projects", call, projectId=pinned, **arguments.model_dump(exclude_unset=True))
 
     return [
         tool(
@@ -267,6 +282,17 @@ def _tools(pinned: str | None) -> list[Tool]:
             scoped("/api/seo/search-performance/compare"),
         ),
     ]
+
+
+def _pinned(setting: str | None) -> str | None:
+    if not setting:
+        return None
+    try:
+        return parse_uuid(setting)
+    except InvalidInput:
+        raise ConfigurationError(
+            f"TRIGPOINT_GRAPH_PROJECT={shorten(setting)}: must be the UUID of a project, as list_projects gives it"
+        ) from None
 
 
 def _project(given: str | None, pinned: str | None) -> str:
