@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import tarfile
 from pathlib import Path
 
@@ -109,6 +111,39 @@ def test_what_is_no_backup_is_refused_by_name(tmp_path: Path) -> None:
             restore(tmp_path / name, tmp_path / "new")
     with pytest.raises(BackupError, match=r"ends in \.tar\.zst"):
         restore(tmp_path / "x.zip", tmp_path / "new")
+
+
+_MANIFEST = {"format": 1, "version": "x", "created_at": "x", "data_dir": "/x", "elsewhere": [], "files": 1, "size": 1}
+
+
+@pytest.mark.parametrize(
+    ("members", "manifest", "says"),
+    [
+        ([("victim/", ""), ("files/downloads", "../victim"), ("files/a", "")], _MANIFEST, "symbolic link"),
+        ([("files/", ""), ("redis", "files"), ("files/a", "")], _MANIFEST, "symbolic link"),
+        ([("files", "")], _MANIFEST, "a file files"),
+        ([("files/a", "")], {**_MANIFEST, "data_dir": None}, "not one that"),
+        ([("files/a", "")], {**_MANIFEST, "elsewhere": 5}, "not one that"),
+        ([("files/a", "")], "[" * 100_000, "not one that"),
+    ],
+)
+def test_an_archive_of_another_hand_is_refused_whole(
+    tmp_path: Path, members: list[tuple[str, str]], manifest: object, says: str
+) -> None:
+    """A name that ends in a stroke is a folder, one with a target a symbolic link."""
+    text = manifest if isinstance(manifest, str) else json.dumps(manifest)
+    with tarfile.open(tmp_path / "b.tar", "w") as tar:
+        for name, target in members:
+            member = tarfile.TarInfo(name)
+            member.type = tarfile.SYMTYPE if target else tarfile.DIRTYPE if name.endswith("/") else tarfile.REGTYPE
+            member.linkname, member.mode = target, 0o755
+            tar.addfile(member)
+        about = tarfile.TarInfo("trigpoint-backup.json")
+        about.size = len(text)
+        tar.addfile(about, io.BytesIO(text.encode()))
+    with pytest.raises(BackupError, match=says):
+        restore(tmp_path / "b.tar", tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.tar"]
 
 
 def test_what_a_url_points_to_is_said_to_be_elsewhere(filled: Settings, tmp_path: Path) -> None:

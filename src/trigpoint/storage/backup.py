@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Literal
 
 import redis
+from pydantic import TypeAdapter, ValidationError
 
 from trigpoint import __version__
 from trigpoint.config import Settings
-from trigpoint.errors import BackupError, StoreInUse, StoreUnavailable
+from trigpoint.errors import BackupError, StoreInUse, StoreUnavailable, shorten
 from trigpoint.storage import archive
 from trigpoint.storage.chroma import ChromaStore
 from trigpoint.storage.export import held_by_owner
@@ -217,10 +218,11 @@ def unpacked(path: Path, beside: Path) -> Iterator[tuple[Manifest, Path]]:
         folder = Path(name)
         archive.unpack(path, folder)
         try:
-            read = json.loads((folder / MANIFEST).read_text())
-            manifest = Manifest(**{**read, "elsewhere": tuple(read["elsewhere"])})
-        except (OSError, ValueError, TypeError, KeyError):
+            manifest = TypeAdapter(Manifest).validate_json((folder / MANIFEST).read_bytes(), strict=True)
+        except (OSError, ValidationError):
             raise BackupError(f"{path} is an archive, but not one that `trigpoint backup` made") from None
+        if stray := [part.name for part in folder.iterdir() if part.name != MANIFEST and not part.is_dir()]:
+            raise BackupError(f"{path} has a file {shorten(stray[0])} that no backup has. Nothing was changed")
         found = sum(1 for p in folder.rglob("*") if p.is_file()) - 1
         if manifest.format != FORMAT or found != manifest.files:
             raise BackupError(
