@@ -250,6 +250,18 @@ function steps.mark_active()
   return answer(revision)
 end
 
+-- The end of a text that has been replaced, whether or not its successor is here. Dates given by hand stay.
+function steps.mark_superseded()
+  local revision = find(load(), a.id)
+  if not revision then return refuse('no_revision') end
+  if revision.status == 'active' and (revision.effective_to == OPEN or revision.effective_to == a.effective_to) then
+    set(revision, 'effective_to', a.effective_to)
+    set(revision, 'status', 'superseded')
+    changed()
+  end
+  return answer(revision)
+end
+
 function steps.mark_failed()
   local book = load()
   local revision = find(book, a.id)

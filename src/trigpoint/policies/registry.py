@@ -191,6 +191,12 @@ class PolicyRegistry:
         self._raise_refusal(reply, source, revision_id)
         return _revision(reply["revision"], None)
 
+    async def mark_superseded(self, source: str, revision_id: str, effective_to: date) -> Revision:
+        """A newer text took over after that day, whether or not it is registered. Leaves dates that were given by hand."""
+        reply = await self._step("mark_superseded", source=source, id=revision_id, effective_to=_stored(effective_to))
+        self._raise_refusal(reply, source, revision_id)
+        return _revision(reply["revision"], reply.get("held_by"))
+
     async def mark_failed(self, source: str, revision_id: str, error: str, *, job_id: str | None = None) -> Revision:
         """It could not be ingested: its predecessor is restored. A failed reindex only leaves its error (P9)."""
         reply = await self._step("mark_failed", source=source, id=revision_id, error=error, job_id=job_id)

@@ -92,6 +92,7 @@ class Seeder:
             await self._ensure_policy(policy)
             for revision in policy.revisions:
                 yield await self._ensure_revision(policy, revision)
+            await self._end_replaced(policy)
 
     async def _ensure_policy(self, policy: SeedPolicy) -> None:
         try:
@@ -99,13 +100,21 @@ class Seeder:
         except PolicyAlreadyExists:
             return
 
+    async def _end_replaced(self, policy: SeedPolicy) -> None:
+        """A text that has been replaced ends on its day, also where its successor is missing or has failed (P2)."""
+        registered = await self._registry.get_policy(policy.source)
+        for wanted in policy.revisions:
+            existing = _of_day(registered, wanted.effective_from)
+            if existing is not None and wanted.effective_to is not None:
+                await self._registry.mark_superseded(policy.source, existing.revision_id, wanted.effective_to)
+
     async def _ensure_revision(self, policy: SeedPolicy, wanted: SeedRevision) -> SeedOutcome:
         content = await asyncio.to_thread(self._content, policy, wanted)
         if content is None:
             advice = "not downloaded: run `trigpoint policies fetch`, or `trigpoint policies seed --digest`"
             return SeedOutcome(policy.source, wanted.version_label, "missing", detail=advice)
         registered = await self._registry.get_policy(policy.source)
-        existing = next((r for r in registered.revisions if r.effective_from == wanted.effective_from), None)
+        existing = _of_day(registered, wanted.effective_from)
         if existing is not None and existing.queryable:
             if self._digest and not is_digest(existing):
                 detail = "the official text is there; a digest does not replace it"
@@ -131,13 +140,11 @@ class Seeder:
         return await self._ingest_held(revision, job_id)
 
     async def _create(self, policy: Policy, wanted: SeedRevision, content: bytes, job_id: str) -> Revision:
-        """Open-ended while it is the newest: its successor will supersede it. Bounded where a later one is there."""
-        newer = any(r.effective_from > wanted.effective_from for r in policy.revisions)
         revision, _ = await self._registry.create_revision(
             policy.source,
             version_label=self._label(wanted),
             effective_from=wanted.effective_from,
-            effective_to=wanted.effective_to if newer else None,
+            effective_to=wanted.effective_to,
             notes=self._notes(wanted),
             file_path=str(self._file(policy.source, "{revision_id}")),
             file_size_bytes=len(content),
@@ -151,8 +158,7 @@ class Seeder:
         self, policy: Policy, wanted: SeedRevision, existing: Revision, content: bytes, job_id: str
     ) -> Revision:
         """Again, with this file: after a failure, an interruption, or when the official text follows a digest."""
-        newer = any(r.effective_from > wanted.effective_from for r in policy.revisions)
-        if not existing.queryable and existing.effective_to is None and wanted.effective_to is not None and newer:
+        if not existing.queryable and existing.effective_to is None and wanted.effective_to is not None:
             await self._registry.update_revision(
                 policy.source, existing.revision_id, {"effective_to": wanted.effective_to}
             )
@@ -218,6 +224,10 @@ class Seeder:
 
     def _notes(self, revision: SeedRevision) -> str:
         return f"A digest {MARK}. The official text: {revision.landing}" if self._digest else f"From {revision.url}"
+
+
+def _of_day(policy: Policy, start: date) -> Revision | None:
+    return next((r for r in policy.revisions if r.effective_from == start), None)
 
 
 def is_digest(revision: Revision) -> bool:
