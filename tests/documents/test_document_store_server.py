@@ -154,7 +154,7 @@ BAD = [
     ("search_application_docs", {}, "validation_error", "'query' is required"),
     ("search_application_docs", {"query": ""}, "validation_error", "empty"),
     ("search_application_docs", {"query": " \n\t "}, "validation_error", "empty"),
-    ("search_application_docs", {"query": "x" * 1_000_000}, "validation_error", "at most 10000"),
+    ("search_application_docs", {"query": "x" * 1_000_000}, "validation_error", "at most 10000 characters"),
     ("search_application_docs", {"query": "a\x00b"}, "validation_error", "NUL"),
     ("search_application_docs", {"query": "x", "max_results": "10"}, "validation_error", "'max_results'"),
     ("search_application_docs", {"query": "x", "max_results": 0}, "validation_error", "'max_results'"),

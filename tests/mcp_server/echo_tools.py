@@ -47,7 +47,7 @@ def echo_server(settings: Settings, log: Log | None = None, **options) -> ToolSe
         raise RuntimeError("the password is hunter2")
 
     async def steps(given: Nothing, call: Call) -> dict:
-        for done in range(1, 4):
+        for done in (1, 2, 2, 1, 3):  # a client hears of what is new only
             await call.progress(done, 3, f"step {done}")
         return {"status": "success", "text": "done"}
 

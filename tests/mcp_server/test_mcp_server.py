@@ -29,7 +29,7 @@ def connect(url: str, transport: str, mode: str = "auto") -> Client:
 @pytest.mark.parametrize("transport", ["sse", "streamable"])
 async def test_a_call_answers_with_structured_content_and_its_json_text(settings, serve, transport, mode):
     async with serve(echo_server(settings).app()) as url, connect(url, transport, mode) as client:
-        result = await client.call_tool("echo", {"text": "grüße ", "times": 2})
+        result = await client.call_tool("echo", {"text": "grüße ", "times": 2.0})
     assert not result.is_error
     assert result.structured_content == {"status": "success", "text": "grüße grüße "}
     assert json.loads(result.content[0].text) == result.structured_content
@@ -42,6 +42,7 @@ WRONG = [
     ("echo", {"text": 5}, "validation_error", "'text'"),
     ("echo", {"text": "x", "times": "3"}, "validation_error", "'times'"),
     ("echo", {"text": "x", "times": None}, "validation_error", "'times'"),
+    ("echo", {"text": "x", "times": 2.5}, "validation_error", "'times'"),
     ("echo", {"text": "x", "extra": 1}, "validation_error", "'extra' is not an argument"),
     ("echo", {"text": "a\x00b"}, "validation_error", "NUL"),
 ]

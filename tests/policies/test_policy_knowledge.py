@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
 
+import pymupdf
 import pytest
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import FileMissing, NoContent, RevisionNotFound, SectionNotFound
 from trigpoint.policies.digest import MARK, digest_pdf, read_digest
+from trigpoint.policies.ingest import PolicyIngest
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.models import Policy, PolicyCategory, Revision
 from trigpoint.policies.passages import Passage, PolicyChromaClient, passage_id
@@ -105,6 +108,57 @@ async def test_a_date_before_all_revisions_and_an_unknown_source_find_nothing(
     assert await knowledge.search("highways", effective_date=date(2000, 1, 1)) == []
     assert await knowledge.search("highways", sources=["UNKNOWN"]) == []
     assert len(await knowledge.search("highways", sources=["NPPF", "UNKNOWN"], n_results=3)) == 3
+
+
+async def test_no_sources_are_all_sources(knowledge: PolicyKnowledge, settings: Settings) -> None:
+    await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    assert [h.id for h in await knowledge.search("highways", sources=[])] == [
+        h.id for h in await knowledge.search("highways")
+    ]
+
+
+async def test_a_revision_is_removed_under_its_own_policy_only(knowledge: PolicyKnowledge, settings: Settings) -> None:
+    revision_id = await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+    before = [(h.id, h.score) for h in await knowledge.search("travel plan", mode="hybrid")]
+    section = await knowledge.section("NPPF", "Para 115")
+    assert await knowledge.remove("LTN_1_20", revision_id) == 0
+    assert [(h.id, h.score) for h in await knowledge.search("travel plan", mode="hybrid")] == before
+    assert await knowledge.section("NPPF", "Para 115") == section
+    assert await knowledge.remove("NPPF", revision_id) > 0
+    assert await knowledge.search("travel plan", mode="hybrid") == []
+
+
+async def test_a_section_names_every_page_it_stands_on(knowledge: PolicyKnowledge, settings: Settings) -> None:
+    """One passage that begins on the first page and ends on the second; its metadata has the first."""
+    path = settings.data_dir / "two.pdf"
+    with pymupdf.open() as made:
+        made.new_page().insert_textbox((50, 50, 545, 800), "Chapter 9: Transport\n\nDevelopment should give priority")
+        made.new_page().insert_textbox((50, 50, 545, 800), "first to pedestrian and cycle movements.")
+        path.write_bytes(made.tobytes())
+    revision_id = await add(knowledge, str(path), date(2024, 12, 12))
+    assert [r.metadata["page_number"] for r in knowledge.passages.passages_of(revision_id)] == [1]
+    assert (await knowledge.section("NPPF", "Chapter 9")).page_numbers == (1, 2)
+
+
+async def test_a_scanned_policy_is_read_even_where_ocr_is_off_for_documents(
+    knowledge: PolicyKnowledge, settings: Settings
+) -> None:
+    without = PolicyIngest(settings.model_copy(update={"enable_ocr": False}), knowledge.passages)
+    path = settings.data_dir / "scan.pdf"
+    with pymupdf.open() as text, pymupdf.open() as scan:
+        text.new_page().insert_text((72, 100), "Cycle parking should be provided.", fontsize=20)
+        scan.new_page().insert_image(scan[0].rect, stream=text[0].get_pixmap(dpi=150).tobytes("png"))
+        path.write_bytes(scan.tobytes())
+    policy = await knowledge.registry.get_policy("NPPF")
+    revision, _ = await knowledge.registry.create_revision(
+        "NPPF", version_label="scan", effective_from=date(2024, 1, 1)
+    )
+    try:
+        made = await asyncio.to_thread(without.ingest, policy, revision, path)
+    finally:
+        without.processor.close()
+    assert made.extraction_method == "ocr"
+    assert "Cycle parking" in knowledge.passages.passages_of(revision.revision_id)[0].text
 
 
 async def test_hybrid_shows_the_cosine_and_the_fused_score(knowledge: PolicyKnowledge, settings: Settings) -> None:
