@@ -110,6 +110,8 @@ def test_a_rendering_with_text_keeps_its_text(processor: DocumentProcessor, text
     "name",
     [
         "Bird's Eye View.pdf",
+        "Bird_s_Eye_View.pdf",
+        "Artist_s_Impression.pdf",
         "birds_eye_01.jpg",
         "BIRD’S-EYE.pdf",
         "Perspective 3.pdf",
