@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+import redis
 
 from serving_api import running_api
 from trigpoint.api.app import create_app
@@ -185,7 +186,8 @@ def test_in_production_webhooks_must_be_https_and_public(api_settings: Callable[
     """W3"""
     with running_api(api_settings(environment="production")) as api:
         for url in ("http://example.com/x", "https://127.0.0.1/x", "https://localhost/x", "https://[::1]/x",
-                    "https://10.0.0.8/x", "https://169.254.169.254/latest"):  # fmt: skip
+                    "https://10.0.0.8/x", "https://169.254.169.254/latest", "https://[fe80::1%25eth0]/x", "https://[fec0::1]/x",
+                    "https://[::7f00:1]/x"):  # fmt: skip
             body = {"application_ref": "25/01178/REM", "webhook": {"url": url, "secret": "s"}}
             errors = envelope(api.post(REVIEWS, json=body), 422)["details"]["errors"]
             assert errors[0]["field"] == "body.webhook.url"
@@ -196,6 +198,20 @@ def test_in_production_webhooks_must_be_https_and_public(api_settings: Callable[
 def test_in_development_http_and_loopback_are_allowed(api: httpx.Client) -> None:
     body = {"application_ref": "25/01178/REM", "webhook": {"url": "http://127.0.0.1:9/x", "secret": "s"}}
     assert api.post(REVIEWS, json=body).status_code == 202
+
+
+def test_a_webhook_url_may_have_letters_beyond_ascii_and_is_kept_as_it_goes_over_the_wire(
+    api: httpx.Client, clean_redis_url: str
+) -> None:
+    for url in ("https://☃.net/", "https://mün\u202echen.de/", "https://mün chen.de/"):
+        body = {"application_ref": "25/01178/REM", "webhook": {"url": url, "secret": "s"}}
+        envelope(api.post(REVIEWS, json=body), 422)
+    body["webhook"] = {"url": "https://münchen.de/häuser?für=uns", "secret": "s"}
+    answer = api.post(REVIEWS, json=body)
+    assert answer.status_code == 202
+    with redis.Redis.from_url(clean_redis_url, decode_responses=True) as client:
+        kept = client.hget(f"review:{answer.json()['review_id']}:webhook", "url")
+    assert kept == "https://xn--mnchen-3ya.de/h%C3%A4user?f%C3%BCr=uns"
 
 
 @pytest.mark.parametrize("path", ["/docs", "/redoc"])

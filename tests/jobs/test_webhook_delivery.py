@@ -7,7 +7,9 @@ import hashlib
 import hmac
 import logging
 import shutil
+import socket
 import subprocess
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -226,18 +228,19 @@ def test_retries_come_after_1_2_4_8_16_seconds_then_minutes_up_to_a_day(monkeypa
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1",
-     "::1", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"],
+     "::1", "fe80::1", "fd00::1", "fec0::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::",
+     "::7f00:1", "64:ff9b:1::7f00:1", "::ffff:0:7f00:1", "::", "ff02::1", "fe80::1%eth0"],
 )  # fmt: skip
 def test_private_loopback_and_link_local_addresses_are_not_public(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
+@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"])
 def test_public_addresses_are_public(address: str) -> None:
     assert is_public(address)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "[fe80::1%25lo]"])
 async def test_in_production_nothing_is_sent_to_this_machine_however_it_is_written(host: str) -> None:
     """W3: at connection time, whatever was said at submission."""
     sender = Sender(public_only=True, timeout=3)
@@ -265,6 +268,57 @@ async def test_a_name_that_changes_its_address_after_the_check_gains_nothing(mon
     assert outcome.error is None
     assert asked == ["hooks.example"]  # one question, and the connection goes to its answer
     assert receiver.received[0].headers["host"] == f"hooks.example:{receiver.port}"
+
+
+def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+    async def answer(host: str, port: int, **_: Any) -> Any:
+        return [(socket.AF_INET6 if ":" in a else socket.AF_INET, 1, 6, "", (a, port)) for a in addresses]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer)
+
+
+async def test_all_addresses_of_a_receiver_are_tried_until_one_takes_the_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """W1: a name often has an IPv6 address that its server does not listen on."""
+    async with receiving() as receiver:
+        resolving(monkeypatch, "::1", "127.0.0.2", "127.0.0.1")
+        sender = Sender(public_only=False)
+        outcome = await sender.send(delivery(f"http://hooks.example:{receiver.port}/x"))
+        assert (outcome.response_status, outcome.error) == (200, None)
+        resolving(monkeypatch, "::1", "127.0.0.2")
+        refused = await sender.send(delivery(f"http://hooks.example:{receiver.port}/x"))
+        await sender.close()
+    assert "ConnectError" in (refused.error or "")
+    assert len(receiver.received) == 1
+
+
+async def test_a_silent_address_leaves_time_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.2", 0), backlog=0) as full, ExitStack() as waiting:
+        port = full.getsockname()[1]
+        for _ in range(2):  # a queue that is full: further connections get no answer
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(("127.0.0.2", port))
+        receiver = Receiver(port=port)
+        server = await asyncio.start_server(receiver.handle, "127.0.0.1", port)
+        resolving(monkeypatch, "127.0.0.2", "127.0.0.1")
+        sender = Sender(public_only=False, timeout=1)
+        outcome = await sender.send(delivery(f"http://hooks.example:{port}/x"))
+        await sender.close()
+        server.close()
+    assert (outcome.response_status, outcome.error) == (200, None)
+
+
+async def test_an_answer_is_an_answer_and_no_other_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A receiver may have taken an event that it broke off on."""
+    async with receiving("close", 200) as receiver:
+        resolving(monkeypatch, "127.0.0.1", "localhost")
+        sender = Sender(public_only=False)
+        outcome = await sender.send(delivery(f"http://hooks.example:{receiver.port}/x"))
+        await sender.close()
+    assert "RemoteProtocolError" in (outcome.error or "")
+    assert len(receiver.received) == 1
 
 
 async def test_the_secret_is_in_no_log_and_no_repr(

@@ -12,7 +12,7 @@ import hmac
 import ipaddress
 import socket
 import time
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
@@ -20,6 +20,8 @@ from trigpoint.errors import InvalidInput, shorten
 from trigpoint.jobs.webhooks import Delivery, Outcome
 
 TIMEOUT_SECONDS = 10.0
+_PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")  # all that has been given out; the rest is local, or a form of IPv4
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class Sender:
@@ -51,25 +53,34 @@ class Sender:
     async def _post(self, delivery: Delivery) -> Outcome:
         parts = urlsplit(delivery.url)
         host = parts.hostname or ""
-        address = (await resolve(host, parts.port or _default_port(parts.scheme), public_only=self._public_only))[0]
-        shown = f"[{address}]" if ":" in address else address
+        port = parts.port or _default_port(parts.scheme)
+        addresses = await resolve(host, port, public_only=self._public_only)
+        patience = self._timeout / len(addresses)  # one that is silent leaves time for the others
+        for address in addresses[:-1]:
+            try:
+                return await self._post_to(address, parts, delivery, patience)
+            except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent yet
+                continue
+        return await self._post_to(addresses[-1], parts, delivery, patience)
+
+    async def _post_to(self, address: str, parts: SplitResult, delivery: Delivery, patience: float) -> Outcome:
+        host = parts.hostname or ""
         port = f":{parts.port}" if parts.port else ""
         user, at, _ = parts.netloc.rpartition("@")
-        pinned = parts._replace(netloc=f"{user}{at}{shown}{port}", fragment="").geturl()
-        name = f"[{host}]" if ":" in host else host
         body = delivery.body.encode()
         request = self._http.build_request(
             "POST",
-            pinned,
+            parts._replace(netloc=f"{user}{at}{_bracketed(address)}{port}", fragment="").geturl(),
             content=body,
             headers={
-                "Host": f"{name}{port}",
+                "Host": f"{_bracketed(host)}{port}",
                 "Content-Type": "application/json",
                 "X-Webhook-Signature": sign(body, delivery.secret),
                 "X-Webhook-Event": delivery.event,
                 "X-Webhook-Delivery-Id": delivery.delivery_id,
                 "X-Webhook-Timestamp": str(int(time.time())),
             },
+            timeout=httpx.Timeout(self._timeout, connect=patience),
             extensions={"sni_hostname": host},
         )
         response = await self._http.send(request, stream=True)  # the status is enough: the body is not read
@@ -90,6 +101,8 @@ def sign(body: bytes, secret: str) -> str:
 
 async def resolve(host: str, port: int, *, public_only: bool) -> list[str]:
     """The addresses of a host. Raises InvalidInput where one of them is not public and must be; OSError if none."""
+    if public_only and "%" in host:  # an address with a zone is one of this machine's network, also where none answers
+        raise _not_public(host)
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError:
@@ -98,8 +111,12 @@ async def resolve(host: str, port: int, *, public_only: bool) -> list[str]:
     if public_only:
         for address in addresses:
             if not is_public(address):
-                raise InvalidInput(f"Webhook host '{shorten(host)}' is at a private or local address, which is refused")
+                raise _not_public(host)
     return addresses
+
+
+def _not_public(host: str) -> InvalidInput:
+    return InvalidInput(f"Webhook host '{shorten(host)}' is at a private or local address, which is refused")
 
 
 def is_public(address: str) -> bool:
@@ -109,11 +126,17 @@ def is_public(address: str) -> bool:
         carried = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None) or _nat64(ip)
         if carried is not None:
             return is_public(str(carried))
+        if ip not in _PUBLIC_IPV6:
+            return False
     return ip.is_global and not ip.is_multicast
 
 
 def _nat64(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in ipaddress.IPv6Network("64:ff9b::/96") else None
+    return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _default_port(scheme: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+import httpx
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from trigpoint.api.schemas.values import ApplicationRef
@@ -31,14 +32,15 @@ class WebhookConfig(BaseModel):
 
     @field_validator("url")
     @classmethod
-    def _has_scheme_and_host(cls, url: str) -> str:
+    def _has_scheme_and_host(cls, given: str) -> str:
         try:
+            url = given if given.isascii() else str(httpx.URL(given))  # other letters as they go over the wire
             parts = urlsplit(url)
             usable = parts.port is None or parts.port > 0
-        except ValueError:
-            raise ValueError(f"Webhook URL cannot be read: {shorten(url)}") from None
-        if not url.isascii() or not url.isprintable() or " " in url or not usable:
-            raise ValueError(f"Webhook URL cannot be read: {shorten(url)}")
+        except (ValueError, httpx.InvalidURL):
+            raise ValueError(f"Webhook URL cannot be read: {shorten(given)}") from None
+        if not given.isprintable() or " " in given or not usable:
+            raise ValueError(f"Webhook URL cannot be read: {shorten(given)}")
         if parts.scheme not in ("http", "https"):
             raise ValueError(f"Webhook URL must start with http:// or https://: {shorten(url)}")
         if not parts.hostname:
