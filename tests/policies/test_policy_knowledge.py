@@ -94,6 +94,8 @@ async def test_a_new_revision_is_invisible_until_the_registry_says_active(
     assert {h.metadata["revision_id"] for h in await knowledge.search(**asked)} == {old}  # type: ignore[arg-type]
     assert {h.metadata["revision_id"] for h in await knowledge.search("highways")} == {old}
     assert {r.metadata["effective_to"] for r in knowledge.passages.passages_of(old)} == {99991231}
+    assert (await knowledge.section("NPPF", "Chapter 9")).revision.revision_id == old
+    assert (await knowledge.section("NPPF", "Chapter 9", new)).revision.revision_id == new  # asked for by name
     await knowledge.registry.mark_active("NPPF", new, chunk_count=1, page_count=1)
     await knowledge.settle()
     assert {h.metadata["revision_id"] for h in await knowledge.search(**asked)} == {new}  # type: ignore[arg-type]

@@ -232,10 +232,9 @@ def answering(policies: Sequence[Policy], effective_date: date | None) -> list[s
 
 
 def _wanted(policy: Policy, revision_id: str | None) -> Revision | None:
-    """The revision asked for, else the one in force today, else the latest; only if its text can be read."""
+    """The revision asked for, whatever its state; else the one in force today, else the latest that can be read."""
     if revision_id is not None:
-        revision = policy.revision(revision_id)
-        return revision if revision is not None and revision.queryable else None
+        return policy.revision(revision_id)
     return policy.in_force(today()) or next((r for r in policy.revisions if r.queryable), None)
 
 
