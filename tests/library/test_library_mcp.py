@@ -257,6 +257,24 @@ async def test_chunks_that_contradict_each_other_are_refused(client: Client) -> 
         assert (error["code"], error["details"]["index"]) == ("INVALID_CHUNK", 1)
 
 
+async def test_l10_ids_of_our_model_may_stand_in_one_batch(client: Client) -> None:
+    ids = ("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2", MODEL)
+    items = [item(f"chunk-{n}", model=model) for n, model in enumerate(ids)]
+    assert (await call(client, "store_chunks", project=PROJECT, items=items))["chunks_written"] == 3
+
+
+async def test_l2_another_dimension_than_the_stored_one_is_refused(client: Client) -> None:
+    def sized(name: str, dimensions: int) -> dict[str, Any]:
+        return item(name, model="openai/y") | {"embedding": seeded_vector(1, dimensions)}
+
+    await call(client, "store_chunks", project=PROJECT, items=[sized("a", 3), sized("b", 3)])
+    error = await refusal(client, "store_chunks", project=PROJECT, items=[sized("c", 5)])
+    assert (error["code"], error["details"]["index"]) == ("INVALID_CHUNK", 0)
+    assert (await call(client, "inspect_collection", project=PROJECT))["size"] == 2
+    quoted = await call(client, "find_quote", project=PROJECT, quote="value objects are distinct")
+    assert quoted["count"] >= 1  # the words can be read whatever the model
+
+
 @pytest.mark.parametrize(
     "filters",
     [

@@ -5,13 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from qdrant_client import QdrantClient
 
-from trigpoint.errors import EmbeddingMismatch, LibraryTimeout
+from trigpoint.errors import EmbeddingMismatch, InvalidChunk, LibraryTimeout
 from trigpoint.library.projects import Project
 from trigpoint.library.store import ChunkStore, Filters, Question, StoredChunk
 from trigpoint.library.store_qdrant import QdrantStore
@@ -201,6 +202,22 @@ def test_a_project_is_bound_to_its_first_model(store: ChunkStore) -> None:
         store.write(MINE, "openai/text-embedding-3-small", [make_chunk("c", 3)])
     assert store.bound_model(MINE) == MODEL
     assert store.get(MINE, ["c"]) == []
+
+
+def test_l2_every_vector_of_a_set_has_the_dimension_of_the_first_one(store: ChunkStore) -> None:
+    def sized(name: str, dimensions: int) -> StoredChunk:
+        return replace(make_chunk(name, 1), vector=unit_vector(1, dimensions))
+
+    store.write(MINE, "openai/y", [sized("a", 3), sized("b", 3)])
+    with pytest.raises(
+        InvalidChunk, match="Chunk 1: embedding has 5 dimensions, those of 'openai/y' in this project 3"
+    ) as caught:
+        store.write(MINE, "openai/y", [sized("c", 3), sized("d", 5)], replace_documents=["d1"])
+    assert caught.value.details["index"] == 1
+    assert [chunk.id for chunk in store.document(MINE, "d1")] == ["a", "b"]
+    assert set(found(store, MINE, words="passage number", alpha=0.0)) == {"a", "b"}  # by words alone, as quotations are
+    store.write(MINE, MODEL, [make_chunk("a", 1), make_chunk("b", 2)], migrate=True)  # another set, another dimension
+    assert store.bound_model(MINE) == MODEL
 
 
 def test_a_migration_swaps_when_every_chunk_has_its_successor(store: ChunkStore) -> None:

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from trigpoint.errors import BatchTooLarge, InvalidChunk, shorten
-from trigpoint.library.projects import Project, is_our_model
-from trigpoint.library.store import StoredChunk, is_unicode
+from trigpoint.errors import BatchTooLarge, shorten
+from trigpoint.library.projects import Project, is_our_model, same_model
+from trigpoint.library.store import StoredChunk, invalid, is_unicode
 
 MOST_CHUNKS = 500
 RECOMMENDED_CHUNKS = 100
@@ -33,7 +33,7 @@ def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[
     for index, item in enumerate(items):
         chunk = _check(project, item, index)
         model = chunk.payload["embed_model"]
-        if chunks and model != chunks[0].payload["embed_model"]:
+        if chunks and not same_model(model, chunks[0].payload["embed_model"]):
             _refuse(index, f"embed_model '{shorten(model)}' differs from that of the chunks before it")
         if chunks and len(chunk.vector) != len(chunks[0].vector):
             _refuse(index, f"embedding has {len(chunk.vector)} dimensions, those before it {len(chunks[0].vector)}")
@@ -139,7 +139,7 @@ def _doc_id(payload: Mapping[str, Any], chunk_id: str) -> str:
 
 
 def _refuse(index: int, reason: str) -> NoReturn:
-    raise InvalidChunk(f"Chunk {index}: {reason}. Nothing of this call was written", index=index, reason=reason)
+    raise invalid(index, reason)
 
 
 def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -43,6 +43,14 @@ def bind(connection: sqlite3.Connection, project: Project, model: str) -> tuple[
     return row["no"], row["model"]
 
 
+def dimensions(connection: sqlite3.Connection, no: int, key: str) -> int | None:
+    """Of the vectors of one set; None where it is empty."""
+    row = connection.execute(
+        "select length(vector) / 4 from chunk where project_no = ? and model = ? limit 1", (no, key)
+    ).fetchone()
+    return row[0] if row else None
+
+
 def insert(connection: sqlite3.Connection, no: int, key: str, chunks: Sequence[StoredChunk]) -> set[str]:
     """Insert or replace; returns the documents that lost a chunk to another one because its id moved."""
     moved = set()

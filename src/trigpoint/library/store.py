@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from trigpoint.errors import EmbeddingMismatch, InvalidFilter, shorten
+from trigpoint.errors import EmbeddingMismatch, InvalidChunk, InvalidFilter, shorten
 from trigpoint.library.projects import Project
 from trigpoint.text.fusion import FusionMethod
 from trigpoint.text.surroundings import surroundings
@@ -189,7 +189,8 @@ class ChunkStore(Protocol):
     ) -> Migration | None:
         """Insert or replace chunks by id. Every chunk of `replace_documents` that is not among them is removed.
 
-        The first write binds the project to the model; another one raises EmbeddingMismatch unless `migrate`.
+        The first write binds the project to the model; another one raises EmbeddingMismatch unless `migrate`. A vector
+        of another dimension than those of its set raises InvalidChunk.
         """
         ...
 
@@ -225,6 +226,20 @@ def mismatch(project: Project, bound: str, model: str) -> EmbeddingMismatch:
         bound_model=bound,
         given_model=shorten(model),
     )
+
+
+def invalid(index: int, reason: str) -> InvalidChunk:
+    return InvalidChunk(f"Chunk {index}: {reason}. Nothing of this call was written", index=index, reason=reason)
+
+
+def check_dimensions(chunks: Sequence[StoredChunk], model: str, dimensions: int | None) -> None:
+    """A set has vectors of one dimension; None where it has none yet. Raises InvalidChunk."""
+    for index, chunk in enumerate(chunks):
+        if dimensions not in (None, len(chunk.vector)):
+            raise invalid(
+                index,
+                f"embedding has {len(chunk.vector)} dimensions, those of '{shorten(model)}' in this project {dimensions}",
+            )
 
 
 def is_unicode(value: object) -> bool:

@@ -18,8 +18,18 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 
 from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.library import qdrant_points as points
-from trigpoint.library.projects import Project, model_key, short_hash
-from trigpoint.library.store import DocumentRow, Inspection, Migration, Question, Scored, StoredChunk, always, mismatch
+from trigpoint.library.projects import Project, is_our_model, model_key, short_hash
+from trigpoint.library.store import (
+    DocumentRow,
+    Inspection,
+    Migration,
+    Question,
+    Scored,
+    StoredChunk,
+    always,
+    check_dimensions,
+    mismatch,
+)
 from trigpoint.text.fusion import fuse
 
 _DEPTH = 200
@@ -61,6 +71,7 @@ class QdrantStore:
             other = model_key(bound) != model_key(model)
             if other and not migrate:
                 raise mismatch(project, bound, model)
+            check_dimensions(chunks, model, self._dimensions(_set_name(project, model)))
             _ask(allow)
             collection = self._set_of(project, model, len(chunks[0].vector) if chunks else None)
             self._upsert(collection, project, chunks, frozenset(replace_documents))
@@ -72,14 +83,17 @@ class QdrantStore:
     def search(self, project: Project, question: Question) -> list[Scored]:
         with self._explained():
             alias = _alias(project)
-            if self._model_of(alias) is None:
+            model = self._model_of(alias)
+            if model is None:
                 return []
             allowed = points.conditions(project, question.filters, self._sections(project, question))
-            cosines = self._nearest(alias, question, allowed)
+            by_meaning = is_our_model(model)  # questions are embedded with no other; words find in any
+            cosines = self._nearest(alias, question, allowed) if by_meaning else {}
             words: dict[str, float] = {}
             if question.words is not None:
                 words = self._matching(alias, question, allowed)
-                cosines |= self._cosines(alias, question, [i for i in words if i not in cosines])
+                if by_meaning:
+                    cosines |= self._cosines(alias, question, [i for i in words if i not in cosines])
             scores = fuse(cosines, words, question.fusion, question.alpha) if question.words else _ranked(cosines)
             best = scores[: question.k]
             chunks = self._by_point_id(alias, project, [i for i, _ in best])
@@ -158,9 +172,17 @@ class QdrantStore:
         names = [c.name for c in self._client.get_collections().collections]
         return [name for name in names if name.startswith(f"{_alias(project)}--")]
 
+    def _dimensions(self, name: str) -> int | None:
+        """Of the vectors of a set; None where there is no such set."""
+        if not self._client.collection_exists(name):
+            return None
+        vectors = self._client.get_collection(name).config.params.vectors
+        assert isinstance(vectors, dict)  # named, as _set_of makes them
+        return vectors[points.DENSE].size
+
     def _set_of(self, project: Project, model: str, dimensions: int | None) -> str:
         """The collection of this model, made at the first write; the project's first one answers at once."""
-        name = f"{_alias(project)}--{short_hash(model_key(model))}"
+        name = _set_name(project, model)
         if dimensions is None or self._client.collection_exists(name):
             return name
         self._client.create_collection(
@@ -307,6 +329,10 @@ def _alias(project: Project) -> str:
     """Stable for a project, whatever other projects there are. It never has two hyphens in a row: those begin a set."""
     readable = re.sub("[^A-Za-z0-9]+", "-", project.id)[:60].strip("-")
     return f"trigpoint-{short_hash(project.id)}-{readable or 'project'}"
+
+
+def _set_name(project: Project, model: str) -> str:
+    return f"{_alias(project)}--{short_hash(model_key(model))}"
 
 
 def _ask(allow: Callable[[], bool]) -> None:

@@ -26,6 +26,7 @@ from trigpoint.library.store import (
     Scored,
     StoredChunk,
     always,
+    check_dimensions,
     mismatch,
     searched_rows,
 )
@@ -69,6 +70,7 @@ class SqliteStore:
             other = model_key(bound) != key
             if other and not migrate:
                 raise mismatch(project, bound, model)
+            check_dimensions(chunks, model, rows.dimensions(connection, no, key))
             kept = {chunk.id for chunk in chunks}
             for doc_id in replace_documents:
                 rows.delete_others(connection, no, key, doc_id, kept)
