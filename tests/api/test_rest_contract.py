@@ -671,6 +671,7 @@ def test_a_revision_can_be_changed_and_its_dates_are_checked(nppf: httpx.Client)
     upload(nppf, version_label="2026", effective_from="2026-01-01")
     found = error(nppf.patch(this, json={"effective_to": "2026-06-30"}), 409)
     assert found["code"] == "revision_overlap"
+    assert found["details"] == {"source": "NPPF", "effective_from": "2024-12-15"}
 
 
 def test_unknown_revisions_say_what_is_missing(nppf: httpx.Client) -> None:

@@ -270,8 +270,9 @@ async def test_patch_of_dates_is_checked_and_does_not_cascade_p7(nppf: PolicyReg
         await nppf.update_revision("NPPF", new.revision_id, {"effective_from": day("2024-12-01")})
     with pytest.raises(InvalidInput, match="is before effective_from"):
         await nppf.update_revision("NPPF", new.revision_id, {"effective_to": day("2024-12-11")})
-    with pytest.raises(RevisionOverlapError):
+    with pytest.raises(RevisionOverlapError) as refused:
         await nppf.update_revision("NPPF", old.revision_id, {"effective_to": None})
+    assert refused.value.details == {"source": "NPPF", "effective_from": "2023-09-05"}
     assert dump(clean_redis_url) == before
     await nppf.update_revision("NPPF", new.revision_id, {"effective_from": day("2025-01-01")})
     assert await dates(nppf, old) == ("2023-09-05", "2024-12-11", "superseded")
@@ -334,8 +335,9 @@ async def test_a_failed_revision_cannot_come_back_over_another(nppf: PolicyRegis
     with pytest.raises(JobLostRevision):
         await nppf.mark_active("NPPF", failed.revision_id, chunk_count=1, page_count=1)
     other = await add(nppf, "2024-01-01")
-    with pytest.raises(RevisionOverlapError, match=other.revision_id):
+    with pytest.raises(RevisionOverlapError, match=other.revision_id) as refused:
         await nppf.begin_reindex("NPPF", failed.revision_id, "job_1")
+    assert refused.value.details["effective_from"] == failed.effective_from.isoformat()
 
 
 async def test_a_job_that_lost_its_revision_learns_it(nppf: PolicyRegistry) -> None:

@@ -28,6 +28,7 @@ end
 local function given(value) return value ~= nil and value ~= cjson.null end
 local function end_of(day) return day == OPEN and '9999-99-99' or day end
 local function refuse(reason, detail) return { refused = reason, detail = detail } end
+local function refuse_overlap(clash, from) return { refused = 'overlap', detail = clash.revision_id, effective_from = from } end
 
 local function day_before(day)
   local y, m, d = tonumber(day:sub(1, 4)), tonumber(day:sub(6, 7)), tonumber(day:sub(9, 10))
@@ -189,7 +190,7 @@ function steps.create_revision()
   if redis.call('EXISTS', policy_key()) == 0 then return refuse('no_policy') end
   local book, new = load(), a.fields
   local clash, older = check_dates(book, nil, new.effective_from, new.effective_to, true)
-  if clash then return refuse('overlap', clash.revision_id) end
+  if clash then return refuse_overlap(clash, new.effective_from) end
   local id, n = a.ids[1], 1
   while redis.call('EXISTS', revision_key(id)) == 1 do
     id = n == 1 and a.ids[2] or (a.ids[2] .. '_' .. n)
@@ -219,7 +220,7 @@ function steps.update_revision()
   local moved = from ~= revision.effective_from or to ~= revision.effective_to
   if moved and stands(revision) then
     local clash = check_dates(book, a.id, from, to, false)
-    if clash then return refuse('overlap', clash.revision_id) end
+    if clash then return refuse_overlap(clash, from) end
   end
   if to ~= revision.effective_to then
     local successor = successor_of(book, a.id)
@@ -286,7 +287,7 @@ function steps.begin_reindex()
   if revision.file_path == '' and not given(a.file_path) then return refuse('no_file') end
   if revision.status == 'failed' then
     local clash, older = check_dates(book, a.id, revision.effective_from, revision.effective_to, true)
-    if clash and not squeeze_in(book, revision, clash) then return refuse('overlap', clash.revision_id) end
+    if clash and not squeeze_in(book, revision, clash) then return refuse_overlap(clash, revision.effective_from) end
     if older then supersede(book, older, a.id, revision.effective_from) end
     set(revision, 'status', 'processing')
     set(revision, 'error', '')

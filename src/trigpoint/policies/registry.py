@@ -155,7 +155,7 @@ class PolicyRegistry:
             job_id=job_id,
             hold_seconds=hold_seconds,
         )
-        self._raise_refusal(reply, source, effective_from=effective_from)
+        self._raise_refusal(reply, source)
         return _revision(reply["revision"], reply.get("held_by")), _side_effects(reply, effective_to)
 
     async def update_revision(self, source: str, revision_id: str, changes: RevisionChanges) -> Revision:
@@ -173,7 +173,7 @@ class PolicyRegistry:
             fields=fields,
             score=None if start is None else days_since_epoch(start),
         )
-        self._raise_refusal(reply, source, revision_id, effective_from=start)
+        self._raise_refusal(reply, source, revision_id)
         return _revision(reply["revision"], reply.get("held_by"))
 
     async def mark_active(
@@ -313,9 +313,7 @@ class PolicyRegistry:
             raise _unavailable(error) from error
         return reply
 
-    def _raise_refusal(
-        self, reply: dict[str, Any], source: str, revision_id: str = "", *, effective_from: date | None = None
-    ) -> None:
+    def _raise_refusal(self, reply: dict[str, Any], source: str, revision_id: str = "") -> None:
         match reply.get("refused"):
             case None:
                 return
@@ -324,8 +322,7 @@ class PolicyRegistry:
             case "no_revision":
                 raise RevisionNotFound(source, revision_id)
             case "overlap":
-                day = "" if effective_from is None else effective_from.isoformat()
-                raise RevisionOverlapError(source, reply["detail"], day)
+                raise RevisionOverlapError(source, reply["detail"], reply["effective_from"])
             case "reversed":
                 raise _reversed(*reply["detail"].split(" to "))
             case "sole":
