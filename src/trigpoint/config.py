@@ -168,7 +168,12 @@ class Settings(BaseSettings):
     @field_validator("api_keys", "graph_write_keys", "mcp_allowed_hosts", "document_roots", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        parts = tuple(part.strip() for part in value.split(",") if part.strip())
+        if not parts and value.strip():  # commas alone: a slip must not switch auth off
+            raise ValueError("expected values separated by commas, and found none")
+        return parts
 
     @field_validator(*_URL_SCHEMES, mode="after")
     @classmethod

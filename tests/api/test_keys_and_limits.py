@@ -134,6 +134,23 @@ def test_a_bad_keys_file_stops_the_start(api_settings: Callable[..., Settings], 
         api_settings(api_keys_file=file)
 
 
+@pytest.mark.parametrize("variable", ["API_KEYS", "GRAPH_WRITE_KEYS"])
+@pytest.mark.parametrize("value", [",", " , ", ",,"])
+def test_a_list_of_keys_without_a_key_stops_the_start(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E6: it never disables auth."""
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError, match=rf"^{variable}=\(hidden\): expected values"):
+        load_settings()
+
+
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_empty_list_of_keys_counts_as_not_set(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEYS", value)
+    assert not load_settings().rest_auth_on
+
+
 def test_without_redis_health_is_degraded_and_the_rest_says_so(
     tmp_path: Path, free_port: Callable[[], int], api_settings: Callable[..., Settings]
 ) -> None:
