@@ -94,7 +94,7 @@ async def test_the_examples_of_the_contract(client: Client) -> None:
         "doc_id": "",
         "title": "Clean Architecture",
         "url": None,
-        "citation": None,
+        "citation": "Clean Architecture (no date). Available at: https://doi.org/10.1000/xyz123.",
         "page_label": None,
     }
     hybrid = await call(client, "query_hybrid", project=PROJECT, query="entities", filters={"tags": ["architecture"]})

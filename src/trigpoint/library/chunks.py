@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from trigpoint.errors import BatchTooLarge, shorten
+from trigpoint.library.citations import References, work_behind
 from trigpoint.library.projects import Project, is_our_model, same_model
 from trigpoint.library.store import StoredChunk, invalid, is_unicode
 
@@ -44,9 +45,11 @@ def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[
     return str(chunks[0].payload["embed_model"]) if chunks else project.embed_model, chunks
 
 
-def shown(chunk: StoredChunk, score: float, *, limit: int, full_text: bool) -> dict[str, Any]:
-    """One item of a search's answer: trimmed, and ready to cite."""
+def shown(chunk: StoredChunk, score: float, references: References, *, limit: int, full_text: bool) -> dict[str, Any]:
+    """One item of a search's answer: trimmed, and ready to cite. An ingest writes the citation; else it is found here."""
     source, zotero, doc = (_part(chunk.payload, name) for name in ("source", "zotero", "doc"))
+    citation = _text(zotero.get("citation"))
+    work = None if citation else work_behind(references, zotero, source)
     return {
         "render_text": trimmed(chunk.text, limit),
         "score": round(score, 4),
@@ -54,13 +57,13 @@ def shown(chunk: StoredChunk, score: float, *, limit: int, full_text: bool) -> d
         "section": chunk.section,
         "page_span": page_span(doc),
         "section_path": list(chunk.section_path),
-        "doi": _text(zotero.get("doi")) or _text(source.get("doi")),
+        "doi": _text(zotero.get("doi")) or _text(source.get("doi")) or (work.doi if work else None),
         "full_text": chunk.text if full_text else None,
         "chunk_id": chunk.id,
         "doc_id": chunk.doc_id,
-        "title": _text(zotero.get("title")) or _text(source.get("title")),
-        "url": _text(zotero.get("url")) or _text(source.get("url")),
-        "citation": _text(zotero.get("citation")),
+        "title": _text(zotero.get("title")) or _text(source.get("title")) or (_text(work.title) if work else None),
+        "url": _text(zotero.get("url")) or _text(source.get("url")) or (work.url if work else None),
+        "citation": citation or (work.citation if work else None),
         "page_label": _text(doc.get("page_label")),
     }
 

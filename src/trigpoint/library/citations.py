@@ -1,15 +1,16 @@
-"""Citations: which work a document is, out of a CSL-JSON file, and how that work is referred to in words."""
+"""Citations: which work a document or a chunk is, by a CSL-JSON file, and how that work is referred to in words."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
+import threading
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,11 @@ SIMILAR_ENOUGH = 0.8
 _STYLE = "harvard-cite-them-right"
 _YEAR = re.compile(r"\b(1[5-9][0-9]{2}|20[0-9]{2})\b", re.ASCII)
 _MARKUP = re.compile(r"</?(?:i|b|sub|sup|span)\b[^>]*>", re.IGNORECASE)
+_TITLE_TWICE = re.compile(r"^(.+) (\([^()]+\)) \1")  # citeproc says it again where it stands in for the author
+_LONGEST_NAME = 1000
+_MOST_AUTHORS = 20  # the style names no more than three
+_NAME_PARTS = ("family", "given", "dropping-particle", "non-dropping-particle", "suffix")
+_formatting = threading.Lock()  # a style belongs to one bibliography at a time
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,8 @@ class Work:
         authors = ", ".join(
             str(a.get("family") or a.get("literal") or "") for a in self.csl.get("author") or () if isinstance(a, dict)
         )
-        return " ".join(part for part in (authors, f"({self.year})" if self.year else "", self.title + ".") if part)
+        title = f"{self.title}." if self.title else ""
+        return " ".join(part for part in (authors, f"({self.year})" if self.year else "", title) if part)
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,64 @@ def load_references(path: Path | None) -> References:
     return References(tuple(work for entry in entries if isinstance(entry, dict) and (work := _work(entry))))
 
 
+def current_references(path: Path | None) -> References:
+    """The works of the file as it is now; it is read again when it has changed. Raises ConfigurationError."""
+    try:
+        state = path.stat() if path is not None else None
+    except OSError:
+        state = None  # reading it says what is wrong
+    return _references_at(path, state and (state.st_mtime_ns, state.st_size))
+
+
+@lru_cache(maxsize=64)
+def _references_at(path: Path | None, state: tuple[int, int] | None) -> References:
+    return load_references(path)
+
+
+def work_behind(references: References, zotero: Mapping[str, Any], source: Mapping[str, Any]) -> Work | None:
+    """The work with a chunk's citekey, else with its DOI, else as the chunk's own metadata tell it, if they do."""
+    citekey, doi = zotero.get("citekey"), zotero.get("doi") or source.get("doi")
+    found = references.by_citekey(citekey) if isinstance(citekey, str) else None
+    if found is None and isinstance(doi, str):
+        found = references.by_doi(doi)
+    return found or _told_by(zotero, source)
+
+
+def _told_by(zotero: Mapping[str, Any], source: Mapping[str, Any]) -> Work | None:
+    told = {**source, **{key: value for key, value in zotero.items() if value}}
+    title = told["title"].strip()[:_LONGEST_NAME] if isinstance(told.get("title"), str) else ""
+    authors = _names(told.get("authors") or told.get("author"))
+    if not title and not authors:
+        return None
+    year = _YEAR.search(str(told.get("year") or ""))
+    csl = {
+        "id": "chunk",
+        "type": "book",  # a work that stands by itself
+        "title": title,
+        "author": authors,
+        "issued": {"date-parts": [[int(year.group())]]} if year else {},
+        "DOI": plain_doi(told["doi"]) if isinstance(told.get("doi"), str) else None,
+        "URL": told["url"] if isinstance(told.get("url"), str) else None,
+    }
+    return work_of({key: value for key, value in csl.items() if value or key == "title"}, citekey=None, tags=())
+
+
+def _names(given: Any) -> list[dict[str, str]]:
+    """Authors as CSL has them. `Martin, Robert C.` has a family name; in any other order nobody can tell."""
+    names = given.split(";") if isinstance(given, str) else given if isinstance(given, list) else []
+    return [name for one in names[:_MOST_AUTHORS] if (name := _name(one))]
+
+
+def _name(given: Any) -> dict[str, str]:
+    if isinstance(given, Mapping):
+        parts = ((part, given.get(part)) for part in (*_NAME_PARTS, "literal"))
+        return {part: said[:_LONGEST_NAME] for part, said in parts if isinstance(said, str)}
+    if not isinstance(given, str) or not given.strip():
+        return {}
+    family, _, first = (part.strip() for part in given[:_LONGEST_NAME].partition(","))
+    return {"family": family, "given": first} if family and first else {"literal": given[:_LONGEST_NAME].strip()}
+
+
 @cache
 def _style() -> Any:
     from citeproc import CitationStylesStyle
@@ -94,17 +159,23 @@ def _style() -> Any:
 
 def formatted(csl: Mapping[str, Any]) -> str | None:
     """One entry as a Harvard reference; None where citeproc cannot make one of it."""
+    return _formatted(json.dumps(csl, sort_keys=True, default=str))
+
+
+@lru_cache(maxsize=4096)  # a search shows a work many times, and each time takes milliseconds
+def _formatted(entry: str) -> str | None:
     from citeproc import Citation, CitationItem, CitationStylesBibliography, formatter
     from citeproc.source.json import CiteProcJSON
 
     try:
-        source = CiteProcJSON([_without_markup(dict(csl))])
-        bibliography = CitationStylesBibliography(_style(), source, formatter.plain)
-        bibliography.register(Citation([CitationItem(next(iter(source)))]))
-        words = " ".join(" ".join(str(part) for part in bibliography.bibliography()).split())
+        source = CiteProcJSON([_for_citeproc(json.loads(entry))])
+        with _formatting:
+            bibliography = CitationStylesBibliography(_style(), source, formatter.plain)
+            bibliography.register(Citation([CitationItem(next(iter(source)))]))
+            words = " ".join(" ".join(str(part) for part in bibliography.bibliography()).split())
     except Exception:  # citeproc raises many kinds on odd entries; the plain form stands in, visibly shorter
         return None
-    return html.unescape(words) or None
+    return _TITLE_TWICE.sub(r"\1 \2", html.unescape(words)) or None
 
 
 def plain_title(title: str) -> str:
@@ -159,5 +230,18 @@ def _year(issued: Any) -> int | None:
     return int(found.group()) if found else None
 
 
-def _without_markup(entry: dict[str, Any]) -> dict[str, Any]:
-    return {key: _MARKUP.sub("", value) if isinstance(value, str) else value for key, value in entry.items()}
+def _for_citeproc(entry: dict[str, Any]) -> dict[str, Any]:
+    """What citeproc knows of an entry, without markup; it complains of the rest (`citation-key`) on stderr."""
+    from citeproc import NAMES, VARIABLES
+
+    known = {"id": entry["id"], "type": entry["type"]}
+    for key, value in entry.items():
+        name = "title_short" if key == "shortTitle" else key.replace("-", "_")
+        if name in NAMES:
+            known[key] = [
+                {"literal": one["literal"]} if "literal" in one else {p: one[p] for p in _NAME_PARTS if p in one}
+                for one in value
+            ]
+        elif name in VARIABLES:
+            known[key] = _MARKUP.sub("", value) if isinstance(value, str) else value
+    return known

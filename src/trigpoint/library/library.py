@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from trigpoint.config import Settings
-from trigpoint.errors import ChunkNotFound, DocumentNotInProject, EmbeddingMismatch, HybridNotSupported, shorten
+from trigpoint.errors import (
+    ChunkNotFound,
+    ConfigurationError,
+    DocumentNotInProject,
+    EmbeddingMismatch,
+    HybridNotSupported,
+    shorten,
+)
 from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, check_chunks, page_span, shown
+from trigpoint.library.citations import References, current_references
 from trigpoint.library.projects import Project, Projects, is_our_model, load_projects
 from trigpoint.library.quotes import find_in, put_together
 from trigpoint.library.store import ChunkStore, Filters, Question, StoredChunk, always
 from trigpoint.library.store_sqlite import SqliteStore
 from trigpoint.text.embed import EmbeddingService, shared_embedding
+
+log = logging.getLogger(__name__)
 
 DEFAULT_TOP_K = 6
 MOST_SAMPLES = 5
@@ -147,7 +158,7 @@ class Library:
             return {"chunk_id": around[index].id, "text": around[index].text, "page_span": span}
 
         return {
-            "chunk": shown(chunk, 1.0, limit=project.max_chars_per_chunk, full_text=True),
+            "chunk": shown(chunk, 1.0, _references(project), limit=project.max_chars_per_chunk, full_text=True),
             "before": [brief(i) for i in range(max(0, place - count), place)],
             "after": [brief(i) for i in range(place + 1, min(len(around), place + 1 + count))],
         }
@@ -181,11 +192,12 @@ class Library:
 
     def _quoted(self, project: Project, doc_id: str, quote: str) -> Iterator[dict[str, Any]]:
         document = put_together(doc_id, self.store.document(project, doc_id))
+        references = _references(project)
         for start, end in find_in(document.text, quote):
             chunks = document.chunks_touching(start, end)
             page, end_page = document.pages_of(start, end)
             yield {
-                **_citation_of(chunks),
+                **_citation_of(chunks, references),
                 "doc_id": doc_id,
                 "page": page,
                 "end_page": end_page,
@@ -222,15 +234,24 @@ class Library:
             project.fusion,
             project.alpha,
         )
-        limit = project.max_chars_per_chunk
+        limit, references = project.max_chars_per_chunk, _references(project)
         return [
-            shown(hit.chunk, hit.score, limit=limit, full_text=full_text)
+            shown(hit.chunk, hit.score, references, limit=limit, full_text=full_text)
             for hit in self.store.search(project, question)
         ]
 
 
-def _citation_of(chunks: Sequence[StoredChunk]) -> dict[str, Any]:
+def _references(project: Project) -> References:
+    """A file that cannot be read costs references, not the answer; an ingest says so too."""
+    try:
+        return current_references(project.references)
+    except ConfigurationError as error:
+        log.warning("Project '%s' is cited without its references: %s", project.id, error.message)
+        return References()
+
+
+def _citation_of(chunks: Sequence[StoredChunk], references: References) -> dict[str, Any]:
     if not chunks:
         return {"citekey": None, "title": None, "citation": None}
-    item = shown(chunks[0], 1.0, limit=80, full_text=False)
+    item = shown(chunks[0], 1.0, references, limit=80, full_text=False)
     return {key: item[key] for key in ("citekey", "title", "citation")}
