@@ -52,11 +52,35 @@ def _words(*phrases: str) -> re.Pattern[str]:
     return re.compile(r"(?<!\w)(?:" + "|".join(phrases) + r")(?!\w)", re.IGNORECASE)
 
 
-OWN_REPLY = _words(
-    r"(?:applicant|agent|developer|promoter)['’]?s?['’]?(?: \w+){0,2} (?:responses?|repl(?:y|ies)|rebuttals?|comments)",
-    r"(?:responses?|repl(?:y|ies)|rebuttals?) to (?:\S+ ){0,4}?"
-    r"(?:consultees?|consultee responses?|comments?|objections?|objectors?|representations?|queries)",
-    r"rebuttals?",
+_REPLY = r"(?:responses?|repl(?:y|ies)|rebuttals?)"
+_APPLICANT = r"(?:applicant|agent|developer|promoter)['’]?s?['’]?"
+_CONSULTED = r"(?:consultation|consultee)s?['’]?s? (?:responses?|repl(?:y|ies)|comments?|letters?)"
+_PUBLIC_TITLES = (
+    r"(?:public|neighbour|neighbor|resident)['’]?s?['’]? (?:comments?|letters?|responses?|repl(?:y|ies))",
+    "objections?",
+    "objectors?",
+    "representations?",
+    "petitions?",
+    "letters? of support",
+)
+_CONSULTATION_TITLES = (
+    _CONSULTED,
+    "comments?",
+    rf"{_REPLY} to (?:the )?consultation(?! (?:responses?|repl(?:y|ies)|comments?|letters?))",
+    rf"{_REPLY} (?:to|on) (?:the )?{_APPLICANT}",
+)
+_OTHERS = _words(*_PUBLIC_TITLES, *_CONSULTATION_TITLES).pattern
+
+# The applicant's own reply: its words come first. What mentions it after an objection or a comment is somebody else's.
+OWN_REPLY = re.compile(
+    rf"(?:^|\| )(?:(?!{_OTHERS})[^|])*?"
+    + _words(
+        rf"{_APPLICANT}(?: \w+){{0,2}} (?:{_REPLY}|comments)",
+        rf"{_REPLY} to (?!(?:the )?{_APPLICANT})(?:\S+ ){{0,4}}?"
+        rf"(?:consultees?|{_CONSULTED}|comments?|objections?|objectors?|representations?|queries)",
+        "rebuttals?",
+    ).pattern,
+    re.IGNORECASE,
 )
 
 RULES = (
@@ -94,14 +118,7 @@ RULES = (
     Rule(
         "public title",
         "title",
-        _words(
-            r"(?:public|neighbour|neighbor|resident)['’]?s?['’]? (?:comments?|letters?|responses?)",
-            "objections?",
-            "objectors?",
-            "representations?",
-            "petitions?",
-            "letters? of support",
-        ),
+        _words(*_PUBLIC_TITLES),
         "public_comments",
         "Title of a public comment; set include_public_comments to fetch it",
         unless=OWN_REPLY,
@@ -109,7 +126,7 @@ RULES = (
     Rule(
         "consultation title",
         "title",
-        _words("(?:consultation|consultee)s?['’]?s? (?:responses?|repl(?:y|ies)|comments?|letters?)", "comments?"),
+        _words(*_CONSULTATION_TITLES),
         "consultation_responses",
         "Title of a consultation response; set include_consultation_responses to fetch it",
         unless=OWN_REPLY,
