@@ -82,6 +82,8 @@ def _open_pdf(path: str) -> Any:
         pages = 0 if locked else document.page_count
     except Exception as error:
         why = str(error.__cause__ or error).partition(": ")[2] or str(error)
+        if not _says_pdf(path):
+            raise ExtractionFailed(f"{name} is not a PDF, whatever its name says.") from None
         raise ExtractionFailed(f"{name} is damaged{lost_tail(path)} and cannot be read: {shorten(why)}.") from None
     if not document.is_pdf:
         raise ExtractionFailed(f"{name} is not a PDF, whatever its name says.")
@@ -94,6 +96,12 @@ def _open_pdf(path: str) -> Any:
     if pages == 0:
         raise NoContent(f"{name} has no pages.")
     return document
+
+
+def _says_pdf(path: str) -> bool:
+    """Readers take what stands before the mark, as mail and web servers put it there."""
+    with open(path, "rb") as file:
+        return b"%PDF" in file.read(1024)
 
 
 def _open_image(path: str) -> Any:

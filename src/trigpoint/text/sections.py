@@ -18,7 +18,6 @@ from trigpoint.text.running_lines import strip_running_lines
 
 __all__ = ["SectionChunk", "SectionMark", "chunk_sections", "find_sections", "normalise_ref", "strip_running_lines"]
 
-_OUTER = ("Chapter", "Annex", "Appendix", "Policy", "Section")
 _PASSING = ("Table", "Figure", "Footnote")  # they interrupt a section, which then goes on
 _PROSE = 70  # characters; a line this long after a blank one is text again, not table
 
