@@ -35,16 +35,6 @@ def day_to_int(day: date | None) -> int:
     return OPEN_END if day is None else day.year * 10000 + day.month * 100 + day.day
 
 
-def int_to_day(value: int) -> date | None:
-    """The inverse of `day_to_int`."""
-    if value == OPEN_END:
-        return None
-    try:
-        return date(value // 10000, value // 100 % 100, value % 100)
-    except ValueError:
-        raise InvalidDate(f"Invalid stored date {value}: expected YYYYMMDD") from None
-
-
 def days_since_epoch(day: date) -> int:
     return (day - _EPOCH).days
 
