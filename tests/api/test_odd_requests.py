@@ -16,6 +16,9 @@ import redis
 from serving_api import running_api
 from trigpoint.api.app import create_app
 from trigpoint.config import Settings
+from trigpoint.jobs.events import EVENTS
+from trigpoint.jobs.reviews import STATUSES
+from trigpoint.review.models import FOCUS_AREAS
 
 REVIEWS = "/api/v1/reviews"
 JSON = {"Content-Type": "application/json"}
@@ -38,6 +41,8 @@ def envelope(answer: httpx.Response, status: int) -> dict[str, Any]:
      b'{"application_ref": "25/01178/REM", "options": []}',
      b'{"application_ref": "25/01178/REM", "options": {"focus_areas": ["nope"]}}',
      b'{"application_ref": "25/01178/REM", "options": {"output_format": "pdf"}}',
+     b'{"application_ref": "25/01178/REM", "options": {"include_policy_matrix": "yes"}}',
+     b'{"application_ref": "25/01178/REM", "options": {"include_suggested_conditions": 1}}',
      b'{"application_ref": "25/01178/REM", "webhook": {"url": "ftp://x", "secret": "s"}}',
      b'{"application_ref": "25/01178/REM", "webhook": {"url": "https://", "secret": "s"}}',
      b'{"application_ref": "25/01178/REM", "webhook": {"url": "https://x", "secret": ""}}',
@@ -58,6 +63,18 @@ def test_an_unknown_focus_area_lists_the_valid_ones(api: httpx.Client) -> None:
     message = envelope(api.post(REVIEWS, json=body), 422)["details"]["errors"][0]["message"]
     assert "parking" in message
     assert "cycle_parking" in message
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [([], "body"), ({"options": []}, "body.options"), ({"options": {"focus_areas": "junctions"}}, "body.options.focus_areas"),
+     ({"webhook": {"url": "https://x", "secret": "s", "events": "review.started"}}, "body.webhook.events")],
+)  # fmt: skip
+def test_a_422_speaks_of_json_and_not_of_python(api: httpx.Client, body: Any, field: str) -> None:
+    sent = {"application_ref": "25/01178/REM"} | body if isinstance(body, dict) else body
+    (problem,) = envelope(api.post(REVIEWS, json=sent), 422)["details"]["errors"]
+    assert problem["field"] == field
+    assert problem["message"] in ("Input should be an object", "Input should be a list")
 
 
 def test_an_unknown_event_is_422(api: httpx.Client) -> None:
@@ -85,8 +102,14 @@ def test_paths_and_methods_that_are_not_there(api: httpx.Client, method: str, pa
     envelope(api.request(method, path), status)
 
 
-def test_a_405_says_what_is_allowed(api: httpx.Client) -> None:
-    assert "GET" in api.put("/api/v1/reviews/x/status").headers["allow"]
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("/api/v1/reviews/x/status", "GET, HEAD"), (REVIEWS, "GET, POST"), ("/api/v1/policies/NPPF", "GET, PATCH"),
+     ("/api/v1/policies/NPPF/revisions/rev_x", "DELETE, GET, PATCH")],
+)  # fmt: skip
+def test_a_405_says_what_is_allowed(api: httpx.Client, path: str, allowed: str) -> None:
+    assert envelope(answer := api.put(path), 405)["code"] == "method_not_allowed"
+    assert answer.headers["allow"] == allowed
 
 
 def test_a_large_body_is_refused_by_its_declared_and_by_its_real_length(api: httpx.Client) -> None:
@@ -152,7 +175,12 @@ def test_broken_forms_are_the_clients_error(api: httpx.Client, content: bytes, k
     envelope(answer, answer.status_code)
 
 
-@pytest.mark.parametrize("given", ["a" * 129, "with space", "naïve", ""])
+@pytest.mark.parametrize("given", ["a", "trace 1", "~" * 128])
+def test_a_request_id_that_is_short_and_printable_is_echoed(api: httpx.Client, given: str) -> None:
+    assert api.get("/health", headers={"X-Request-ID": given}).headers["x-request-id"] == given
+
+
+@pytest.mark.parametrize("given", ["a" * 129, "naïve", "tab\there", ""])
 def test_a_request_id_that_is_not_short_and_printable_is_replaced(api: httpx.Client, given: str) -> None:
     shown = api.get("/health", headers={b"X-Request-ID": given.encode()}).headers["x-request-id"]
     assert shown != given
@@ -253,3 +281,27 @@ def test_openapi_documents_every_route_of_the_contract(api_settings: Callable[..
         for operation in item.values():
             if path.startswith("/api/v1/") and path != "/api/v1/health":
                 assert {"401", "422", "429", "500"} <= set(operation["responses"]), path
+
+
+def test_openapi_names_bounds_and_values_and_what_may_be_null(api_settings: Callable[..., Settings]) -> None:
+    document = create_app(api_settings()).openapi()
+    query = {p["name"]: p["schema"] for p in document["paths"][REVIEWS]["get"]["parameters"]}
+    assert (query["limit"]["minimum"], query["limit"]["maximum"], query["limit"]["default"]) == (1, 100, 20)
+    assert (query["offset"]["minimum"], query["offset"]["default"]) == (0, 0)
+    assert query["status"]["anyOf"][0]["enum"] == list(STATUSES)
+    schemas = document["components"]["schemas"]
+    events = schemas["WebhookConfig"]["properties"]["events"]["anyOf"][0]
+    assert events["items"]["enum"] == list(EVENTS)
+    areas = schemas["ReviewOptions"]["properties"]["focus_areas"]["anyOf"][0]
+    assert areas["items"]["enum"] == list(FOCUS_AREAS)
+    nullable = {
+        (name, field)
+        for name in ("PolicyUpdate", "RevisionUpdate")
+        for field, schema in schemas[name]["properties"].items()
+        if {"type": "null"} in schema.get("anyOf", ())
+    }
+    assert nullable == {
+        ("PolicyUpdate", "description"),
+        ("RevisionUpdate", "effective_to"),
+        ("RevisionUpdate", "notes"),
+    }

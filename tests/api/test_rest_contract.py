@@ -474,6 +474,9 @@ def test_get_and_update_policy(api: httpx.Client) -> None:
     assert MOMENT.fullmatch(shown["updated_at"])
     assert api.get("/api/v1/policies/LTN_1_20").json() == shown
     assert api.patch("/api/v1/policies/LTN_1_20", json={"description": None}).json()["description"] is None
+    for field in ("title", "category"):
+        found = error(api.patch("/api/v1/policies/LTN_1_20", json={field: None}), 422)["details"]["errors"]
+        assert [problem["field"] for problem in found] == [f"body.{field}"]
     assert error(api.patch("/api/v1/policies/NOPE", json=change), 404)["code"] == "policy_not_found"
 
 
@@ -646,11 +649,33 @@ def test_uploads_that_cannot_be(nppf: httpx.Client) -> None:
     assert error(upload(nppf, source="NOPE"), 404)["code"] == "policy_not_found"
     reversed_range = error(upload(nppf, effective_to="2024-12-01"), 422)
     assert reversed_range["code"] == "validation_error"
+    assert reversed_range["details"]["errors"][0]["field"] == "body.effective_to"
     for field, value in (("effective_from", "2024-02-30"), ("effective_to", "soon"), ("version_label", "  ")):
         found = error(upload(nppf, **{field: value}), 422)
         assert found["details"]["errors"][0]["field"] == f"body.{field}"
     missing = nppf.post("/api/v1/policies/NPPF/revisions", data={"version_label": "x", "effective_from": "2024-01-01"})
     assert error(missing, 422)["details"]["errors"][0]["field"] == "body.file"
+    text = nppf.post(
+        "/api/v1/policies/NPPF/revisions",
+        data={"version_label": "x", "effective_from": "2024-01-01", "file": "a.pdf"},
+        files={"notes": (None, "a form with parts")},
+    )
+    assert error(text, 422)["details"]["errors"] == [
+        {
+            "field": "body.file",
+            "message": "Value error, Send the PDF as a file, with a file name",
+            "type": "value_error",
+        }
+    ]
+
+
+def test_a_field_of_an_upload_that_is_not_known_is_refused(nppf: httpx.Client) -> None:
+    found = error(upload(nppf, effective_until="2025-01-01"), 422)["details"]["errors"]
+    assert found == [
+        {"field": "body.effective_until", "message": "Extra inputs are not permitted", "type": "extra_forbidden"}
+    ]
+    assert nppf.get("/api/v1/policies/NPPF").json()["revision_count"] == 0
+    assert upload(nppf, effective_to="2025-12-31", notes="all of the known ones").status_code == 202
 
 
 def test_a_revision_can_be_changed_and_its_dates_are_checked(nppf: httpx.Client) -> None:
@@ -665,7 +690,14 @@ def test_a_revision_can_be_changed_and_its_dates_are_checked(nppf: httpx.Client)
     shown = nppf.patch(this, json=change).json()
     assert {name: shown[name] for name in change} == change
     assert nppf.patch(this, json={"effective_to": None}).json()["effective_to"] is None
-    assert error(nppf.patch(this, json={"effective_to": "2020-01-01"}), 422)["code"] == "validation_error"
+    for change, field in (
+        ({"effective_to": "2020-01-01"}, "effective_to"),
+        ({"version_label": None}, "version_label"),
+        ({"effective_from": None}, "effective_from"),
+    ):
+        found = error(nppf.patch(this, json=change), 422)
+        assert found["code"] == "validation_error"
+        assert [problem["field"] for problem in found["details"]["errors"]] == [f"body.{field}"]
     assert error(nppf.patch(this, json={"effective_to": "2025-13-01"}), 422)["code"] == "validation_error"
     nppf.patch(this, json={"effective_to": "2025-12-31"})
     upload(nppf, version_label="2026", effective_from="2026-01-01")

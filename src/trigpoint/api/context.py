@@ -16,7 +16,7 @@ from trigpoint.metrics import count_request
 log = logging.getLogger(__name__)
 
 API_VERSION = "1.0.0"
-_USABLE = re.compile(rb"[\x21-\x7e]{1,128}")
+_USABLE = re.compile(rb"[\x20-\x7e]{1,128}")
 
 
 class RequestContext:

@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import Send
 
 from trigpoint.errors import InvalidInput, PolicyError, TrigpointError, shorten
@@ -34,6 +35,14 @@ _CODES = {
 }
 _UNEXPECTED = "An unexpected error occurred. Quote the X-Request-ID of this answer when you report it"
 _MOST_SHOWN = 50
+_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+_PLAIN = {
+    "tuple_type": "Input should be a list",
+    "list_type": "Input should be a list",
+    "dict_type": "Input should be an object",
+    "model_type": "Input should be an object",
+    "model_attributes_type": "Input should be an object",
+}  # what pydantic says in Python's words
 RETRY_AFTER_SECONDS = "5"
 
 
@@ -72,7 +81,7 @@ def validation_response(problems: Sequence[Mapping[str, Any]]) -> Response:
     errors = [
         {
             "field": shorten(".".join(str(part) for part in problem["loc"]), 200),
-            "message": shorten(problem["msg"], 1000),
+            "message": shorten(_PLAIN.get(problem["type"], problem["msg"]), 1000),
             "type": problem["type"],
         }
         for problem in problems[:_MOST_SHOWN]
@@ -89,7 +98,8 @@ def add_error_handlers(app: FastAPI) -> None:
 async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, TrigpointError)
     if isinstance(error, InvalidInput):
-        return validation_response([{"loc": ("body",), "msg": f"Value error, {error.message}", "type": "value_error"}])
+        loc = ("body", error.details["field"]) if "field" in error.details else ("body",)
+        return validation_response([{"loc": loc, "msg": f"Value error, {error.message}", "type": "value_error"}])
     if error.status >= 500:
         log.error("%s %s: %s: %s", request.method, request.url.path, error.code, error.message)
     headers = {"Retry-After": RETRY_AFTER_SECONDS} if error.status == 503 else None
@@ -118,4 +128,14 @@ async def _http(request: Request, error: Exception) -> Response:
         message = f"There is nothing at {shorten(request.url.path)}"
     if error.status_code == 405:
         message = f"{shorten(request.method)} is not allowed at {shorten(request.url.path)}"
+        return error_response(405, code, message, headers={"Allow": ", ".join(_allowed(request))})
     return error_response(error.status_code, code, message, headers=error.headers)
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods of every route at this path; the framework names those of the first."""
+    return [
+        method
+        for method in _METHODS
+        if any(r.matches({**request.scope, "method": method})[0] is Match.FULL for r in request.app.routes)
+    ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fastapi import UploadFile
+from starlette.datastructures import UploadFile as SentFile
 
 from trigpoint.api.bodies import too_large
 from trigpoint.config import Settings
@@ -42,6 +43,13 @@ class Upload:
         """Move the file to its place. Before this it belongs to nobody and goes when the context ends."""
         place = inside(self.folder, revision_id) / self.name
         await asyncio.to_thread(_move, self.temporary, place)
+
+
+def check_is_file(sent: object) -> object:
+    """A form may hold text where a file belongs; raises the ValueError that validation wants."""
+    if not isinstance(sent, SentFile):
+        raise ValueError("Send the PDF as a file, with a file name")
+    return sent
 
 
 def check_is_pdf(file: UploadFile) -> None:

@@ -405,7 +405,8 @@ def _number(text: str) -> int | None:
 
 
 def _reversed(start: str, end: str) -> InvalidInput:
-    return InvalidInput(f"effective_to ({shorten(end)}) is before effective_from ({shorten(start)})")
+    message = f"effective_to ({shorten(end)}) is before effective_from ({shorten(start)})"
+    return InvalidInput(message, field="effective_to")
 
 
 def _unavailable(error: Exception) -> RegistryUnavailable:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, WithJsonSchema, field_validator
 
 from trigpoint.errors import shorten
 
@@ -25,6 +25,7 @@ FocusArea = Literal[
     "placemaking",
 ]
 FOCUS_AREAS: tuple[FocusArea, ...] = FocusArea.__args__  # type: ignore[attr-defined]
+_AreaName = Annotated[str, WithJsonSchema({"type": "string", "enum": list(FOCUS_AREAS)})]
 
 Server = Literal["scraper", "document-store", "policy-kb"]
 ToolProgress = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -53,10 +54,10 @@ class ReviewOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    focus_areas: tuple[str, ...] | None = Field(None, description="Aspects to review. None: all.")
+    focus_areas: tuple[_AreaName, ...] | None = Field(None, description="Aspects to review. None: all.")
     output_format: Literal["markdown", "json"] = "markdown"
-    include_policy_matrix: bool = True
-    include_suggested_conditions: bool = True
+    include_policy_matrix: StrictBool = True
+    include_suggested_conditions: StrictBool = True
 
     @field_validator("focus_areas")
     @classmethod

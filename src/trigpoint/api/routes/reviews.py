@@ -24,7 +24,7 @@ from trigpoint.api.schemas.reviews import (
     ReviewSubmission,
     WebhookConfig,
 )
-from trigpoint.api.schemas.values import ApplicationRef, WholeNumber
+from trigpoint.api.schemas.values import ApplicationRef, Offset, PageLimit, one_of
 from trigpoint.api.services import Services, Use
 from trigpoint.errors import InvalidInput, InvalidStatus, shorten
 from trigpoint.jobs.delivery import resolve
@@ -34,6 +34,7 @@ from trigpoint.logs import request_id
 
 ESTIMATED_SECONDS = 180
 _RESOLVE_SECONDS = 3.0
+_StatusName = Annotated[str, one_of(STATUSES)]
 
 router = APIRouter(prefix="/api/v1/reviews", tags=["Reviews"], route_class=StrictRoute)
 
@@ -69,10 +70,10 @@ async def submit_review(submission: ReviewSubmission, use: Use) -> Response:
 @router.get("", response_model=ReviewPage, responses=errors(400))
 async def list_reviews(
     use: Use,
-    status: Annotated[str | None, Query(description=f"One of {', '.join(STATUSES)}")] = None,
+    status: Annotated[_StatusName | None, Query(description="Filter by status")] = None,
     application_ref: Annotated[ApplicationRef | None, Query(description="Filter by application reference")] = None,
-    limit: Annotated[WholeNumber, Query(ge=1, le=100, description="Results per page")] = 20,
-    offset: Annotated[WholeNumber, Query(ge=0, le=10**12, description="Pagination offset")] = 0,
+    limit: Annotated[PageLimit, Query(description="Results per page")] = 20,
+    offset: Annotated[Offset, Query(description="Pagination offset")] = 0,
 ) -> Response:
     """Reviews, newest first; filters combine."""
     if status is not None and status not in STATUSES:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, cast
 
-from fastapi import APIRouter, File, Form, UploadFile
-from pydantic import StringConstraints
+from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
+from fastapi.exceptions import RequestValidationError
+from pydantic import BeforeValidator, StringConstraints
 
 from trigpoint.api import uploads
 from trigpoint.api.bodies import StrictRoute
@@ -30,17 +31,26 @@ from trigpoint.policies.models import Revision, RevisionChanges, RevisionStatus
 router = APIRouter(prefix="/api/v1/policies/{source}/revisions", tags=["Policy Revisions"], route_class=StrictRoute)
 
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+_FORM_FIELDS = frozenset({"file", "version_label", "effective_from", "effective_to", "notes"})
+
+
+async def _only_known_fields(request: Request) -> None:
+    unknown = [name for name in await request.form() if name not in _FORM_FIELDS]
+    if unknown:
+        problem = {"msg": "Extra inputs are not permitted", "type": "extra_forbidden"}
+        raise RequestValidationError([problem | {"loc": ("body", name)} for name in unknown])
 
 
 @router.post(
     "",
     status_code=202,
     responses=errors(400, 404, 409, 413),
+    dependencies=[Depends(_only_known_fields)],
 )
 async def upload_revision(
     source: str,
     use: Use,
-    file: Annotated[UploadFile, File(description="PDF file")],
+    file: Annotated[UploadFile, BeforeValidator(uploads.check_is_file), File(description="PDF file")],
     version_label: Annotated[Label, Form(description="Human-readable version, for example `December 2024`")],
     effective_from: Annotated[Day, Form(description="`YYYY-MM-DD` when the revision takes effect")],
     effective_to: Annotated[Day | None, Form(description="Last day; left out while it is in force")] = None,

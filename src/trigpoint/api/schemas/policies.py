@@ -33,14 +33,19 @@ class PolicyCreation(BaseModel):
     category: PolicyCategory
 
 
+def _left_out() -> Any:
+    """May be absent, and then nothing changes; but null is not one of its values."""
+    return Field(None)
+
+
 class PolicyUpdate(BaseModel):
-    """Only the fields that are given change."""
+    """Only the fields that are given change; null clears `description`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    title: Text | None = None
+    title: Text = _left_out()
     description: LongText | None = None
-    category: PolicyCategory | None = None
+    category: PolicyCategory = _left_out()
 
 
 class RevisionUpdate(BaseModel):
@@ -48,8 +53,8 @@ class RevisionUpdate(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    version_label: Text | None = None
-    effective_from: Day | None = None
+    version_label: Text = _left_out()
+    effective_from: Day = _left_out()
     effective_to: Day | None = None
     notes: LongText | None = None
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from trigpoint.api.schemas.values import ApplicationRef
+from trigpoint.api.schemas.values import ApplicationRef, one_of
 from trigpoint.errors import shorten
 from trigpoint.jobs.events import EVENTS
 from trigpoint.review.models import ReviewOptions
@@ -26,7 +26,7 @@ class WebhookConfig(BaseModel):
 
     url: str = Field(max_length=2048, description="Callback URL (`https://` required in production)")
     secret: str = Field(min_length=1, max_length=512, description="HMAC-SHA256 signing secret", repr=False)
-    events: list[str] | None = Field(
+    events: list[Annotated[str, one_of(EVENTS)]] | None = Field(
         None, min_length=1, max_length=20, description=f"Default: all of {', '.join(EVENTS)}"
     )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidInput, shorten
@@ -44,6 +44,11 @@ def _string(pattern: str, example: str, **more: Any) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example], **more})
 
 
+def one_of(values: Iterable[str]) -> WithJsonSchema:
+    """How a string is documented whose values are checked elsewhere, with a message or a code of its own."""
+    return WithJsonSchema({"type": "string", "enum": list(values)})
+
+
 ApplicationRef = Annotated[
     str,
     BeforeValidator(_strictly(parse_application_ref)),
@@ -59,4 +64,5 @@ Day = Annotated[
     BeforeValidator(_strictly(_day)),
     WithJsonSchema({"type": "string", "format": "date", "examples": ["2024-12-12"]}),
 ]
-WholeNumber = Annotated[int, BeforeValidator(_strictly(_parse_whole_number))]  # of a query string
+PageLimit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_strictly(_parse_whole_number))]
+Offset = Annotated[int, Field(ge=0, le=10**12), BeforeValidator(_strictly(_parse_whole_number))]
