@@ -85,6 +85,24 @@ async def test_a_cancel_stops_the_review_in_the_middle_of_a_tool_call(
     assert (await reviews.get(review_id)).status == "cancelled"
 
 
+async def test_progress_of_a_cancelled_review_writes_no_traceback_to_the_log(
+    reviews: Reviews, redis: Redis, fakes: FakeServers, at_work: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    fakes.hold = {"download_all_documents"}
+    async with at_work():
+        review_id = await submit(reviews)
+        await asyncio.to_thread(fakes.event("download_all_documents").wait, 15)
+        await reviews.cancel(review_id)
+        fakes.hold.clear()  # it reports its progress before the worker has noticed
+
+        async def gone() -> bool:
+            return not await Queue(redis).exists(review_id)
+
+        await until(gone, seconds=8)
+    assert [record.message for record in caplog.records if record.exc_info] == []
+    assert (await reviews.get(review_id)).status == "cancelled"
+
+
 async def test_a_server_that_is_away_for_a_moment_is_waited_for(
     reviews: Reviews, fakes: FakeServers, at_work: Any, free_port: Callable[[], int]
 ) -> None:

@@ -29,6 +29,10 @@ class Lease:
     request_id: str
 
 
+class LeaseLost(Exception):
+    """The job was cancelled, or another worker has it: whatever we know about it no longer counts."""
+
+
 class Queue:
     """Jobs on one Redis, shared by any number of workers."""
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from trigpoint.config import Settings
 from trigpoint.errors import ReviewFailed, ReviewNotFound
-from trigpoint.jobs.queue import Lease
+from trigpoint.jobs.queue import Lease, LeaseLost
 from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.scripts import patiently
 from trigpoint.jobs.tools import McpTools
@@ -33,10 +33,6 @@ class Pipeline(Protocol):
         report: Callable[[Progress], Awaitable[None]],
         settings: Settings,
     ) -> ReviewResult: ...
-
-
-class LeaseLost(Exception):
-    """The review was cancelled, or another worker has it: whatever we know about it no longer counts."""
 
 
 class ReviewJob:

@@ -27,8 +27,7 @@ from trigpoint.errors import (
     shorten,
 )
 from trigpoint.ids import new_job_id
-from trigpoint.jobs.queue import Lease, Queue
-from trigpoint.jobs.review_job import LeaseLost
+from trigpoint.jobs.queue import Lease, LeaseLost, Queue
 from trigpoint.jobs.scripts import patiently
 from trigpoint.jobs.tools import McpTools
 from trigpoint.policies.models import IngestProgress, Revision, RevisionStatus

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
 from trigpoint.config import Settings
 from trigpoint.errors import ServerUnreachable
+from trigpoint.jobs.queue import LeaseLost
 from trigpoint.mcp.client import ToolClient
 from trigpoint.review.models import Server, ToolProgress
 
@@ -45,7 +47,7 @@ class McpTools:
         while True:
             try:
                 client = await self._client(server)
-                return await client.call(tool, args, timeout=LONGEST_CALL_SECONDS, progress=progress)  # type: ignore[arg-type]
+                return await client.call(tool, args, timeout=LONGEST_CALL_SECONDS, progress=_quietly(progress))  # type: ignore[arg-type]
             except ServerUnreachable as error:
                 await self._drop(server)
                 if asyncio.get_running_loop().time() + wait > deadline:
@@ -65,6 +67,19 @@ class McpTools:
         async with self._opening:
             if connection := self._connections.pop(server, None):
                 await connection.close()
+
+
+def _quietly(progress: ToolProgress | None) -> ToolProgress | None:
+    """Without raising for a job that was cancelled meanwhile: its worker stops it, and the protocol's library would
+    only write a traceback to the log, for each message."""
+    if progress is None:
+        return None
+
+    async def tell(done: float, total: float | None, message: str | None) -> None:
+        with suppress(LeaseLost):
+            await progress(done, total, message)
+
+    return tell
 
 
 class _Connection:

@@ -21,8 +21,8 @@ from redis.asyncio import Redis
 from trigpoint.config import Settings
 from trigpoint.jobs import revisions
 from trigpoint.jobs.delivery import Sender
-from trigpoint.jobs.queue import Lease, Queue, Verdict
-from trigpoint.jobs.review_job import LeaseLost, ReviewJob
+from trigpoint.jobs.queue import Lease, LeaseLost, Queue, Verdict
+from trigpoint.jobs.review_job import ReviewJob
 from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.scripts import AWAY, patiently
 from trigpoint.jobs.webhooks import Delivery, Outbox
