@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import io
 import itertools
@@ -329,6 +330,36 @@ async def test_one_document_by_its_address(portal: Portal, client_of: ClientOf, 
     assert (path.read_bytes(), entry.content_type) == (PDF, "application/pdf")
     again, _ = await download_one(client, document.url, tmp_path)
     assert again == path
+    assert len([one for one in running.seen if "Download" in one.target]) == 1
+
+
+@pytest.mark.parametrize("links", [True, False])
+async def test_a_document_that_is_there_gets_the_name_asked_for_and_keeps_its_first(
+    portal: Portal, client_of: ClientOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    if not links:
+
+        def refused(*_: object) -> None:
+            raise PermissionError(errno.EPERM, "no links here")
+
+        monkeypatch.setattr(os, "link", refused)
+    running = portal(served("Plan.pdf"))
+    client = client_of(running)
+    (document,) = await client.documents(REF)
+    (tmp_path / "Mine.pdf").write_bytes(b"mine")
+    first, _ = await download_one(client, document.url, tmp_path)
+    for asked, given in (
+        ("plan.PDF", "Plan.pdf"),
+        ("../Second.txt", "Second.pdf"),
+        ("Second", "Second.pdf"),
+        ("Mine.pdf", f"Mine ({document.document_id}).pdf"),
+    ):
+        path, entry = await download_one(client, document.url, tmp_path, asked)
+        assert (path, entry.file) == (tmp_path / given, given)
+        assert path.read_bytes() == first.read_bytes() == PDF
+    assert (tmp_path / "Mine.pdf").read_bytes() == b"mine"
+    assert (await download_one(client, document.url, tmp_path))[0] == first
+    assert not any(name.endswith(".part") for name in os.listdir(tmp_path))
     assert len([one for one in running.seen if "Download" in one.target]) == 1
 
 

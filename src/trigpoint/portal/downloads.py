@@ -81,13 +81,18 @@ def allowed_folder(settings: Settings, output_dir: str) -> Path:
 
 
 async def download_one(client: PortalClient, url: str, folder: Path, filename: str | None = None) -> tuple[Path, Entry]:
-    """Fetches one document into a folder, unless the folder has it already. Raises DownloadFailed, PortalBusy."""
+    """Fetches one document into a folder, unless the folder has it already; it is there under `filename` in both cases.
+
+    Raises DownloadFailed, PortalBusy.
+    """
     url = client.own_address(url)
     async with _Folder(folder) as manifest:
         key = document_id(url)
-        entry = await asyncio.to_thread(manifest.present, key) or await _fetch(
-            client, manifest, key, url, filename or name_in_url(url) or "document"
-        )
+        entry = await asyncio.to_thread(manifest.present, key)
+        if entry is None:
+            entry = await _fetch(client, manifest, key, url, filename or name_in_url(url) or "document")
+        elif filename is not None:
+            entry = _also_as(manifest, key, entry, filename)
         return folder / entry.file, entry
 
 
@@ -169,6 +174,13 @@ async def _obtain(client: PortalClient, manifest: Manifest, document: PortalDocu
 def _is_unanswered(one: Download) -> bool:
     """Whether the register gave no answer after all tries, as opposed to a wrong one."""
     return isinstance(one.error, PortalBusy) or (one.error is not None and "tries" in one.error.details)
+
+
+def _also_as(manifest: Manifest, key: str, entry: Entry, filename: str) -> Entry:
+    try:
+        return manifest.also_as(key, entry, filename)
+    except OSError as error:
+        raise DownloadFailed(f"Cannot write to {manifest.folder}: {error.strerror}") from None
 
 
 async def _fetch(client: PortalClient, manifest: Manifest, key: str, url: str, name: str) -> Entry:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
-from dataclasses import asdict, dataclass
+import shutil
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from trigpoint.storage.files import safe_name, sha256_file, write_atomic
@@ -55,17 +56,40 @@ class Manifest:
 
     def free_name(self, document_id: str, name: str, extension: str) -> str:
         """A name for a document that no other file in the folder has, on any file system. The extension is the content's."""
-        name = safe_name(name)
-        stem = name[: -len(Path(name).suffix)] if _is_extension(Path(name).suffix) else name
         own = self.entries.get(document_id)
-        taken = {path.name.casefold() for path in self.folder.iterdir()}
-        taken |= {entry.file.casefold() for key, entry in self.entries.items() if key != document_id}
+        taken = self._taken(document_id)
         if own is not None:
             taken.discard(own.file.casefold())
-        for candidate in (f"{stem}{extension}", f"{stem} ({document_id}){extension}"):
+        wanted, apart = _names(document_id, name, extension)
+        return next((free for free in (wanted, apart) if free.casefold() not in taken), f"{document_id}{extension}")
+
+    def also_as(self, document_id: str, entry: Entry, name: str) -> Entry:
+        """A document that is here, under this name: a link to its file where it has another. The first name stays."""
+        taken = self._taken(document_id)
+        for candidate in _names(document_id, name, Path(entry.file).suffix):
+            path = self.folder / candidate
+            if candidate.casefold() == entry.file.casefold():
+                return entry
             if candidate.casefold() not in taken:
-                return candidate
-        return f"{document_id}{extension}"
+                self._link(document_id, self.folder / entry.file, path)
+                return replace(entry, file=candidate)
+            if path.is_file() and path.stat().st_size == entry.file_size and sha256_file(path) == entry.sha256:
+                return replace(entry, file=candidate)
+        return entry
+
+    def _link(self, document_id: str, file: Path, path: Path) -> None:
+        try:
+            os.link(file, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            shutil.copyfile(file, self.part(document_id))
+            os.replace(self.part(document_id), path)
+
+    def _taken(self, document_id: str) -> set[str]:
+        names = {path.name for path in self.folder.iterdir()}
+        names |= {entry.file for key, entry in self.entries.items() if key != document_id}
+        return {name.casefold() for name in names}
 
     def clear_parts(self, document_ids: set[str]) -> None:
         """Removes what killed runs left of these documents; called under the folder's lock, after `present`."""
@@ -89,6 +113,13 @@ class Manifest:
             os.replace(self._path, aside)
             return {}
         return entries
+
+
+def _names(document_id: str, name: str, extension: str) -> tuple[str, str]:
+    """What a document may be called: as asked for, and with its id where another has that name."""
+    name = safe_name(name)
+    stem = name[: -len(Path(name).suffix)] if _is_extension(Path(name).suffix) else name
+    return f"{stem}{extension}", f"{stem} ({document_id}){extension}"
 
 
 def _is_extension(suffix: str) -> bool:
