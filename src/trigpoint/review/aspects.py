@@ -17,6 +17,8 @@ from trigpoint.review.models import FOCUS_AREAS, FocusArea
 
 QUANTITY = "<q>"  # in a pattern: a quantity of the check's unit
 _MASKED = r"\u27e6(\d+)\u27e7"
+_GAP = re.compile(r"\[\^\.\](\{\d+,\d+\})")
+_WITHOUT_DENIAL = r"(?:(?!\\b(?:no|not|nor|neither|never|cannot|without)\\b)(?:[^.;]|\\.(?=\\d)))\1"
 
 
 def _compilable(pattern: str) -> str:
@@ -61,6 +63,10 @@ class Bounds(_Frozen):
     desirable: float
     absolute: float
 
+    @property
+    def both(self) -> tuple[float, float]:
+        return self.desirable, self.absolute
+
 
 class QuantityRule(_Frozen):
     """A measure that is compared: `find` says where in a sentence it stands."""
@@ -68,6 +74,8 @@ class QuantityRule(_Frozen):
     name: str = Field(description="What it is, as a contradiction names it: the width of the route.")
     unit: str
     find: tuple[Pattern, ...] = Field(min_length=1)
+    not_find: tuple[Pattern, ...] = Field((), description="Where it stands and is the measure of another thing.")
+    not_of: Pattern | None = Field(None, description="In the quantity's own words: it counts another thing.")
     compare: Literal["minimum", "maximum"] = "minimum"
     bounds: dict[str, Bounds] = Field(description="By what the quantity is counted per; `once` where it is not a rate.")
     plausible: tuple[float, float] = (0.0, 1e9)
@@ -85,14 +93,20 @@ class Words(_Frozen):
     contradicted: str | None = None
 
 
-class Check(_Frozen):
+class _Point(_Frozen):
+    """What a sentence must be about to be looked at."""
+
+    about: tuple[Pattern, ...] = Field(min_length=1, description="All of them must match the sentence.")
+    not_about: tuple[Pattern, ...] = ()
+    under: Pattern | None = Field(None, description="The sentence or its heading must match it.")
+
+
+class Check(_Point):
     """One point: a quantity, statements that speak for or against, or both."""
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     requirement: str
     essential: bool = False
-    about: tuple[Pattern, ...] = Field(min_length=1, description="All of them must match the sentence.")
-    not_about: tuple[Pattern, ...] = ()
     quantity: QuantityRule | None = None
     met: tuple[Pattern, ...] = ()
     partly: tuple[Pattern, ...] = ()
@@ -117,16 +131,17 @@ class Sums(_Frozen):
     recommendation: str
 
 
-class Agreement(_Frozen):
+class Agreement(_Point):
     """A figure that must be the same wherever it is given."""
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     what: str
     requirement: str
-    about: tuple[Pattern, ...] = Field(min_length=1)
-    not_about: tuple[Pattern, ...] = ()
     unit: str
     find: tuple[Pattern, ...] = Field(min_length=1)
+    not_find: tuple[Pattern, ...] = ()
+    not_of: Pattern | None = None
+    key: tuple[Pattern, ...] = Field((), description="Figures agree or not where all that these match is the same.")
     show: str = "{value:g}"
     policy: tuple[str, ...] = Field(min_length=1)
     recommendation: str
@@ -165,8 +180,8 @@ class Aspect(_Frozen):
 
 @cache
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """A pattern of the checks: case does not count, `<q>` is a quantity."""
-    return re.compile(pattern.replace(QUANTITY, _MASKED), re.IGNORECASE)
+    """A pattern of the checks: case does not count, `<q>` is a quantity, and `[^.]{0,40}` spans no denial."""
+    return re.compile(_GAP.sub(_WITHOUT_DENIAL, pattern).replace(QUANTITY, _MASKED), re.IGNORECASE)
 
 
 @cache

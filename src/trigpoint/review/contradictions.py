@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from trigpoint.review.aspects import Agreement, Aspect, Check, Sums
+from trigpoint.review.aspects import Agreement, Aspect, Check, QuantityRule, Sums, compile_pattern
+from trigpoint.review.denials import is_said
 from trigpoint.review.evidence import Evidence, Statement
 from trigpoint.review.findings import Citation, Finding
-from trigpoint.review.matching import any_matches, cite, first_match, policies_of, quantities_at, show, speaks_of
-from trigpoint.review.quantities import Quantity, check_table_sums, parse_breakdowns
+from trigpoint.review.matching import (
+    any_matches,
+    cite,
+    in_terms_of,
+    nearest,
+    policies_of,
+    quantities_at,
+    show,
+    speaks_of,
+)
+from trigpoint.review.quantities import Quantity
 from trigpoint.review.sentences import collapse
+from trigpoint.review.sums import check_table_sums, parse_breakdowns
 
 
 @dataclass(frozen=True)
@@ -20,9 +31,10 @@ class _Given:
     quantity: Quantity
     statement: Statement
 
-    @property
-    def value(self) -> tuple[float, str | None]:
-        return round(self.quantity.rate, 6), self.quantity.per
+    def contradicts(self, other: _Given) -> bool:
+        """Whether both cannot be true: "at least 3.0m" and "3.5m" can."""
+        (low, high), (its_low, its_high) = self.quantity.interval, other.quantity.interval
+        return self.quantity.per == other.quantity.per and (high < its_low - 1e-6 or its_high < low - 1e-6)
 
 
 def find_contradictions(evidence: Evidence, aspect: Aspect) -> list[Finding]:
@@ -44,12 +56,18 @@ def _between_statements(evidence: Evidence, aspect: Aspect, check: Check) -> Ite
         return
     by_subject: dict[str, list[_Given]] = {}
     for statement in evidence.statements:
-        subject = first_match(rule.subject, statement.text)
-        if subject is None or not speaks_of(statement.text, check.about, check.not_about):
+        if not speaks_of(statement, check):
             continue
-        for quantity in quantities_at(statement.text, rule.unit, rule.find):
-            if (quantity.per or "once") in rule.bounds and rule.plausible[0] <= quantity.rate <= rule.plausible[1]:
-                by_subject.setdefault(_singular(subject), []).append(_Given(quantity, statement))
+        for quantity in _stated(statement, rule):
+            found = (nearest(pattern, statement.text, quantity) for pattern in rule.subject)
+            subject = next((one for one in found if one), None)
+            whole = in_terms_of(rule, quantity)
+            if (
+                subject
+                and (whole.per or "once") in rule.bounds
+                and rule.plausible[0] <= whole.rate <= rule.plausible[1]
+            ):
+                by_subject.setdefault(_named(subject, quantity), []).append(_Given(whole, statement))
     for subject, given in sorted(by_subject.items()):
         different = _different(given)
         if len(different) > 1:
@@ -66,25 +84,27 @@ def _between_statements(evidence: Evidence, aspect: Aspect, check: Check) -> Ite
 
 
 def _disagreements(evidence: Evidence, aspect: Aspect, agreement: Agreement) -> Iterator[Finding]:
-    given = [
-        _Given(quantity, statement)
-        for statement in evidence.statements
-        if speaks_of(statement.text, agreement.about, agreement.not_about)
-        for quantity in quantities_at(statement.text, agreement.unit, agreement.find)
-    ]
-    different = _different(given)
-    if len(different) > 1:
-        yield _contradiction(
-            evidence,
-            aspect,
-            agreement.id,
-            agreement.requirement,
-            agreement.policy,
-            agreement.what,
-            different,
-            agreement.show,
-            agreement.recommendation,
-        )
+    by_key: dict[tuple[str, ...], list[_Given]] = {}
+    for statement in evidence.statements:
+        if speaks_of(statement, agreement):
+            key = tuple(_all_matches(pattern, statement.text) for pattern in agreement.key)
+            given = [_Given(quantity, statement) for quantity in _stated(statement, agreement) if quantity.per is None]
+            by_key.setdefault(key, []).extend(given)
+    for key, given in sorted(by_key.items()):
+        different = _different(given)
+        if len(different) > 1:
+            of = ", ".join(part for part in key if part)
+            yield _contradiction(
+                evidence,
+                aspect,
+                agreement.id,
+                agreement.requirement,
+                agreement.policy,
+                f"{agreement.what} ({of})" if of else agreement.what,
+                different,
+                agreement.show,
+                agreement.recommendation,
+            )
 
 
 def _contradiction(
@@ -158,18 +178,26 @@ def _sum_finding(
     )
 
 
+def _stated(statement: Statement, rule: QuantityRule | Agreement) -> list[Quantity]:
+    """The figures that a statement gives, without those that it denies."""
+    text = statement.text
+    return [quantity for quantity in quantities_at(text, rule) if is_said(text, quantity.start, quantity.end)]
+
+
 def _different(given: Sequence[_Given]) -> list[_Given]:
-    """The first statement of each value, if values of the same kind differ."""
-    first: dict[tuple[float, str | None], _Given] = {}
+    """The first statement of each value that another value contradicts."""
+    first: dict[tuple[tuple[float, float], str | None], _Given] = {}
     for one in given:
-        first.setdefault(one.value, one)
-    kinds = {per for _, per in first}
-    for per in sorted(kinds, key=str):
-        same = [one for (_, its), one in first.items() if its == per]
-        if len(same) > 1:
-            return same
-    return []
+        first.setdefault((one.quantity.interval, one.quantity.per), one)
+    return [one for one in first.values() if any(one.contradicts(other) for other in first.values())]
 
 
-def _singular(subject: str) -> str:
-    return subject.removesuffix("s")
+def _named(subject: str, quantity: Quantity) -> str:
+    """A subject in the singular, with the size of home that the figure is for."""
+    size = f"{quantity.bedrooms:g}-bed " if quantity.bedrooms and "bed" not in subject else ""
+    return size + subject.removesuffix("s")
+
+
+def _all_matches(pattern: str, text: str) -> str:
+    found = {match[0].lower().removesuffix("s") for match in compile_pattern(pattern).finditer(text)}
+    return " and ".join(sorted(found))

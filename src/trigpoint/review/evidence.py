@@ -14,6 +14,7 @@ from typing import Any
 from trigpoint.errors import ToolFailed
 from trigpoint.review.aspects import Aspect, PolicyBasis
 from trigpoint.review.findings import PolicyCitation
+from trigpoint.review.headings import Headings
 from trigpoint.review.models import Tools
 from trigpoint.review.sentences import Sentence, collapse, fold, split_sentences
 
@@ -69,6 +70,7 @@ class Statement:
     text: str
     passage: Passage
     pages: tuple[int, ...]
+    heading: str = ""
 
 
 @dataclass(frozen=True)
@@ -315,11 +317,16 @@ def _statements(passages: Iterable[Passage]) -> list[Statement]:
     """Sentences of overlapping passages once each; the page is the one that all passages with the sentence share."""
     by_document: dict[str, dict[str, Statement]] = {}
     fragments: dict[str, list[tuple[str, Statement]]] = {}
+    read: dict[str, tuple[int, Headings]] = {}
     for passage in passages:
         known = by_document.setdefault(passage.document_id, {})
+        last, headings = read.get(passage.document_id, (passage.index, Headings()))
+        if passage.index > last + 1:  # what stands between was not found, nor its headings
+            headings = Headings()
+        read[passage.document_id] = (passage.index, headings)
         for sentence, pages in _sentences_by_page(passage):
             key = fold(sentence.text)
-            statement = Statement(sentence.text, passage, pages)
+            statement = Statement(sentence.text, passage, pages, headings.at(sentence.text))
             if not sentence.whole:
                 fragments.setdefault(passage.document_id, []).append((key, statement))
             elif key in known:
@@ -352,4 +359,4 @@ def _narrowed(one: Statement, other: Statement) -> Statement:
     if not shared or len(shared) == len(one.pages):
         return one
     best = one if len(one.passage.pages) <= len(other.passage.pages) else other
-    return Statement(one.text, best.passage, shared)
+    return Statement(one.text, best.passage, shared, one.heading)

@@ -7,10 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from trigpoint.review.aspects import Aspect, compile_pattern
+from trigpoint.review.aspects import Agreement, Aspect, Check, QuantityRule, compile_pattern
+from trigpoint.review.denials import is_said
 from trigpoint.review.evidence import Evidence, Statement
 from trigpoint.review.findings import Citation, Outcome, PolicyCitation
-from trigpoint.review.quantities import Quantity, parse_quantities
+from trigpoint.review.headings import is_heading
+from trigpoint.review.quantities import Limit, Quantity, parse_quantities
 
 LONGEST_QUOTE = 420
 
@@ -26,22 +28,31 @@ _PROPOSES = re.compile(
     re.IGNORECASE,
 )
 _ROUNDED = re.compile(r"\{value:[^}]*f\}")
-_HEADING = re.compile(r"(?:Table |Figure )?\d+(?:[.-]\d+)*:? [A-Z][\w ,&'’/-]{0,70}")
+_LIMITS: dict[Limit | None, str] = {
+    "at most": "up to ",
+    "below": "less than ",
+    "at least": "at least ",
+    "above": "more than ",
+    None: "",
+}
 _SHOULD = re.compile(r"\bshould\b|\bare (?:generally )?expected to (?:provide|include|contribute)\b", re.IGNORECASE)
 _COMMITS = re.compile(r"\bwill\b|\bapplicant\b|\b(?:is|are) proposed\b", re.IGNORECASE)
 _DEFERRED = re.compile(
     r"\bto be (?:agreed|confirmed|determined|considered)\b|\bat (?:the )?(?:reserved matters|detailed design)\b"
-    r"|\bsubject to (?:detailed design|further|agreement|funding)\b|\b(?:could|may|might) be (?:provided|considered|delivered)\b",
+    r"|\bsubject to (?:detailed design|further|agreement|funding)\b|\b(?:could|may|might) be (?:provided|considered|delivered)\b"
+    r"|\bonly if\b|\bif (?:requested|required|needed|necessary|funding)\b",
     re.IGNORECASE,
 )
-_NEGATION = re.compile(r"\b(?:no|not|without|nor|neither|never|cannot|none)\b[^,;.]{0,60}$", re.IGNORECASE)
 
 
-def speaks_of(text: str, about: Iterable[str], not_about: Iterable[str]) -> bool:
+def speaks_of(statement: Statement, point: Check | Agreement) -> bool:
     """Whether a sentence is about the point, and is the applicant's own rather than a recital of policy."""
-    if _HEADING.fullmatch(text) or not all(compile_pattern(pattern).search(text) for pattern in about):
+    text = statement.text
+    if is_heading(text) or not all(compile_pattern(pattern).search(text) for pattern in point.about):
         return False
-    return not any(compile_pattern(pattern).search(text) for pattern in not_about) and not is_recital(text)
+    if point.under and not any_matches([point.under], f"{statement.heading}\n{text}"):
+        return False
+    return not any_matches(point.not_about, text) and not is_recital(text)
 
 
 def is_recital(text: str) -> bool:
@@ -60,35 +71,39 @@ def any_matches(patterns: Iterable[str], text: str) -> bool:
     return any(compile_pattern(pattern).search(text) for pattern in patterns)
 
 
-def affirmed(patterns: Iterable[str], text: str) -> bool | None:
-    """True where a pattern is affirmed, False where it is denied ("no … is proposed"), None where it is not there."""
-    for pattern in patterns:
-        match = compile_pattern(pattern).search(text)
-        if match is not None:
-            return _NEGATION.search(text[: match.start()]) is None
-    return None
+def said(patterns: Iterable[str], text: str) -> bool | None:
+    """True where a sentence says what a pattern matches, False where it denies it ("… is not proposed"), None where it
+    says neither, or one thing here and the other there."""
+    matches = [match for pattern in patterns for match in compile_pattern(pattern).finditer(text)]
+    answers = {is_said(text, *match.span()) for match in matches} - {None}
+    return answers.pop() if len(answers) == 1 else None
 
 
-def quantities_at(text: str, unit: str, find: Sequence[str]) -> list[Quantity]:
-    """The quantities of a unit that stand at the `<q>` of a pattern. Lengths come in metres, stands as spaces."""
-    quantities = [_in_unit(quantity, unit) for quantity in parse_quantities(text)]
+def quantities_at(text: str, rule: QuantityRule | Agreement) -> list[Quantity]:
+    """The quantities of a rule's unit that stand at the `<q>` of a pattern. Lengths come in metres, stands as spaces."""
+    quantities = [_in_unit(quantity, rule.unit) for quantity in parse_quantities(text)]
     masked = _masked(text, quantities)
-    found: dict[int, Quantity] = {}
-    for pattern in find:
-        for match in compile_pattern(pattern).finditer(masked):
-            for index in match.groups():
-                if index is not None and quantities[int(index)].unit == unit:
-                    found[int(index)] = quantities[int(index)]
-    return [found[index] for index in sorted(found)]
+    found = _at(rule.find, masked) - _at(rule.not_find, masked)
+    return [
+        quantities[index]
+        for index in sorted(found)
+        if quantities[index].unit == rule.unit
+        and not (rule.not_of and compile_pattern(rule.not_of).search(quantities[index].text))
+    ]
 
 
-def first_match(patterns: Iterable[str], text: str) -> str | None:
-    """What the first pattern that matches has matched, in lower case."""
-    for pattern in patterns:
-        match = compile_pattern(pattern).search(text)
-        if match is not None:
-            return match[0].lower()
-    return None
+def in_terms_of(rule: QuantityRule, quantity: Quantity) -> Quantity:
+    """A rate for homes of a stated size is one for each bedroom, where the rule has bounds for that."""
+    return quantity.per_bedroom() if "bedroom" in rule.bounds else quantity
+
+
+def nearest(pattern: str, text: str, quantity: Quantity) -> str | None:
+    """What a pattern matches nearest to a quantity, in lower case: in its own words, else before it, else after it."""
+    matches = list(compile_pattern(pattern).finditer(text))
+    within = [match for match in matches if quantity.start <= match.start() < quantity.end]
+    before = [match for match in matches if match.start() < quantity.start]
+    chosen = within or before[-1:] or matches
+    return chosen[0][0].lower() if chosen else None
 
 
 def cite(statement: Statement, speaks: Outcome) -> Citation:
@@ -110,11 +125,18 @@ def policies_of(evidence: Evidence, aspect: Aspect, names: Iterable[str]) -> tup
 
 
 def show(template: str, quantity: Quantity) -> str:
-    """A quantity as findings write it. A rate stands as the document gives it; no digit that counts is rounded away."""
-    if quantity.per is not None:
-        return quantity.text
+    """A quantity as findings write it. A rate, a range and what had to be converted stand as the document gives them;
+    no digit that counts is rounded away."""
+    if quantity.per is not None or quantity.high is not None or not quantity.round_factor:
+        return _LIMITS[quantity.limit] + quantity.text
     exact = template if round(quantity.value, 1) == quantity.value else _ROUNDED.sub("{value:g}", template)
-    return exact.format(value=quantity.value)
+    return _LIMITS[quantity.limit] + exact.format(value=quantity.value)
+
+
+def _at(patterns: Iterable[str], masked: str) -> set[int]:
+    """The numbers of the quantities that stand at the `<q>` of a pattern."""
+    matches = (match for pattern in patterns for match in compile_pattern(pattern).finditer(masked))
+    return {int(index) for match in matches for index in match.groups() if index is not None}
 
 
 def _in_unit(quantity: Quantity, unit: str) -> Quantity:

@@ -1,21 +1,20 @@
 """Quantities with their units, read from the words of a planning document: "2 spaces per dwelling", "3.0m wide",
-"1 Sheffield stand per 10 dwellings" (two spaces a stand), "144 spaces including 127 … and 7 …", rows of tables.
+"1 Sheffield stand per 10 dwellings" (two spaces a stand), "between 1.2 and 3.0 metres", "less than one space per bedroom".
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from trigpoint.review.numbers import IN_WORDS, NUMBER, number
 
 SPACES_PER_STAND = 2
 
-_WORDS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100,
-}  # fmt: skip
-_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_NUMBER = rf"(?:{_DIGITS}|(?:{'|'.join(_WORDS)})\b)"
+Limit = Literal["at most", "below", "at least", "above"]
+
 _UNITS = {
     "m2": r"m²|m2\b|sq\.?\s?m\b|sqm\b|square metres?",
     "km": r"km\b|kilomet(?:re|er)s?",
@@ -47,17 +46,16 @@ _NOUNS = {
 _UNIT = "|".join(f"(?P<u_{i}>{pattern})" for i, pattern in enumerate(_UNITS.values()))
 _NOUN = "|".join(f"(?P<n_{i}>{pattern})" for i, pattern in enumerate(_NOUNS.values()))
 _UNIT_NAMES, _NOUN_NAMES = list(_UNITS), list(_NOUNS)
+_START = r"(?<![\w£$.,/-])(?P<between>between\s+)?"
+_FIGURE = rf"(?P<n>{NUMBER})(?:\s?(?:-|–|to|(?(between)and|to))\s?(?P<hi>{NUMBER}))?"
+_TIMES = rf"(?:\s?(?:nos?\b\.?|[x×](?=\s)))?(?:\s\({NUMBER}\))?"  # "2no.", "2 x", "two (2)"
 # between a number and what it counts: adjectives, never another number, a full stop or a verb
-_BETWEEN = r"(?:(?!(?:is|are|was|were|will|to|per|for|of|from|within|and a|in|at|on|with|that|which)\b)[A-Za-z][A-Za-z/’'-]*,?\s+){0,6}?"
-_MEASURE = re.compile(
-    rf"(?<![\w£$.,/-])(?P<n>{_NUMBER})(?:\s?(?:-|–|to)\s?(?P<hi>{_DIGITS}))?[\s-]?(?:{_UNIT})", re.IGNORECASE
-)
-_COUNT = re.compile(
-    rf"(?<![\w£$.,/-])(?P<n>{_NUMBER})(?:\s?(?:-|–|to)\s?(?P<hi>{_DIGITS}))?[\s-]+(?P<adj>{_BETWEEN})(?:{_NOUN})\b",
-    re.IGNORECASE,
-)
+_BETWEEN = rf"(?:(?!(?:is|are|was|were|will|to|per|for|of|from|within|and a|in|at|on|with|that|which)\b|{IN_WORDS}(?!-))[A-Za-z][A-Za-z/’'-]*,?\s+){{0,6}}?"
+_MEASURE = re.compile(rf"{_START}{_FIGURE}[\s-]?(?:{_UNIT})", re.IGNORECASE)
+_COUNT = re.compile(rf"{_START}{_FIGURE}{_TIMES}\s+(?P<adj>{_BETWEEN})(?:{_NOUN})\b", re.IGNORECASE)
+_BEDS = rf"(?P<beds>{NUMBER})(?:\+|\s?(?:-|–|/|or|and|to)\s?(?P<more>{NUMBER}))?[\s-]bed(?:room)?(?:ed)?"
 _BARE_RATE = re.compile(
-    rf"(?<![\w£$.,/-])(?P<n>{_NUMBER})\s+(?=(?:per|for each|for every)\s+(?:{_DIGITS}\s?)?(?:\w+\s+)?(?:dwelling|home|house|flat|apartment|bedroom|unit|employee|staff|pupil|student|\d|m²|sqm))",
+    rf"{_START}(?P<n>{NUMBER})\s+(?=(?:per|for each|for every)\s+(?:{NUMBER}\s?)?(?:\w+\s+)?(?:dwelling|home|house|flat|apartment|bedroom|unit|employee|staff|pupil|student|{NUMBER}|m²|sqm))",
     re.IGNORECASE,
 )
 _DENOMINATOR = {
@@ -72,18 +70,44 @@ _DENOMINATOR = {
 _DEN = "|".join(f"(?P<d_{i}>{pattern})" for i, pattern in enumerate(_DENOMINATOR.values()))
 _DEN_NAMES = list(_DENOMINATOR)
 _PER = re.compile(
-    rf"\s*\(?(?:per|for each|for every|an?(?=\s+hour|\s+day)|/|each(?=\s+hour))\s*(?:\d-bed(?:room)?(?:ed)?\s+|(?P<count>{_NUMBER})\s*)?(?:[a-z]+\s+(?!of\b)){{0,2}}?(?:{_DEN})\b",
+    rf"\s*\(?(?:per|for each|for every|an?(?=\s+hour|\s+day)|/|each(?=\s+hour))\s*(?:{_BEDS}\s+|(?P<count>{NUMBER})\s*)?(?:[a-z]+\s+(?!of\b)){{0,2}}?(?:{_DEN})\b",
     re.IGNORECASE,
 )
 _EACH = re.compile(
-    rf"\b(?:each|every|all|per)\s+(?:(?:new|proposed|residential|individual|of the|family|\d-bed(?:room)?)\s+){{0,2}}(?:{_DEN})\b",
+    rf"\b(?:each|every|all|per)\s+(?:(?:new|proposed|residential|individual|of the|family|{_BEDS})\s+){{0,2}}(?:{_DEN})\b",
     re.IGNORECASE,
 )
-_INCLUDING = re.compile(
-    r"\b(including|comprising|comprised of|made up of|consisting of|consists of|split (?:between|into)|being|of which)\b|:",
+_EACH_AFTER = re.compile(
+    rf"[^.;:]{{0,60}}?\b(?:(?:for|to) (?:each|every)|per)\s+(?:{_BEDS}\s+)?(?:[a-z]+\s+){{0,2}}?(?:{_DEN})\b",
     re.IGNORECASE,
 )
-_EXHAUSTIVE = re.compile(r"compris|made up|consist|split|being|:", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:\b(?:plots?|units?|blocks?|tables?|figures?|fig\.|phases?|sections?|chapters?|paras?|paragraphs?|policy|drawing|appendix|page)|[0-9]\s+in)\s+$",
+    re.IGNORECASE,
+)
+_MORE, _LESS = (
+    "more|greater|higher|larger|wider|longer|further|farther|deeper",
+    "less|fewer|lower|smaller|narrower|shorter|shallower|closer|nearer",
+)
+
+
+def _before(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{words})\s+(?:(?:a|an|the|about|around|approximately|some)\s+)?$", re.IGNORECASE)
+
+
+_LIMITS_BEFORE: dict[Limit, re.Pattern[str]] = {
+    "at most": _before(rf"up to|at most|within|not exceeding|maximum(?: \w+)? of|(?:no|not) (?:{_MORE}) than"),
+    "at least": _before(rf"at least|minimum(?: \w+)? of|(?:no|not) (?:{_LESS}) than"),
+    "below": _before(rf"(?<!no )(?<!not )(?:{_LESS}) than|under|below"),
+    "above": _before(rf"(?<!no )(?<!not )(?:{_MORE}) than|over|above|beyond|in excess of|exceed(?:s|ing)?"),
+}
+_LIMITS_AFTER: dict[Limit, re.Pattern[str]] = {
+    "at least": re.compile(rf"\s*\(?(?:or (?:{_MORE}|over|above)\b|min(?:imum)?\b)", re.IGNORECASE),
+    "at most": re.compile(rf"\s*\(?(?:or (?:{_LESS}|under|below)\b|max(?:imum)?\b)", re.IGNORECASE),
+}
+_CHANGED = re.compile(
+    r"\b(?:widen|increas|rais|reduc|narrow|extend|upgrad|enlarg|lower)\w*(?: \w+){0,3} from\s+$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -98,6 +122,9 @@ class Quantity:
     per: str | None = None
     per_count: float = 1.0
     high: float | None = None
+    bedrooms: float | None = None  # of the dwelling that it is counted per: 2 spaces per 2-bed flat
+    limit: Limit | None = None
+    round_factor: bool = True  # false where the unit was changed by a factor that is no power of ten
 
     @property
     def rate(self) -> float:
@@ -105,65 +132,36 @@ class Quantity:
         return self.value / self.per_count
 
     @property
-    def lowest(self) -> float:
-        return self.value
+    def highest(self) -> float:
+        """The upper end of a range, as a rate."""
+        return (self.value if self.high is None else self.high) / self.per_count
 
     @property
-    def highest(self) -> float:
-        return self.value if self.high is None else self.high
+    def interval(self) -> tuple[float, float]:
+        """What the rate may be, by its range and its limit."""
+        low = 0.0 if self.limit in ("at most", "below") else self.rate
+        high = float("inf") if self.limit in ("at least", "above") else self.highest
+        return low, high
 
     def in_spaces(self) -> Quantity:
         """Stands as the spaces they give; bikes and racks as one space each."""
         factor = {"stand": SPACES_PER_STAND, "cycle": 1, "rack": 1, "space": 1}.get(self.unit)
-        if factor is None:
-            return self
-        high = None if self.high is None else self.high * factor
-        return Quantity(self.value * factor, "space", self.start, self.end, self.text, self.per, self.per_count, high)
+        return self if factor is None else self._times(factor, "space")
 
     def in_metres(self) -> Quantity:
         """Lengths in metres; anything else unchanged."""
         factor = {"km": 1000.0, "mm": 0.001, "mile": 1609.344, "m": 1.0}.get(self.unit)
-        if factor is None:
+        return self if factor is None else replace(self._times(factor, "m"), round_factor=self.unit != "mile")
+
+    def per_bedroom(self) -> Quantity:
+        """A rate for dwellings of a stated size as one for each of their bedrooms."""
+        if self.per != "dwelling" or not self.bedrooms:
             return self
-        high = None if self.high is None else self.high * factor
-        return Quantity(
-            round(self.value * factor, 6), "m", self.start, self.end, self.text, self.per, self.per_count, high
-        )
+        return replace(self, per="bedroom", per_count=self.per_count * self.bedrooms)
 
-
-@dataclass(frozen=True)
-class Breakdown:
-    """A total and the parts that are said to make it up."""
-
-    total: Quantity
-    parts: tuple[Quantity, ...]
-    exhaustive: bool
-
-    @property
-    def difference(self) -> float:
-        return self.total.value - sum(part.value for part in self.parts)
-
-    @property
-    def adds_up(self) -> bool:
-        return abs(self.difference) < 1e-9
-
-
-@dataclass(frozen=True)
-class TableSum:
-    """A table's total row that is not the sum of its rows."""
-
-    label: str
-    stated: float
-    computed: float
-    parts: tuple[float, ...]
-    start: int
-    end: int
-
-
-def number(text: str) -> float:
-    """A number as it is written: digits with or without commas, or a word."""
-    word = text.lower().strip()
-    return float(_WORDS[word]) if word in _WORDS else float(word.replace(",", ""))
+    def _times(self, factor: float, unit: str) -> Quantity:
+        high = None if self.high is None else round(self.high * factor, 6)
+        return replace(self, value=round(self.value * factor, 6), high=high, unit=unit)
 
 
 def parse_quantities(text: str) -> list[Quantity]:
@@ -172,111 +170,18 @@ def parse_quantities(text: str) -> list[Quantity]:
     for match in _MEASURE.finditer(text):
         found.append(_quantity(text, match, _named(match, "u_", _UNIT_NAMES)))
     for match in _COUNT.finditer(text):
-        if not any(q.start < match.end() and match.start() < q.end for q in found):
+        if not _LABEL.search(text[: match.start()]) and not any(
+            q.start < match.end() and match.start() < q.end for q in found
+        ):
             found.append(_quantity(text, match, _named(match, "n_", _NOUN_NAMES)))
     for match in _BARE_RATE.finditer(text):
         if not any(q.start <= match.start() < q.end for q in found):
             found.append(_quantity(text, match, _implied_unit(text[: match.start()])))
-    return sorted(found, key=lambda q: q.start)
+    return _ranges(text, sorted(found, key=lambda q: q.start))
 
 
-def parse_breakdowns(text: str) -> list[Breakdown]:
-    """Totals with their parts: "144 spaces including 127 residential spaces and 7 visitor spaces"."""
-    quantities = [q for q in parse_quantities(text) if q.per is None]
-    found = []
-    for index, total in enumerate(quantities):
-        rest = text[total.end :]
-        link = _INCLUDING.search(rest[:60])
-        if link is None or _sentence_break(rest[: link.start()]):
-            continue
-        parts = _parts(text, total, total.end + link.end(), quantities[index + 1 :])
-        if len(parts) >= 2 or (len(parts) == 1 and _EXHAUSTIVE.search(link[0])):
-            found.append(Breakdown(total, tuple(parts), bool(_EXHAUSTIVE.search(link[0]))))
-    return found
-
-
-def check_table_sums(text: str) -> list[TableSum]:
-    """Total rows that do not add up. Cells may stand on one line or on a line each."""
-    found: list[TableSum] = []
-    rows: list[_Row] = []
-    for row in _rows(text):
-        if row.label.lower().startswith(("total", "overall total", "grand total")):
-            same = _rows_above(rows, len(row.cells))
-            if len(same) >= 2:
-                found.extend(_wrong_columns(row, same))
-            rows = []
-        else:
-            rows.append(row)
-    return found
-
-
-@dataclass(frozen=True)
-class _Row:
-    label: str
-    cells: tuple[float, ...]
-    start: int
-    end: int
-
-
-_ROW = re.compile(
-    rf"^(?P<label>[A-Za-z][^\n]*?[A-Za-z)\]*])?\s*(?P<cells>(?:(?:^|\s)\s*(?:{_DIGITS}))+)\s*$", re.MULTILINE
-)
-_CELL = re.compile(_DIGITS)
-
-
-def _rows(text: str) -> list[_Row]:
-    rows: list[_Row] = []
-    label, label_start = "", 0
-    cells: list[float] = []
-    end = 0
-    position = 0
-    for line in text.split("\n"):
-        start, position = position, position + len(line) + 1
-        stripped = line.strip()
-        match = _ROW.match(stripped) if stripped else None
-        if match is None or (match["label"] and cells):
-            if cells and label:
-                rows.append(_Row(label, tuple(cells), label_start, end))
-            cells = []
-        if match is None:
-            label, label_start = stripped, start
-            continue
-        if match["label"]:
-            label, label_start = match["label"].strip(), start
-        cells.extend(number(cell) for cell in _CELL.findall(match["cells"]))
-        end = start + len(line)
-    if cells and label:
-        rows.append(_Row(label, tuple(cells), label_start, end))
-    return rows
-
-
-def _rows_above(rows: Sequence[_Row], width: int) -> list[_Row]:
-    same: list[_Row] = []
-    for row in reversed(rows):
-        if len(row.cells) != width:
-            break
-        same.append(row)
-    return same[::-1]
-
-
-def _wrong_columns(total: _Row, rows: Sequence[_Row]) -> list[TableSum]:
-    wrong = []
-    for column, stated in enumerate(total.cells):
-        parts = tuple(row.cells[column] for row in rows)
-        if not _adds_up(parts, stated) and all(part <= stated for part in parts) and _are_labels(rows):
-            wrong.append(TableSum(total.label, stated, sum(parts), parts, rows[0].start, total.end))
-    return wrong
-
-
-def _adds_up(parts: Sequence[float], stated: float) -> bool:
-    """Whether the parts make the total, all of them or each second or third: cells of one column among others."""
-    ways = [parts] + [parts[start::step] for step in (2, 3) for start in range(step)]
-    return any(abs(sum(way) - stated) < 1e-9 for way in ways)
-
-
-def _are_labels(rows: Sequence[_Row]) -> bool:
-    """A label is words; "2 spaces per dwelling" is a cell of another column, and the table cannot be read safely."""
-    return not any(re.match(r"\d[\d.,]*\s+\S+\s+per\b", row.label) for row in rows)
+def sentence_break(text: str) -> bool:
+    return re.search(r"[.;](?:\s|$)", text) is not None
 
 
 def _named(match: re.Match[str], prefix: str, names: list[str]) -> str:
@@ -286,58 +191,62 @@ def _named(match: re.Match[str], prefix: str, names: list[str]) -> str:
 def _quantity(text: str, match: re.Match[str], unit: str) -> Quantity:
     per = _PER.match(text, match.end())
     end = per.end() if per else match.end()
-    name = _named(per, "d_", _DEN_NAMES) if per else None
     count = number(per["count"]) if per and per["count"] else 1.0
     if per is None and unit in ("space", "stand", "cycle", "rack"):
-        name = _each_before(text, match.start()) or _each_after(text, match.end())
-    high = match.groupdict().get("hi")
+        per = _each_before(text, match.start()) or _EACH_AFTER.match(text, match.end())
+    values = sorted(number(value) for value in (match["n"], match.groupdict().get("hi")) if value)
+    if len(values) > 1 and _CHANGED.search(text[: match.start()]):
+        values = [number(match["hi"])]
     return Quantity(
-        number(match["n"]),
+        values[0],
         unit,
         match.start(),
         end,
         text[match.start() : end],
-        name,
+        _named(per, "d_", _DEN_NAMES) if per else None,
         count,
-        number(high) if high else None,
+        values[1] if len(values) > 1 else None,
+        number(per["more"] or per["beds"]) if per and per["beds"] else None,
+        _limit(text, match.start(), end),
     )
 
 
-def _each_before(text: str, start: int) -> str | None:
+def _limit(text: str, start: int, end: int) -> Limit | None:
+    before, after = text[max(0, start - 40) : start], text[end : end + 20]
+    said = (limit for limit, pattern in _LIMITS_BEFORE.items() if pattern.search(before))
+    then = (limit for limit, pattern in _LIMITS_AFTER.items() if pattern.match(after))
+    return next(said, None) or next(then, None)
+
+
+def _ranges(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
+    """Two quantities that are the ends of one range ("1.2m to 3.0m", "between 1.2m and 3.0m") as one."""
+    found: list[Quantity] = []
+    for quantity in quantities:
+        first = found[-1] if found else None
+        if first is None or not _begins_range(text, first, quantity):
+            found.append(quantity)
+            continue
+        low, high = sorted((first.value, quantity.value))
+        whole = replace(quantity, start=first.start, text=text[first.start : quantity.end])
+        if _CHANGED.search(text[: first.start]):
+            found[-1] = whole
+        else:
+            found[-1] = replace(whole, value=low, high=high, limit=first.limit)
+    return found
+
+
+def _begins_range(text: str, first: Quantity, second: Quantity) -> bool:
+    if first.unit != second.unit or first.per is not None or first.high is not None or second.high is not None:
+        return False
+    joined = r"and|to|-|–" if first.text.lower().startswith("between") else r"to|-|–"
+    return re.fullmatch(rf"\s*(?:{joined})\s*", text[first.end : second.start], re.IGNORECASE) is not None
+
+
+def _each_before(text: str, start: int) -> re.Match[str] | None:
     before = text[max(0, start - 110) : start]
-    found = [m for m in _EACH.finditer(before) if not _sentence_break(before[m.end() :])]
-    return _named(found[-1], "d_", _DEN_NAMES) if found else None
-
-
-def _each_after(text: str, end: int) -> str | None:
-    """ "2 spaces will be provided for each dwelling": the denominator a few words later."""
-    match = re.match(
-        rf"[^.;:]{{0,60}}?\b(?:(?:for|to) (?:each|every)|per)\s+(?:[a-z]+\s+){{0,2}}?(?:{_DEN})\b",
-        text[end:],
-        re.IGNORECASE,
-    )
-    return _named(match, "d_", _DEN_NAMES) if match else None
+    found = [m for m in _EACH.finditer(before) if not sentence_break(before[m.end() :])]
+    return found[-1] if found else None
 
 
 def _implied_unit(before: str) -> str:
     return "stand" if re.search(r"stands?\b[^.]*$", before, re.IGNORECASE) else "space"
-
-
-def _sentence_break(text: str) -> bool:
-    return re.search(r"[.;](?:\s|$)", text) is not None
-
-
-def _parts(text: str, total: Quantity, start: int, later: Sequence[Quantity]) -> list[Quantity]:
-    """The quantities of the total's kind that follow, and bare numbers with a purpose ("127 for residents")."""
-    stop = re.search(r"[.;](?:\s|$)", text[start:])
-    end = start + stop.start() if stop else len(text)
-    parts = [q for q in later if start <= q.start < end and q.unit == total.unit]
-    covered = [(q.start, q.end) for q in later]
-    for match in re.finditer(
-        rf"(?<![\w£$.,/-])(?P<n>{_DIGITS})(?=\s+(?:for|within|in|at|as|to|allocated|visitor|residential|long|short|resident|staff|secure|non-standard|cargo|adapted|accessible)\b)",
-        text[start:end],
-    ):
-        at = start + match.start()
-        if not any(a <= at < b for a, b in covered):
-            parts.append(Quantity(number(match["n"]), total.unit, at, at + len(match[0]), match[0]))
-    return sorted(parts, key=lambda q: q.start)

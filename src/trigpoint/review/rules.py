@@ -10,15 +10,16 @@ from dataclasses import dataclass
 
 from trigpoint.review.aspects import Aspect, Bounds, Check, QuantityRule
 from trigpoint.review.contradictions import find_contradictions
+from trigpoint.review.denials import is_said
 from trigpoint.review.evidence import Evidence, Statement
 from trigpoint.review.findings import AspectJudgement, Finding, Judgement, Outcome
 from trigpoint.review.matching import (
-    affirmed,
-    any_matches,
     cite,
+    in_terms_of,
     is_deferred,
     policies_of,
     quantities_at,
+    said,
     show,
     speaks_of,
 )
@@ -75,45 +76,63 @@ def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
 
 def _hits(check: Check, statement: Statement) -> list[_Hit]:
     text = statement.text
-    if not speaks_of(text, check.about, check.not_about):
+    if not speaks_of(statement, check):
         return []
-    if any_matches(check.failed, text):
+    if said(check.failed, text):
         return [_Hit(statement, "failed", *_measured(check.quantity, text))]
-    if any_matches(check.partly, text):
+    if said(check.partly, text):
         return [_Hit(statement, "partly", *_measured(check.quantity, text))]
     compared = _compared(check.quantity, statement) if check.quantity else []
     if compared:
         return compared
-    said = affirmed(check.met, text)
-    if said is None:
+    affirmed = said(check.met, text)
+    if affirmed is None:
         return []
-    return [_Hit(statement, "failed" if not said else "partly" if is_deferred(text) else "met")]
+    return [_Hit(statement, "failed" if not affirmed else "partly" if is_deferred(text) else "met")]
 
 
 def _compared(rule: QuantityRule, statement: Statement) -> list[_Hit]:
+    """Figures against their bounds. One that is denied ("not 3.0m wide") is a shortfall where it would have been enough."""
     hits = []
-    for quantity in quantities_at(statement.text, rule.unit, rule.find):
-        bounds = rule.bounds.get(quantity.per or "once")
-        if bounds is not None and rule.plausible[0] <= quantity.rate <= rule.plausible[1]:
-            hits.append(_Hit(statement, _held_against(quantity, rule, bounds), quantity, bounds))
+    for quantity, bounds in _bounded(rule, statement.text):
+        outcome = _held_against(quantity, rule, bounds)
+        stated = is_said(statement.text, quantity.start, quantity.end)
+        if stated:
+            hits.append(_Hit(statement, outcome, quantity, bounds))
+        elif stated is False and outcome == "met":
+            hits.append(_Hit(statement, "failed"))
     return hits
+
+
+def _bounded(rule: QuantityRule, text: str) -> list[tuple[Quantity, Bounds]]:
+    """The figures of a sentence that the rule has bounds for."""
+    found = [in_terms_of(rule, quantity) for quantity in quantities_at(text, rule)]
+    return [
+        (quantity, rule.bounds[quantity.per or "once"])
+        for quantity in found
+        if (quantity.per or "once") in rule.bounds and rule.plausible[0] <= quantity.rate <= rule.plausible[1]
+    ]
 
 
 def _measured(rule: QuantityRule | None, text: str) -> tuple[Quantity | None, Bounds | None]:
     """The figure of a shortfall that is put in words: "scores 54% and has one critical fail"."""
-    found = quantities_at(text, rule.unit, rule.find) if rule else []
-    for quantity in found:
-        bounds = rule.bounds.get(quantity.per or "once") if rule else None
-        if rule and bounds and _held_against(quantity, rule, bounds) != "met":
+    for quantity, bounds in _bounded(rule, text) if rule else []:
+        if rule and quantity.limit is None and _held_against(quantity, rule, bounds) != "met":
             return quantity, bounds
     return None, None
 
 
 def _held_against(quantity: Quantity, rule: QuantityRule, bounds: Bounds) -> Outcome:
-    low, high = quantity.lowest / quantity.per_count, quantity.highest / quantity.per_count
+    """What a figure is worth. The wrong end of a range counts, and what is "up to" a minimum does not meet it."""
     if rule.compare == "minimum":
-        return "met" if low >= bounds.desirable else "partly" if low >= bounds.absolute else "failed"
-    return "met" if high <= bounds.desirable else "partly" if high <= bounds.absolute else "failed"
+        enough = [quantity.rate > b if quantity.limit == "below" else quantity.rate >= b for b in bounds.both]
+        may_fall_short = quantity.limit in ("at most", "below")
+    else:
+        enough = [quantity.highest < b if quantity.limit == "above" else quantity.highest <= b for b in bounds.both]
+        may_fall_short = quantity.limit in ("at least", "above")
+    if enough[0]:
+        return "partly" if may_fall_short else "met"
+    return "partly" if enough[1] else "failed"
 
 
 def _outcome(check: Check, hits: Sequence[_Hit]) -> Outcome:

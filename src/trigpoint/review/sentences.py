@@ -7,7 +7,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|approx|paras?|No|St|Figs?|Rd|Ltd|cf|vs|c|Mr|Mrs|Dr|etc)\.$")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|approx|paras?|No|St|Figs?|Rd|Ltd|cf|vs|c|Mr|Mrs|Dr|etc)|[0-9]\s?[Nn]os?)\.$"
+)
 _END = re.compile(r"[.!?][\"')\]\u2019\u201d]*\s+(?=[\"'(\[\u2018\u201cA-Z0-9\u2022£])")
 _NEW = re.compile(
     r"\s*(?:[\u2022\u25aa\u25cf\u2013*]|-\s|\([a-z0-9]{1,3}\)\s|\d{1,2}(?:\.\d{1,2}){1,3}\.?\s+[A-Z]|\d{1,3}\.\s+[A-Z])"

@@ -11,15 +11,12 @@ from itertools import combinations
 
 from trigpoint.review.evidence import Evidence, readable_ref, same_section
 from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement, PolicyCitation
-from trigpoint.review.quantities import number, parse_quantities
+from trigpoint.review.numbers import DIGITS, number, numbers_in
+from trigpoint.review.quantities import parse_quantities
 from trigpoint.review.rating import NOT_ENOUGH, rate, weightiest
 from trigpoint.review.sentences import fold
 
-_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])\d+(?:\.\d+)?")
-_ANY_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
-_WORDS = re.compile(
-    r"\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|half)\b"
-)
+_NUMBER = re.compile(rf"(?<![\w.])(?:{DIGITS})")
 _QUOTED = re.compile(r"[\u201c\"]([^\u201c\u201d\"]{4,})[\u201d\"]")
 _NAMES = re.compile(
     r"\bLTN \d/\d+\b|\b(?:Table|Figure|Section|Chapter|Para(?:graph)?|Policy)s? [A-Z]*\s?\d[\d.\-]*", re.IGNORECASE
@@ -177,9 +174,7 @@ def _without_invented_figures(finding: Finding, evidence: Evidence, count: Citat
 
 
 def _numbers_of_source(source: str) -> set[float]:
-    digits = {number(found) for found in _ANY_NUMBER.findall(source)}
-    words = {0.5 if word == "half" else number(word) for word in _WORDS.findall(source)}
-    return digits | words | {quantity.in_metres().value for quantity in parse_quantities(source)}
+    return numbers_in(source) | {quantity.in_metres().value for quantity in parse_quantities(source)}
 
 
 def _is_sum(value: float, known: set[float]) -> bool:
