@@ -46,14 +46,14 @@ def digest_passages(day: str) -> dict[str, PolicyPassage]:
     return found
 
 
-def make_evidence(passages: dict[str, Passage], *, reference: str, day: str) -> Evidence:
-    """Evidence over passages, with the digests as the policy in force."""
-    policies = digest_passages(day)
+def make_evidence(passages: dict[str, Passage], *, reference: str, day: str, without: tuple[str, ...] = ()) -> Evidence:
+    """Evidence over passages, with the digests as the policy in force, but for the sources that are left out."""
+    policies = {i: passage for i, passage in digest_passages(day).items() if passage.source not in without}
     in_force = {passage.source: passage.revision_id for passage in policies.values()}
     sections = {}
     for aspect in load_aspects():
         for basis in aspect.policies.values():
-            section = basis.in_revision(in_force[basis.source])
+            section = basis.in_revision(in_force[basis.source]) if basis.source in in_force else None
             for passage in policies.values():
                 if section and passage.source == basis.source and same_section(passage.section_ref, section):
                     sections[basis] = passage
@@ -70,7 +70,9 @@ def make_evidence(passages: dict[str, Passage], *, reference: str, day: str) -> 
     )
 
 
-def evidence_of_text(*documents: str, reference: str = "25/01178/REM", day: str = "2025-05-21") -> Evidence:
+def evidence_of_text(
+    *documents: str, reference: str = "25/01178/REM", day: str = "2025-05-21", without: tuple[str, ...] = ()
+) -> Evidence:
     """Evidence made of short texts, each a document of one page."""
     passages = {}
     for number, text in enumerate(documents, 1):
@@ -85,7 +87,7 @@ def evidence_of_text(*documents: str, reference: str = "25/01178/REM", day: str 
             (1,),
             0,
         )
-    return make_evidence(passages, reference=reference, day=day)
+    return make_evidence(passages, reference=reference, day=day, without=without)
 
 
 def read_sample(reference: str, folder: Path) -> Evidence:

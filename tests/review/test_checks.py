@@ -14,7 +14,7 @@ from review_samples import digest_passages
 
 from trigpoint.config import Settings
 from trigpoint.review.aspects import Aspect, compile_pattern, load_aspects
-from trigpoint.review.evidence import readable_ref, same_section
+from trigpoint.review.evidence import SHORT_NAMES, readable_ref, same_section
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
 from trigpoint.review.verify import unsupported
 from trigpoint.text.extract import DocumentProcessor
@@ -101,6 +101,16 @@ def test_numbers_in_the_words_of_findings_stand_in_the_policy_they_rest_on() -> 
             for text in words:
                 plain = re.sub(r"\[.*?\]", "", text)
                 assert not unsupported(plain, [*texts, check.requirement]), (aspect.id, check.id, text)
+
+
+def test_what_names_a_policy_can_be_left_out() -> None:
+    """A policy is named only where it is cited, so its name stands in brackets."""
+    for aspect in load_aspects():
+        for check in aspect.checks:
+            words = check.words.model_dump(exclude_none=True).values()
+            for text in (check.requirement, check.short, *words, check.recommendation, check.condition or ""):
+                plain = re.sub(r"\[.*?\]", "", text)
+                assert not any(name in plain for name in SHORT_NAMES.values()), (aspect.id, check.id, text)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
-from review_samples import evidence_of_text
+from review_samples import evidence_of_text, result_of
 
 from trigpoint.demo.facts import sample_facts
 from trigpoint.review.aspects import aspect, load_aspects
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import AspectJudgement, Finding, Outcome
+from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, rate
 from trigpoint.review.rules import judge_aspect, judge_by_rules
 from trigpoint.review.sentences import fold
@@ -126,7 +128,7 @@ def test_the_same_evidence_gives_the_same_judgement(sample_evidence: Callable[[s
         ("public_transport", "bus_service", "There is an hourly bus service.", "failed"),
         ("travel_planning", "plan", "A Framework Travel Plan has been prepared.", "met"),
         ("off_site", "works", "A contribution towards the cycle route will be made.", "met"),
-        ("placemaking", "green_streets", "Streets will be tree-lined.", "met"),
+        ("placemaking", "trees", "Streets will be tree-lined.", "met"),
         ("junctions", "corner_radii", "Corner radii of 4m are used at side roads.", "met"),
         ("junctions", "corner_radii", "The corner radius is 15 metres.", "failed"),
         ("junctions", "main_road_crossing", "A toucan crossing will be provided on the main road.", "met"),
@@ -156,6 +158,39 @@ def test_policy_follows_the_revision_in_force_on_the_day() -> None:
         cited = {policy.ref for finding in judged.findings for policy in finding.policies}
         assert ref in cited
         assert len([one for one in cited if one in ("NPPF:para.111", "NPPF:para.116")]) == 1
+
+
+GOOD_PARKING = "Cycle parking is one space per bedroom in secure, covered stores at ground level."
+
+
+def test_nothing_is_met_by_a_policy_that_is_not_in_force() -> None:
+    evidence = evidence_of_text(GOOD_PARKING, day="2020-07-26", without=("LTN_1_20", "NPPF"))
+    result = result_of(evidence, ReviewOptions(focus_areas=("cycle_parking",)))
+    (parking,) = result.review["aspects"]
+    assert parking["rating"] == "amber"
+    assert parking["key_issue"] == "Not judged: nothing in force on the day could be cited for cycle parking"
+    assert parking["policy_refs"] == []
+    assert {finding["outcome"] for finding in parking["findings"]} == {"not_found"}
+    assert "2020-07-26" in parking["findings"][0]["text"]
+    assert "LTN" not in json.dumps(result.review)
+    assert result.review["suggested_conditions"] == []
+    assert result.review["recommendations"] == []
+
+
+def test_a_figure_is_judged_only_by_the_policy_that_states_it() -> None:
+    judged = judge_aspect(evidence_of_text(GOOD_PARKING, without=("LTN_1_20",)), aspect("cycle_parking"))
+    assert {finding.outcome for finding in judged.findings} == {"not_found"}
+
+
+def test_a_policy_is_named_only_where_it_is_cited() -> None:
+    text = "There is no dedicated cycle route to the town centre."
+    cited = judge_aspect(evidence_of_text(text), aspect("cycle_routes")).findings[0]
+    assert "designed to LTN 1/20" in (cited.condition or "")
+    local = judge_aspect(evidence_of_text(text, without=("LTN_1_20", "NPPF")), aspect("cycle_routes")).findings[0]
+    assert local.outcome == "failed"
+    assert [policy.source for policy in local.policies] == ["CHERWELL_LOCAL_PLAN"]
+    assert "LTN" not in (local.condition or "")
+    assert "must serve has been completed" in (local.condition or "")
 
 
 def test_the_worst_figure_is_named() -> None:

@@ -8,9 +8,9 @@ import pytest
 from review_samples import evidence_of_text, make_evidence
 
 from trigpoint.review.aspects import aspect
-from trigpoint.review.evidence import Evidence, Passage, PolicyPassage
+from trigpoint.review.evidence import Evidence, Passage, PolicyPassage, gather_evidence
 from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement
-from trigpoint.review.rules import judge_aspect
+from trigpoint.review.rules import judge_aspect, judge_by_rules
 from trigpoint.review.verify import CitationCount, unsupported, verify
 
 TEXT = "The shared path is 2.5m wide, with 40 lamps. Visitor stands are “near the door”."
@@ -178,6 +178,33 @@ def test_a_reference_that_does_not_resolve_is_counted(finding: Finding, evidence
     )
     _, count, _ = _verified(finding, gone)
     assert count.as_dict() == {"checked": 4, "verified": 3, "dropped": 1}
+
+
+class _NothingStored:
+    """Servers that have no document and no policy in force."""
+
+    async def call(self, server: str, tool: str, args: dict[str, Any], *, progress: object = None) -> dict[str, Any]:
+        return {"results": []}
+
+
+async def test_each_reference_that_nothing_in_force_has_is_counted_once() -> None:
+    """R9: four sections of cycle parking, and the NPPF's paragraph once though two aspects rest on it."""
+    parking, junctions = aspect("cycle_parking"), aspect("junctions")
+    evidence = await gather_evidence(
+        _NothingStored(), [parking], application_ref="25/01178/REM", effective_date="1990-01-01"
+    )
+    assert sorted(evidence.unresolved) == [
+        "LTN 1/20:11.2: nothing in force",
+        "LTN 1/20:11.3: nothing in force",
+        "LTN 1/20:Table 11-1: nothing in force",
+        "NPPF:para.112 or NPPF:para.117: nothing in force",
+    ]
+    both = await gather_evidence(
+        _NothingStored(), [parking, junctions], application_ref="25/01178/REM", effective_date="1990-01-01"
+    )
+    assert len(both.unresolved) == len(set(both.unresolved)) == 9
+    _, count = verify(judge_by_rules(both, [parking, junctions]), both)
+    assert count.as_dict() == {"checked": 9, "verified": 0, "dropped": 9}
 
 
 def test_a_quotation_may_differ_in_spaces_and_quote_marks_only() -> None:

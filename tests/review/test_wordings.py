@@ -39,6 +39,8 @@ def _contradictions(area: str, *documents: str) -> list[Finding]:
         ("permeability", "connections", "Pedestrian and cycle links to the north cannot be provided."),
         ("permeability", "barriers", "There is no barrier-free route through the site."),
         ("travel_planning", "plan", "A Travel Plan Coordinator will not be appointed."),
+        ("travel_planning", "coordinator", "A Travel Plan Coordinator will not be appointed."),
+        ("travel_planning", "coordinator", "No Travel Plan Coordinator will be funded."),
         ("travel_planning", "plan", "A Travel Plan has been submitted and is withdrawn."),
         ("travel_planning", "monitoring", "Surveys will be carried out only if requested."),
         ("trip_generation", "all_modes", "Trips by all modes have not been assessed."),
@@ -96,7 +98,7 @@ def test_what_is_denied_or_falls_short_is_not_met(area: str, check: str, text: s
         ("permeability", "barriers", "The fence no longer encloses the site."),
         ("cycle_parking", "secure_and_covered", "None of the cycle stands will be uncovered."),
         ("cycle_parking", "long_stay", "No home is below one cycle space per bedroom."),
-        ("placemaking", "green_streets", "No street trees will be lost."),
+        ("placemaking", "trees", "No street trees will be lost."),
     ],
 )
 def test_a_shortfall_that_is_denied_is_none(area: str, check: str, text: str) -> None:
@@ -209,6 +211,46 @@ def test_a_distance_is_shown_as_it_can_be_checked(text: str, shown: str) -> None
     finding = next(one for one in judged.aspects[0].findings if one.check == "bus_distance")
     assert finding.text.endswith(f": {shown}")
     assert count.dropped == 0
+
+
+@pytest.mark.parametrize(
+    ("area", "text", "met", "issue"),
+    [
+        (
+            "travel_planning",
+            "A Travel Plan Coordinator will be appointed.\nThe target is 5% of trips by bicycle.",
+            {"plan", "coordinator", "target"},
+            "A travel plan, a coordinator and a target for trips by bicycle",
+        ),
+        ("travel_planning", "Surveys will be carried out each year.", {"monitoring"}, None),
+        ("placemaking", "Benches will be provided on the green.", {"seating"}, None),
+        ("placemaking", "Street lighting will be provided.", {"lighting"}, None),
+        (
+            "placemaking",
+            "Streets are designed for 20mph. Streets will be tree-lined.",
+            {"speed", "trees"},
+            "Slow streets and street trees",
+        ),
+        (
+            "permeability",
+            "Five connections for walking and cycling are provided.\nAll paths are step-free.",
+            {"connections", "barriers"},
+            "Connections for walking and cycling and routes without barriers or steps",
+        ),
+        ("trip_generation", "Multi-modal trip rates were used for all trips.", {"all_modes"}, None),
+        (
+            "trip_generation",
+            "Trips by all modes are forecast for the whole day.",
+            {"all_modes", "whole_day"},
+            "Trips forecast by mode and a forecast for the whole day",
+        ),
+    ],
+)
+def test_only_what_was_found_is_claimed(area: str, text: str, met: set[str], issue: str | None) -> None:
+    judged = judge_aspect(evidence_of_text(text), aspect(area))
+    assert {finding.check for finding in judged.findings if finding.outcome == "met"} == met
+    assert judged.rating == ("green" if issue else "amber")
+    assert issue is None or judged.key_issue == issue
 
 
 def test_a_total_in_words_that_adds_up_is_not_reported() -> None:

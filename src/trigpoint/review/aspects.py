@@ -106,6 +106,7 @@ class Check(_Point):
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     requirement: str
+    short: str = Field(description="What is met, in a few words: the key issue of a green aspect is made of them.")
     essential: bool = False
     quantity: QuantityRule | None = None
     met: tuple[Pattern, ...] = ()
@@ -117,7 +118,7 @@ class Check(_Point):
     policy: tuple[str, ...] = Field(min_length=1, description="Names of the aspect's policies.")
     origin: str | None = Field(None, description="Where a threshold comes from that no policy of ours states.")
     words: Words
-    recommendation: str
+    recommendation: str = Field(description="Here and in a condition, what names a policy stands in brackets.")
     condition: str | None = None
 
 
@@ -160,7 +161,6 @@ class Aspect(_Frozen):
     checks: tuple[Check, ...] = Field(min_length=1)
     sums: Sums | None = None
     agreements: tuple[Agreement, ...] = ()
-    green: str = Field(description="Key issue of a green rating.")
 
     @model_validator(mode="after")
     def _policies_are_known(self) -> Self:

@@ -211,11 +211,9 @@ class _Policies:
         revision = await self._revision(basis.source)
         section = basis.in_revision(revision) if revision else None
         if revision is None or section is None:
-            self._note(
-                f"{basis.source}: no section known for the revision in force"
-                if revision
-                else f"{basis.source}: nothing in force"
-            )
+            known = (section or basis.section, *sorted(basis.sections.values()))
+            refs = " or ".join(readable_ref(basis.source, one) for one in known if one)
+            self._note(f"{refs}: {f'not known in {revision}' if revision else 'nothing in force'}")
             return
         passage = await self._find(basis.source, section, basis.says)
         if passage is None:

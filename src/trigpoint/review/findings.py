@@ -52,6 +52,7 @@ class Finding(_Frozen):
     outcome: Outcome
     text: str
     essential: bool
+    short: str | None = Field(None, description="What is met, in a few words.")
     citations: tuple[Citation, ...] = ()
     policies: tuple[PolicyCitation, ...] = ()
     derived: tuple[float, ...] = Field((), description="Numbers of the text that were computed, not quoted.")

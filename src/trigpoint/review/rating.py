@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from trigpoint.review.findings import AspectJudgement, Finding, Outcome, Rating
 
 NOT_ENOUGH = "Not enough evidence"
+NO_POLICY = "no policy in force could be cited"
 SEVERITY: dict[Outcome, int] = {"failed": 0, "partly": 1, "contradicted": 2, "met": 7, "not_found": 5}
 
 ASPECT_RULE = (
@@ -30,13 +31,22 @@ def rate(findings: Sequence[Finding]) -> Rating:
     return "green" if decided and clean and all(outcome == "met" for outcome in essential) else "amber"
 
 
-def key_issue(name: str, green: str, rating: Rating, findings: Sequence[Finding]) -> str:
-    """The one line that says why."""
+def key_issue(name: str, rating: Rating, findings: Sequence[Finding]) -> str:
+    """The one line that says why. A green one names what was found to be met, and nothing else."""
     if rating == "green":
-        return green
-    if all(finding.outcome == "not_found" for finding in findings if finding.essential):
+        met = [finding.short for finding in findings if finding.outcome == "met" and finding.short]
+        return _listed(met)
+    essential = [finding for finding in findings if finding.essential]
+    if all(NO_POLICY in finding.flags for finding in essential):
+        return f"Not judged: nothing in force on the day could be cited for {name.lower()}"
+    if all(finding.outcome == "not_found" for finding in essential):
         return f"{NOT_ENOUGH}: the documents do not say enough about {name.lower()} to judge it"
     return weightiest([finding for finding in findings if finding.outcome != "met"])[0].text.rstrip(".")
+
+
+def _listed(parts: Sequence[str]) -> str:
+    text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def weightiest(findings: Sequence[Finding]) -> list[Finding]:

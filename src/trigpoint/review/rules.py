@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from trigpoint.review.aspects import Aspect, Bounds, Check, QuantityRule
 from trigpoint.review.contradictions import find_contradictions
 from trigpoint.review.denials import is_said
-from trigpoint.review.evidence import Evidence, Statement
-from trigpoint.review.findings import AspectJudgement, Finding, Judgement, Outcome
+from trigpoint.review.evidence import SHORT_NAMES, Evidence, Statement
+from trigpoint.review.findings import AspectJudgement, Finding, Judgement, Outcome, PolicyCitation
 from trigpoint.review.matching import (
     cite,
     in_terms_of,
@@ -24,7 +24,7 @@ from trigpoint.review.matching import (
     speaks_of,
 )
 from trigpoint.review.quantities import Quantity
-from trigpoint.review.rating import SEVERITY, key_issue, rate
+from trigpoint.review.rating import NO_POLICY, SEVERITY, key_issue, rate
 
 MOST_CITATIONS = 6
 
@@ -51,11 +51,14 @@ def judge_aspect(evidence: Evidence, aspect: Aspect) -> AspectJudgement:
     checked = [_check(evidence, aspect, check) for check in aspect.checks]
     findings = (*checked, *find_contradictions(evidence, aspect))
     rating = rate(findings)
-    issue = key_issue(aspect.name, aspect.green, rating, findings)
+    issue = key_issue(aspect.name, rating, findings)
     return AspectJudgement(id=aspect.id, name=aspect.name, rating=rating, key_issue=issue, findings=findings)
 
 
 def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
+    policies = policies_of(evidence, aspect, check.policy)
+    if not policies_of(evidence, aspect, check.policy[:1] if check.quantity else check.policy):
+        return _not_judged(evidence, check)
     hits = [hit for statement in evidence.statements for hit in _hits(check, statement)]
     outcome = _outcome(check, hits)
     telling = sorted(hits, key=lambda hit: (hit.outcome != outcome, SEVERITY[hit.outcome], _badness(check, hit)))
@@ -67,11 +70,30 @@ def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
         outcome=outcome,
         text=_words(check, outcome, telling),
         essential=check.essential,
+        short=check.short,
         citations=tuple(citations),
-        policies=policies_of(evidence, aspect, check.policy),
-        recommendation=None if outcome == "met" else check.recommendation,
-        condition=None if outcome == "met" else check.condition,
+        policies=policies,
+        recommendation=None if outcome == "met" else _naming(check.recommendation, policies),
+        condition=None if outcome == "met" or not check.condition else _naming(check.condition, policies),
     )
+
+
+def _not_judged(evidence: Evidence, check: Check) -> Finding:
+    """Nothing in force asks for it, or a figure's own source is not in force: it is neither met nor failed."""
+    return Finding(
+        check=check.id,
+        requirement=check.requirement,
+        outcome="not_found",
+        text=f"Not judged, since no policy in force on {evidence.effective_date} could be cited: {check.requirement}",
+        essential=check.essential,
+        flags=(NO_POLICY,),
+    )
+
+
+def _naming(text: str, policies: Sequence[PolicyCitation]) -> str:
+    """A text without its optional parts that name a policy which is not cited."""
+    cited = [SHORT_NAMES.get(policy.source, policy.source) for policy in policies]
+    return _OPTIONAL.sub(lambda part: part[1] if any(name in part[1] for name in cited) else "", text)
 
 
 def _hits(check: Check, statement: Statement) -> list[_Hit]:

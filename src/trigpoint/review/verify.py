@@ -13,7 +13,7 @@ from trigpoint.review.evidence import Evidence, readable_ref, same_section
 from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement, PolicyCitation
 from trigpoint.review.numbers import DIGITS, number, numbers_in
 from trigpoint.review.quantities import parse_quantities
-from trigpoint.review.rating import NOT_ENOUGH, rate, weightiest
+from trigpoint.review.rating import NOT_ENOUGH, key_issue, rate, weightiest
 from trigpoint.review.sentences import fold
 
 _NUMBER = re.compile(rf"(?<![\w.])(?:{DIGITS})")
@@ -109,6 +109,7 @@ def _verified_aspect(
     rating, issue = aspect.rating, aspect.key_issue
     if analyser == "rules" and changed:
         rating = rate(findings)
+        issue = key_issue(aspect.name, rating, findings)
     if analyser == "llm":
         sources = [text for finding in findings for text in sources_of(finding, evidence)]
         clean = not any(finding.outcome in ("failed", "contradicted") for finding in findings)
@@ -116,11 +117,9 @@ def _verified_aspect(
             rating = "amber"
         if proved and unsupported(issue, sources):
             issue = weightiest(proved)[0].text.rstrip(".")
-    if not proved:
+    if not proved and (changed or analyser == "llm"):
         rating = "amber"
         issue = f"{NOT_ENOUGH}: the documents do not say enough about {aspect.name.lower()} to judge it"
-    elif changed and analyser == "rules" and rating != "green":
-        issue = weightiest([finding for finding in findings if finding.outcome != "met"])[0].text.rstrip(".")
     return aspect.model_copy(update={"findings": findings, "rating": rating, "key_issue": issue})
 
 
