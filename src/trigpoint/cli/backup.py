@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from trigpoint.cli.outputs import check_files
 from trigpoint.config import load_settings
+from trigpoint.errors import BackupError
 
 app = typer.Typer(add_completion=False)
 
@@ -20,6 +22,9 @@ def backup(
     from trigpoint.storage.backup import back_up
 
     settings = load_settings()
+    if not file.absolute().parent.is_dir():
+        raise BackupError(f"{file}: there is no folder {file.absolute().parent}. Make it, or choose another place")
+    check_files([file])
     manifest = back_up(settings, file)
     print(f"Backed up {settings.data_dir} as of {manifest.created_at}: {manifest.files} files, {_mb(manifest.size)}")
     print(f"Written: {file.absolute()} ({_mb(file.stat().st_size)})")

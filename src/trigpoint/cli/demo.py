@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from trigpoint.cli.outputs import check_folder
 from trigpoint.config import load_settings
 from trigpoint.errors import InvalidInput, shorten
 
@@ -32,6 +33,7 @@ def run(
 
     if reference not in sample_applications():
         raise InvalidInput(f"No sample application {shorten(reference)}. There are: {', '.join(sample_applications())}")
+    check_folder(out)
     settings = load_settings(trigpoint_data_dir=out.absolute() / "data")
     print(f"Review of {reference}, a fictional application, on a planning portal of this machine.")
     with DemoPortal(sample_register(settings), port=0) as server:

@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Column, Table
 
+from trigpoint.cli.outputs import check_files
 from trigpoint.config import load_settings
 from trigpoint.errors import GraphBadRequest
 from trigpoint.graph.export import export_project
@@ -158,6 +159,8 @@ def export(
     ] = None,
 ) -> None:
     """Write a project's entities, relations and blocks as a file that `load` reads."""
+    if to is not None:
+        check_files([to])
     with _store() as store, store.snapshot() as connection:
         document = export_project(connection, project_named(connection, slug=check_slug(project, "project")))
     as_json = to is not None and to.suffix.lower() == ".json"

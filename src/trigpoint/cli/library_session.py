@@ -17,6 +17,7 @@ from trigpoint.library.ingest import Audit, Ingestion
 from trigpoint.library.ingest import Progress as ShowProgress
 from trigpoint.library.library import Library
 from trigpoint.library.projects import Project
+from trigpoint.storage.files import data_folder
 from trigpoint.text.extract import DocumentProcessor
 
 out = Console(highlight=False, soft_wrap=True)
@@ -37,7 +38,7 @@ def read_into(library: Library, project: Project, run: Callable[[Ingestion, Show
     """An ingestion with a progress bar; prints how it went."""
     settings = load_settings()
     with closing(DocumentProcessor(settings)) as processor:
-        ingestion = Ingestion(library, project, processor, settings.data_dir / "library" / "audit")
+        ingestion = Ingestion(library, project, processor, data_folder(settings, "library", "audit"))
         audit = _with_progress(lambda show: run(ingestion, show))
     _print_audit(audit)
     return audit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -58,14 +59,30 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def main() -> None:
-    """The entry point. Our own errors are one clear line and exit code 1; never a traceback."""
+    """The entry point. Our own errors, and what the system refuses, are one clear line and exit code 1; never a traceback."""
     try:
         app()
     except TrigpointError as error:
         click.echo(f"trigpoint: {error.message}", err=True)
         sys.exit(1)
+    except OSError as error:
+        click.echo(f"trigpoint: {_refused(error)}", err=True)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _refused(error: OSError) -> str:
+    """What the system refused, and which variable moves it where it belongs to the data folder."""
+    from trigpoint.config import load_settings
+    from trigpoint.storage.files import reason
+
+    if not isinstance(error.filename, str):
+        return reason(error)
+    path, folder = Path(error.filename), load_settings().data_dir
+    ours = path == folder or path in folder.parents or folder in path.parents
+    hint = f". The data folder is {folder}; choose another by TRIGPOINT_DATA_DIR" if ours else ""
+    return f"{path}: {reason(error)}{hint}"
 
 
 if __name__ == "__main__":

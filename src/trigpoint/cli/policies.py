@@ -23,6 +23,7 @@ from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.policies.resolver import EffectiveDateResolver
 from trigpoint.policies.seed import Seeder, SeedOutcome, SeedPolicy, is_digest, load_seed
+from trigpoint.storage.files import data_folder
 from trigpoint.storage.redis import redis_client, redis_server
 
 app = typer.Typer(no_args_is_help=True)
@@ -48,8 +49,9 @@ def seed(
 @app.command()
 def fetch(sources: Sources = None) -> None:
     """Download the official documents, so that `seed` can ingest them."""
-    failed = 0
-    for outcome in fetch_documents(load_settings(), _chosen(sources)):
+    settings, failed = load_settings(), 0
+    data_folder(settings, "downloads", "policy")
+    for outcome in fetch_documents(settings, _chosen(sources)):
         failed += outcome.result == "failed"
         detail = outcome.detail or str(outcome.path)
         out.print(f"{outcome.result:8} {outcome.source} {escape(outcome.version_label)}: {escape(detail)}")

@@ -13,12 +13,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from trigpoint.cli.outputs import check_folder
 from trigpoint.config import load_settings
 from trigpoint.ids import parse_application_ref
 from trigpoint.portal.client import PortalClient
 from trigpoint.portal.downloads import Run, download_all, downloads_dir
 from trigpoint.portal.filters import Wanted, judge
 from trigpoint.portal.models import Application, PortalDocument
+from trigpoint.storage.files import data_folder
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -69,9 +71,12 @@ def download(
     public_comments: Public = False,
 ) -> None:
     """Fetch the documents of an application. A second run fetches only what is missing."""
-    folder = to.expanduser().absolute() if to is not None else downloads_dir(load_settings())
+    reference, settings = parse_application_ref(ref), load_settings()
+    data_folder(settings)
+    folder = to.expanduser().absolute() if to is not None else downloads_dir(settings)
+    check_folder(folder)
     wanted = Wanted(consultation_responses, public_comments)
-    run = asyncio.run(_download(parse_application_ref(ref), folder, wanted, everything))
+    run = asyncio.run(_download(reference, folder, wanted, everything))
     print(
         f"{run.count('downloaded')} fetched, {run.count('already_present')} already there, "
         f"{len(run.filtered)} filtered out, {run.count('failed')} failed, in {run.folder}"

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from trigpoint.cli.outputs import check_folder
+
 app = typer.Typer(add_completion=False)
 
 
@@ -18,8 +20,9 @@ def restore(
     """Restore a backup into an empty data folder."""
     from trigpoint.storage.restore import restore as put_back
 
-    manifest = put_back(file, to)
     folder = to.expanduser().absolute()
+    check_folder(folder.parent, folder)
+    manifest = put_back(file, folder)
     print(f"Restored {manifest.data_dir} as of {manifest.created_at} to {folder} (version {manifest.version})")
     for name in manifest.elsewhere:
         print(f"Was not in it: what {name} pointed to. Restore that server by its own means")

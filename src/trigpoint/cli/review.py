@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from trigpoint.cli.outputs import check_files
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import InvalidInput, ReviewFailed, ServerUnreachable, shorten
 from trigpoint.ids import new_review_id, parse_application_ref, ref_as_name
@@ -58,18 +59,23 @@ def review(
     """Review a planning application against the policy that was in force when it was validated."""
     formats = list(dict.fromkeys(format or [Format.MARKDOWN]))
     targets = _targets(parse_application_ref(reference), formats, out)
-    options = _options(focus, matrix, conditions)
-    result = asyncio.run(_reviewed(load_settings(), reference, options, local=local))
-    for kind, path in targets.items():
-        write_atomic(path, render(result, kind))
-    _print(result, targets)
+    _write(load_settings(), reference, _options(focus, matrix, conditions), targets, local=local)
 
 
 def review_and_write(settings: Settings, reference: str, formats: list[Format], folder: Path) -> ReviewResult:
     """A review in this process, with its files in a folder and its summary on the terminal."""
-    targets = _targets(reference, formats, folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    result = asyncio.run(_reviewed(settings, reference, ReviewOptions(), local=True))
+    return _write(settings, reference, ReviewOptions(), _targets(reference, formats, folder), local=True)
+
+
+def _write(
+    settings: Settings, reference: str, options: ReviewOptions, targets: dict[Format, Path], *, local: bool
+) -> ReviewResult:
+    check_files(targets.values())  # a review takes long: what cannot be written is said before it starts
+    try:
+        result = asyncio.run(_reviewed(settings, reference, options, local=local))
+    except KeyboardInterrupt:
+        typer.echo("trigpoint: the review was cancelled; nothing was written", err=True)
+        raise
     for kind, path in targets.items():
         write_atomic(path, render(result, kind))
     _print(result, targets)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Generator, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import uvicorn
 
 from trigpoint.errors import ConfigurationError
+from trigpoint.storage.files import reason
 
 log = logging.getLogger(__name__)
 
@@ -120,13 +120,9 @@ def _listen(site: Site) -> socket.socket:
         return socket.create_server((site.host, site.port), family=family, backlog=2048)
     except OSError as error:
         raise ConfigurationError(
-            f"{site.name} cannot listen on {site.host}:{site.port} ({_reason(error)}). "
+            f"{site.name} cannot listen on {site.host}:{site.port} ({reason(error)}). "
             "Stop what listens there, or choose another port"
         ) from None
-
-
-def _reason(error: OSError) -> str:
-    return os.strerror(error.errno).lower() if error.errno else str(error)
 
 
 def _reach(site: Site) -> str:

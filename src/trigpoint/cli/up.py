@@ -24,6 +24,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import StoreInUse, TrigpointError
 from trigpoint.jobs.tools import McpTools
 from trigpoint.logs import configure_logging
+from trigpoint.storage.files import data_folder
 from trigpoint.storage.redis import redis_server
 
 app = typer.Typer(add_completion=False)
@@ -39,7 +40,7 @@ def up(
     started = time.monotonic()
     settings = settings_with_roots(root)
     configure_logging(settings)
-    with only_one(settings.data_dir):
+    with only_one(data_folder(settings)):
         all_sites = sites(PARTS, settings)
 
         async def ready() -> None:
@@ -53,7 +54,6 @@ def up(
 @contextmanager
 def only_one(data_dir: Path) -> Iterator[None]:
     """Raises StoreInUse where this data folder has a Trigpoint already."""
-    data_dir.mkdir(parents=True, exist_ok=True)
     with (data_dir / "up.lock").open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

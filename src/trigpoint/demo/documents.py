@@ -19,13 +19,14 @@ import typst
 from trigpoint.config import Settings
 from trigpoint.demo.applications import FOLDER, SampleApplication, SampleDocument, sample_applications
 from trigpoint.demo.scan import image_pages, scanned_pages
+from trigpoint.storage.files import data_folder
 
 _SOURCES = FOLDER / "typst"
 
 
 def sample_documents(settings: Settings) -> dict[str, dict[str, Path]]:
     """Reference → file name → path, for all sample applications. Made once, then found in the data folder."""
-    root = settings.data_dir / "demo" / f"documents-{_fingerprint()}"
+    root = data_folder(settings, "demo", f"documents-{_fingerprint()}")
     return {reference: _kept(one, root) for reference, one in sample_applications().items()}
 
 
@@ -55,7 +56,6 @@ def make_pdf(application: SampleApplication, document: SampleDocument) -> bytes:
 def _kept(application: SampleApplication, root: Path) -> dict[str, Path]:
     folder = root / application.folder_name
     if not folder.is_dir():
-        root.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=root, prefix=f".{application.folder_name}."))
         try:
             make_documents(application, temporary)

@@ -12,11 +12,12 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, event, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from trigpoint.config import Settings
 from trigpoint.errors import StoreUnavailable, shorten
 from trigpoint.graph.search_text import gram_words
+from trigpoint.storage.files import data_folder
 from trigpoint.storage.sql import open_engine
 
 _MIGRATIONS = Path(__file__).with_name("migrations")
@@ -28,6 +29,9 @@ class GraphStore:
     """The database of the graph. Safe to share between threads; `close` when done."""
 
     def __init__(self, settings: Settings) -> None:
+        self._by_url = settings.database_url is not None
+        if not self._by_url:
+            data_folder(settings, "graph")
         self.engine: Engine = open_engine(settings)
         if self.engine.dialect.name == "sqlite":
             event.listen(self.engine, "connect", _no_implicit_transactions)
@@ -55,14 +59,37 @@ class GraphStore:
     def _connect(self) -> Iterator[Connection]:
         if not self._migrated:
             self.migrate()
-        with _reachable(self.engine) as connection:
+        with self._reachable() as connection:
             yield connection
+
+    @contextmanager
+    def _reachable(self) -> Iterator[Connection]:
+        """A connection. Raises StoreUnavailable where there is none, it is lost, or the file is damaged."""
+        try:
+            with self.engine.connect() as connection:
+                yield connection
+        except DatabaseError as error:
+            if type(error) not in (DatabaseError, OperationalError):  # the others are about a statement
+                raise
+            raise StoreUnavailable(self._explain(shorten(error.orig, 200))) from None
+
+    def _explain(self, reason: str) -> str:
+        if self._by_url:
+            where = self.engine.url.render_as_string(hide_password=True)
+            return f"The graph's database cannot be reached at {where}: {reason}. Check DATABASE_URL"
+        file = self.engine.url.database
+        return f"The graph's database {file} cannot be used ({reason}). Look at the disk and at that file"
+
+    def ping(self) -> None:
+        """Raises StoreUnavailable. Nothing is created or changed in the database."""
+        with self._reachable() as connection:
+            connection.execute(text("SELECT 1"))
 
     def migrate(self) -> None:
         """Brings the schema to the newest revision; does nothing where it is there already."""
         config = migration_config()
         head = ScriptDirectory.from_config(config).get_current_head()
-        with _reachable(self.engine) as connection:
+        with self._reachable() as connection:
             if MigrationContext.configure(connection).get_current_revision() != head:
                 connection.rollback()
                 _upgrade(connection, config)
@@ -76,19 +103,6 @@ def migration_config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     return config
-
-
-@contextmanager
-def _reachable(engine: Engine) -> Iterator[Connection]:
-    try:
-        connection = engine.connect()
-    except OperationalError as error:
-        where = engine.url.render_as_string(hide_password=True)
-        raise StoreUnavailable(
-            f"The graph's database cannot be reached at {where}: {shorten(error.orig, 200)}. Check DATABASE_URL."
-        ) from None
-    with connection:
-        yield connection
 
 
 def _upgrade(connection: Connection, config: Config) -> None:

@@ -1,4 +1,4 @@
-"""Files: names that cannot leave their folder, writes that are whole or not there, hashes."""
+"""Files: folders that can be written, names that cannot leave theirs, writes that are whole or not there, hashes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,39 @@ import tempfile
 import unicodedata
 from pathlib import Path
 
-from trigpoint.errors import UnsafePath, shorten
+from trigpoint.config import Settings
+from trigpoint.errors import ConfigurationError, UnsafePath, shorten
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE | re.ASCII)
 _UNSAFE = re.compile(r"[^\w.()&+,=@ -]", re.UNICODE)
 _UMASK = os.umask(0o022)
 os.umask(_UMASK)
 _LONGEST_NAME = 150  # bytes; leaves room for temporary and numbering suffixes below the usual 255
+
+
+def data_folder(settings: Settings, *parts: str, mode: int = 0o777) -> Path:
+    """A folder below the data folder, ready to be written. Raises ConfigurationError that names it and the variable."""
+    folder = settings.data_dir.joinpath(*parts)
+    try:
+        make_writable(folder, mode=mode)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The data folder cannot be written: {folder} ({reason(error)}). Choose another by TRIGPOINT_DATA_DIR"
+        ) from None
+    return folder
+
+
+def make_writable(folder: Path, *, mode: int = 0o777) -> None:
+    """The folder, made where it is missing, and tried. Raises OSError where no file can be made in it."""
+    folder.mkdir(parents=True, exist_ok=True, mode=mode)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in its own words, without the number and the path."""
+    number = error.errno or 0  # below 0: of a host name that was not found, with words of its own
+    return os.strerror(number).lower() if number > 0 else str(error.strerror or error)
 
 
 def safe_name(name: str, *, fallback: str = "document") -> str:

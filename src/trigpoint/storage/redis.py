@@ -25,6 +25,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from trigpoint.config import Settings
 from trigpoint.errors import StoreUnavailable
 from trigpoint.storage import valkey
+from trigpoint.storage.files import data_folder
 
 LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as away (E11)
 _LONGEST_SOCKET_PATH = 100  # the kernel's limit is 107 bytes
@@ -37,8 +38,7 @@ def redis_server(settings: Settings) -> Iterator[str]:
     if settings.redis_url is not None:
         yield settings.redis_url
         return
-    folder = settings.data_dir / "redis"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder = data_folder(settings, "redis", mode=0o700)
     path = socket_path(folder, "valkey.sock")
     with valkey.open_lock(folder, valkey.MEMBERS) as members:
         _join(folder, path, members.fileno())

@@ -1,0 +1,25 @@
+"""What a command was asked to write is tried before its work starts. Missing folders are made, as they are when it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from trigpoint.errors import InvalidInput
+from trigpoint.storage.files import make_writable, reason
+
+
+def check_files(paths: Iterable[Path]) -> None:
+    """Raises InvalidInput where one of these cannot be written."""
+    for path in paths:
+        if path.is_dir():
+            raise InvalidInput(f"{path} cannot be written: it is a folder. Name a file")
+        check_folder(path.parent, path)
+
+
+def check_folder(folder: Path, path: Path | None = None) -> None:
+    """Raises InvalidInput where nothing can be written in this folder; `path` is what would have been."""
+    try:
+        make_writable(folder)
+    except OSError as error:
+        raise InvalidInput(f"{path or folder} cannot be written ({reason(error)}). Choose another place") from None
