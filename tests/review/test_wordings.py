@@ -266,3 +266,51 @@ def test_a_total_in_words_that_adds_up_is_not_reported() -> None:
 def test_some_of_a_total_need_not_be_all_of_it() -> None:
     text = "218 cycle spaces are provided, including 10 visitor spaces and 6 spaces for cargo bikes."
     assert not _contradictions("cycle_parking", text)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        ("40 cycle spaces are provided for staff.", "52 cycle spaces in total are provided for staff."),
+        (
+            "40 cycle spaces are provided for staff, at 1 space per 100 sqm, in a secure and covered store.",
+            "52 cycle spaces in total are provided for staff in the secure and covered store.",
+        ),
+        ("The flats have 48 cycle spaces in total.", "The flats have 60 cycle spaces in total."),
+        (
+            "A total of 144 cycle parking spaces is provided for the flats.",
+            "The flats are provided with one hundred and twenty cycle parking spaces in total.",
+        ),
+        ("A total of 26 cycle stands is proposed.", "A total of 40 cycle spaces is proposed."),
+        ("A total of 40 cycle spaces is proposed.", "At least 50 cycle spaces in total are proposed."),
+    ],
+)
+def test_totals_for_the_same_people_and_place_must_agree(documents: tuple[str, ...]) -> None:
+    evidence = evidence_of_text(*documents)
+    judged, count = verify(judge_by_rules(evidence, [aspect("cycle_parking")]), evidence)
+    found = [finding.check for finding in judged.aspects[0].findings if finding.outcome == "contradicted"]
+    assert found == ["total_agrees"]
+    assert count.dropped == 0
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        ("40 cycle spaces are provided for staff.", "12 cycle spaces are provided for visitors."),
+        ("40 cycle spaces in total are provided in Phase 1.", "52 cycle spaces in total are provided in Phase 2."),
+        ("Block A has 40 cycle spaces in total.", "Block B has 52 cycle spaces in total."),
+        ("1 Block A\n40 cycle spaces in total are provided.", "1 Block B\n52 cycle spaces in total are provided."),
+        ("40 cycle spaces are provided for staff beside the reception.", "52 cycle spaces in total are for staff."),
+        ("A further 10 cycle spaces are provided for staff.", "A total of 52 cycle spaces is provided for staff."),
+        ("A total of 52 cycle spaces is proposed.", "A total of 40 cycle spaces is required by the standard."),
+        ("A total of 52 cycle spaces is proposed.", "The existing building has 12 cycle spaces in total."),
+        ("A total of 52 cycle spaces is proposed.", "A total of 26 cycle stands is proposed."),
+        ("A total of 52 cycle spaces is proposed.", "A total of 288 car parking spaces is provided by cycle stores."),
+        ("A total of 52 cycle spaces is proposed.", "Up to 60 cycle spaces in total are proposed."),
+        ("A total of 52 cycle spaces is proposed.", "A total of 40 cycle spaces is not proposed."),
+        ("A total of 40 cycle spaces for staff and a total of 12 cycle spaces for visitors are proposed.",),
+        ("Oak House has 40 cycle spaces in total.", "Elm House has 52 cycle spaces in total."),
+    ],
+)
+def test_totals_of_different_things_do_not_contradict(documents: tuple[str, ...]) -> None:
+    assert not _contradictions("cycle_parking", *documents)

@@ -87,9 +87,10 @@ def _disagreements(evidence: Evidence, aspect: Aspect, agreement: Agreement) -> 
     by_key: dict[tuple[str, ...], list[_Given]] = {}
     for statement in evidence.statements:
         if speaks_of(statement, agreement):
-            key = tuple(_all_matches(pattern, statement.text) for pattern in agreement.key)
+            where = f"{statement.heading}\n{statement.text}"
+            key = tuple(_all_matches(pattern, where) for pattern in agreement.key)
             given = [_Given(quantity, statement) for quantity in _stated(statement, agreement) if quantity.per is None]
-            by_key.setdefault(key, []).extend(given)
+            by_key.setdefault(key, []).extend(given if len(given) == 1 or not agreement.key else [])
     for key, given in sorted(by_key.items()):
         different = _different(given)
         if len(different) > 1:

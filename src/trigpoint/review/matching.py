@@ -127,7 +127,7 @@ def policies_of(evidence: Evidence, aspect: Aspect, names: Iterable[str]) -> tup
 def show(template: str, quantity: Quantity) -> str:
     """A quantity as findings write it. A rate, a range and what had to be converted stand as the document gives them;
     no digit that counts is rounded away."""
-    if quantity.per is not None or quantity.high is not None or not quantity.round_factor:
+    if quantity.per is not None or quantity.high is not None or quantity.restated:
         return _LIMITS[quantity.limit] + quantity.text
     exact = template if round(quantity.value, 1) == quantity.value else _ROUNDED.sub("{value:g}", template)
     return _LIMITS[quantity.limit] + exact.format(value=quantity.value)

@@ -78,7 +78,7 @@ _EACH = re.compile(
     re.IGNORECASE,
 )
 _EACH_AFTER = re.compile(
-    rf"[^.;:]{{0,60}}?\b(?:(?:for|to) (?:each|every)|per)\s+(?:{_BEDS}\s+)?(?:[a-z]+\s+){{0,2}}?(?:{_DEN})\b",
+    rf"(?:(?!\b{NUMBER}\b)[^.;:]){{0,60}}?\b(?:(?:for|to) (?:each|every)|per)\s+(?:{_BEDS}\s+)?(?:[a-z]+\s+){{0,2}}?(?:{_DEN})\b",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -124,7 +124,7 @@ class Quantity:
     high: float | None = None
     bedrooms: float | None = None  # of the dwelling that it is counted per: 2 spaces per 2-bed flat
     limit: Limit | None = None
-    round_factor: bool = True  # false where the unit was changed by a factor that is no power of ten
+    restated: bool = False  # in another unit by a factor that is no power of ten, so that its digits are others
 
     @property
     def rate(self) -> float:
@@ -146,12 +146,12 @@ class Quantity:
     def in_spaces(self) -> Quantity:
         """Stands as the spaces they give; bikes and racks as one space each."""
         factor = {"stand": SPACES_PER_STAND, "cycle": 1, "rack": 1, "space": 1}.get(self.unit)
-        return self if factor is None else self._times(factor, "space")
+        return self if factor is None else replace(self._times(factor, "space"), restated=factor != 1)
 
     def in_metres(self) -> Quantity:
         """Lengths in metres; anything else unchanged."""
         factor = {"km": 1000.0, "mm": 0.001, "mile": 1609.344, "m": 1.0}.get(self.unit)
-        return self if factor is None else replace(self._times(factor, "m"), round_factor=self.unit != "mile")
+        return self if factor is None else replace(self._times(factor, "m"), restated=self.unit == "mile")
 
     def per_bedroom(self) -> Quantity:
         """A rate for dwellings of a stated size as one for each of their bedrooms."""
