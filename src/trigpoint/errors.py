@@ -6,7 +6,10 @@ with what, and what to do about it.
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
+
+_BREAKS = re.compile(r"[\t\r\n][ \t\r\n]*")
 
 
 class TrigpointError(Exception):
@@ -22,8 +25,8 @@ class TrigpointError(Exception):
 
 
 def shorten(value: object, limit: int = 80) -> str:
-    """The offending value as it may stand in a message: printable, and never long."""
-    text = str(value)
+    """The offending value as it may stand in a message: on one line, printable, and never long."""
+    text = _BREAKS.sub(" ", str(value))
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: limit + 1])
     return text if len(text) <= limit else text[:limit] + "…"
 

@@ -11,6 +11,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 
@@ -76,7 +77,7 @@ class GraphStore:
     def _explain(self, reason: str) -> str:
         if self._by_url:
             where = self.engine.url.render_as_string(hide_password=True)
-            return f"The graph's database cannot be reached at {where}: {reason}. Check DATABASE_URL"
+            return f"The graph's database cannot be reached at {where} ({reason}). Check DATABASE_URL"
         file = self.engine.url.database
         return f"The graph's database {file} cannot be used ({reason}). Look at the disk and at that file"
 
@@ -86,14 +87,22 @@ class GraphStore:
             connection.execute(text("SELECT 1"))
 
     def migrate(self) -> None:
-        """Brings the schema to the newest revision; does nothing where it is there already."""
+        """Brings the schema to the newest revision; does nothing where it is there already. Raises StoreUnavailable."""
         config = migration_config()
         head = ScriptDirectory.from_config(config).get_current_head()
         with self._reachable() as connection:
-            if MigrationContext.configure(connection).get_current_revision() != head:
+            current = MigrationContext.configure(connection).get_current_revision()
+            if current != head:
                 connection.rollback()
-                _upgrade(connection, config)
+                self._upgrade(connection, config, current)
         self._migrated = True
+
+    def _upgrade(self, connection: Connection, config: Config, current: str | None) -> None:
+        try:
+            _upgrade(connection, config)
+        except CommandError:
+            reason = f"its tables are of version {shorten(current)}, which this Trigpoint does not know"
+            raise StoreUnavailable(self._explain(reason)) from None
 
     def close(self) -> None:
         self.engine.dispose()
