@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from trigpoint.review.aspects import Agreement, Aspect, Check, QuantityRule, compile_pattern
 from trigpoint.review.denials import is_said
@@ -15,6 +16,7 @@ from trigpoint.review.headings import is_heading
 from trigpoint.review.quantities import Limit, Quantity, parse_quantities
 
 LONGEST_QUOTE = 420
+MOST_MATCHES = 20  # no sentence that was written to be read has more
 
 _POLICY = re.compile(
     r"\b(?:LTN 1/20|guidance|framework|NPPF|local plan|polic(?:y|ies)|standards?|recommended minimum|minimum rate|Manual for Streets)\b",
@@ -74,8 +76,8 @@ def any_matches(patterns: Iterable[str], text: str) -> bool:
 def said(patterns: Iterable[str], text: str) -> bool | None:
     """True where a sentence says what a pattern matches, False where it denies it ("… is not proposed"), None where it
     says neither, or one thing here and the other there."""
-    matches = [match for pattern in patterns for match in compile_pattern(pattern).finditer(text)]
-    answers = {is_said(text, *match.span()) for match in matches} - {None}
+    matches = (match for pattern in patterns for match in compile_pattern(pattern).finditer(text))
+    answers = {is_said(text, *match.span()) for match in islice(matches, MOST_MATCHES)} - {None}
     return answers.pop() if len(answers) == 1 else None
 
 
