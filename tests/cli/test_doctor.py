@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+
+from trigpoint.cli.doctor import PORTS
+from trigpoint.config import load_settings
+from trigpoint.storage.chroma import ChromaStore
 
 PROGRAM = Path(sys.executable).with_name("trigpoint")
 
 
 def run_doctor(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"TRIGPOINT_DATA_DIR": str(folder), "COLUMNS": "200"} | variables
+    ports = {name.upper(): "0" for name in PORTS}  # what others run on this machine does not matter
+    environment = os.environ | {"TRIGPOINT_DATA_DIR": str(folder), "COLUMNS": "200"} | ports | variables
     return subprocess.run([PROGRAM, "doctor"], env=environment, capture_output=True, text=True, timeout=100)
 
 
@@ -21,7 +30,7 @@ def test_a_fresh_machine_is_found_in_order(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "embedded Valkey" in done.stdout
     assert "384 dimensions" in done.stdout
-    assert "missing" not in done.stdout
+    assert "failed" not in done.stdout
 
 
 def test_what_cannot_be_reached_is_named_and_the_exit_code_says_so(
@@ -37,7 +46,7 @@ def test_what_cannot_be_reached_is_named_and_the_exit_code_says_so(
     assert done.returncode == 1
     assert f"CHROMA_URL=http://127.0.0.1:{port} cannot be reached" in done.stdout
     assert "REDIS_URL cannot be reached" in done.stdout
-    assert done.stdout.count("missing") >= 3
+    assert done.stdout.count("failed") >= 3
     assert "Traceback" not in done.stderr
 
 
@@ -46,3 +55,65 @@ def test_a_wrong_setting_is_one_clear_line(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "API_PORT=eighty" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_another_program_on_a_port_of_ours_is_not_taken_for_trigpoint(tmp_path: Path) -> None:
+    with answering({"hello": "world"}) as port:
+        done = run_doctor(tmp_path, API_PORT=str(port))
+    assert done.returncode == 1
+    assert f"{port} is answered by another program" in done.stdout
+    assert "API_PORT" in done.stdout
+
+
+def test_our_own_servers_are_known_by_their_health(tmp_path: Path) -> None:
+    with answering({"status": "healthy", "services": {}}) as api, answering({"status": "ok"}) as library:
+        done = run_doctor(tmp_path, API_PORT=str(api), LIBRARY_PORT=str(library))
+    assert done.returncode == 0, done.stdout
+    for port in (api, library):
+        assert f"{port} is answered by a Trigpoint that runs" in done.stdout
+
+
+def test_files_that_are_no_databases_are_found(tmp_path: Path) -> None:
+    for file in (tmp_path / "graph" / "graph.db", tmp_path / "library" / "library.db"):
+        file.parent.mkdir()
+        file.write_bytes(b"not a database, " * 200)
+    done = run_doctor(tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.count("file is not a database") == 2
+    assert "graph.db" in done.stdout
+    assert "library.db" in done.stdout
+    assert "DATABASE_URL" not in done.stdout
+
+
+def test_a_store_in_use_is_a_note_that_asks_for_nothing(tmp_path: Path) -> None:
+    with ChromaStore(load_settings(trigpoint_data_dir=tmp_path), "policies"):
+        done = run_doctor(tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "in use by a Trigpoint that runs" in done.stdout
+    assert "Stop it" not in done.stdout
+
+
+def test_a_long_path_is_wrapped_and_never_cut(tmp_path: Path) -> None:
+    folder = tmp_path / ("a" * 70) / ("b" * 70)
+    done = run_doctor(folder, COLUMNS="80")
+    assert "…" not in done.stdout
+    assert str(folder) in "".join(row.split("│")[-2].strip() for row in done.stdout.splitlines() if "│" in row)
+
+
+@contextmanager
+def answering(body: dict[str, object]) -> Iterator[int]:
+    """A server that answers everything with this JSON; its port."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()

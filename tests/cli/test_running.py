@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import signal
+import socket
 from collections.abc import Callable
 
 import httpx
@@ -14,6 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from trigpoint.cli.running import Site, run_sites
+from trigpoint.errors import ConfigurationError
 
 
 @pytest.fixture
@@ -21,7 +24,8 @@ def site(free_port: Callable[[], int]) -> Site:
     async def answer(_: object) -> PlainTextResponse:
         return PlainTextResponse("here")
 
-    return Site("test", Starlette(routes=[Route("/", answer)]), "127.0.0.1", free_port(), auth_on=False)
+    routes = Starlette(routes=[Route("/", answer)])
+    return Site("test", routes, "127.0.0.1", free_port(), "TEST_PORT", auth_on=False)
 
 
 def stop() -> None:
@@ -72,3 +76,17 @@ async def test_what_keeps_things_from_getting_ready_ends_the_run(site: Site) -> 
 
     with pytest.raises(RuntimeError, match="no policies"):
         await run_sites([site], [worker], ready)
+
+
+async def test_a_port_that_is_taken_is_named_with_its_variable(site: Site) -> None:
+    with socket.create_server((site.host, site.port)), pytest.raises(ConfigurationError) as raised:
+        await run_sites([site])
+    assert raised.value.message == (
+        f"test cannot listen on 127.0.0.1:{site.port} (address already in use). "
+        "Stop what listens there, or choose another port by TEST_PORT"
+    )
+
+
+async def test_an_address_that_is_not_of_this_machine_is_named_with_its_variables(site: Site) -> None:
+    with pytest.raises(ConfigurationError, match=r"cannot assign requested address\). Check HOST and TEST_PORT"):
+        await run_sites([dataclasses.replace(site, host="192.0.2.1")])

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
+import httpx
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
+from rich.table import Column, Table
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import StoreInUse, StoreUnavailable, TrigpointError
+from trigpoint.storage.files import data_folder, reason
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 PORTS = {
     "api_port": "REST API and pages",
@@ -37,14 +41,14 @@ class Finding:
 
 @app.command()
 def doctor() -> None:
-    """Check the stores, Tesseract, the model and the ports. Exit code 1 if something needed is missing."""
+    """Check the stores, Tesseract, the model and the ports. Exit code 1 if something needed is missing or taken."""
     settings = load_settings()
     findings = [_look(what, check, settings) for what, check in CHECKS.items()]
     findings += [_port(settings, name) for name in PORTS]
-    table = Table("", "what", "state")
-    marks = {True: "[green]ok[/]", False: "[red]missing[/]", None: "[yellow]note[/]"}
+    table = Table("", "what", Column("state", overflow="fold"))  # a path is wrapped, never cut
+    marks = {True: "[green]ok[/]", False: "[red]failed[/]", None: "[yellow]note[/]"}
     for finding in findings:
-        table.add_row(marks[finding.ok], finding.what, finding.said)
+        table.add_row(marks[finding.ok], finding.what, escape(finding.said))
     Console().print(table)
     if any(finding.ok is False for finding in findings):
         raise typer.Exit(1)
@@ -53,20 +57,17 @@ def doctor() -> None:
 def _look(what: str, check: Callable[[Settings], str], settings: Settings) -> Finding:
     try:
         return Finding(what, True, check(settings))
-    except StoreInUse as error:  # a running Trigpoint holds its own store: that is how it should be
-        return Finding(what, None, error.message)
+    except StoreInUse:  # only our processes take its lock
+        return Finding(what, None, "in use by a Trigpoint that runs, as it should be")
     except TrigpointError as error:
         return Finding(what, False, error.message)
     except OSError as error:
-        return Finding(what, False, f"{error}. Choose a folder that can be written by TRIGPOINT_DATA_DIR")
+        said = f"{error.filename}: {reason(error)}. Choose a folder that can be written by TRIGPOINT_DATA_DIR"
+        return Finding(what, False, said)
 
 
 def _data_folder(settings: Settings) -> str:
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    probe = settings.data_dir / ".doctor"
-    probe.write_bytes(b"")
-    probe.unlink()
-    return str(settings.data_dir)
+    return str(data_folder(settings))
 
 
 def _redis(settings: Settings) -> str:
@@ -100,36 +101,32 @@ def _chroma(settings: Settings) -> str:
 
 
 def _sql(settings: Settings) -> str:
-    from sqlalchemy import text
-    from sqlalchemy.exc import SQLAlchemyError
+    from trigpoint.graph.store import GraphStore
 
-    from trigpoint.storage.sql import open_engine
-
-    engine = open_engine(settings)
-    try:
-        with engine.connect() as connection:
-            connection.execute(text("select 1"))
-    except SQLAlchemyError as error:
-        raise StoreUnavailable(
-            f"The database of DATABASE_URL cannot be reached ({error.__class__.__name__})"
-        ) from error
-    finally:
-        engine.dispose()
-    return engine.dialect.name
+    with closing(GraphStore(settings)) as store:
+        store.ping()
+        return store.engine.dialect.name
 
 
-def _qdrant(settings: Settings) -> str:
-    if settings.qdrant_url is None:
-        return "SQLite in the data folder"
-    import httpx
+def _library(settings: Settings) -> str:
+    if settings.qdrant_url is not None:
+        return _qdrant(settings, settings.qdrant_url)
+    from trigpoint.library.library import open_store
+    from trigpoint.library.projects import Project
 
+    with closing(open_store(settings)) as store:
+        store.bound_model(Project("doctor", "doctor"))  # any question opens and reads the file
+    return "SQLite in the data folder"
+
+
+def _qdrant(settings: Settings, url: str) -> str:
     key = settings.qdrant_api_key
     headers = {"api-key": key.get_secret_value()} if key else {}
     try:
-        httpx.get(f"{settings.qdrant_url}/collections", headers=headers, timeout=5).raise_for_status()
+        httpx.get(f"{url}/collections", headers=headers, timeout=5).raise_for_status()
     except httpx.HTTPError as error:
-        raise StoreUnavailable(f"Qdrant at QDRANT_URL={settings.qdrant_url} cannot be used ({error})") from error
-    return settings.qdrant_url
+        raise StoreUnavailable(f"Qdrant at QDRANT_URL={url} cannot be used ({error})") from error
+    return url
 
 
 def _tesseract(settings: Settings) -> str:
@@ -146,14 +143,25 @@ def _model(settings: Settings) -> str:
 
 
 def _port(settings: Settings, name: str) -> Finding:
-    port = getattr(settings, name)
+    what, port = f"port of the {PORTS[name]}", getattr(settings, name)
     with socket.socket() as sock:
         sock.settimeout(1)
         taken = sock.connect_ex(("127.0.0.1", port)) == 0
-    said = (
-        f"{port} is answered already: by Trigpoint, or choose another by {name.upper()}" if taken else f"{port} is free"
-    )
-    return Finding(f"port of the {PORTS[name]}", None if taken else True, said)
+    if not taken:
+        return Finding(what, True, f"{port} is free")
+    if _is_ours(port, name):
+        return Finding(what, None, f"{port} is answered by a Trigpoint that runs")
+    said = f"{port} is answered by another program. Stop that, or choose another port by {name.upper()}"
+    return Finding(what, False, said)
+
+
+def _is_ours(port: int, name: str) -> bool:
+    """Whether what answers there says of its health what our part of that port would."""
+    try:
+        said = httpx.get(f"http://127.0.0.1:{port}/health", timeout=2, trust_env=False).json()
+    except (httpx.HTTPError, ValueError):
+        return False
+    return isinstance(said, dict) and ("services" in said if name == "api_port" else said == {"status": "ok"})
 
 
 CHECKS: dict[str, Callable[[Settings], str]] = {
@@ -161,7 +169,7 @@ CHECKS: dict[str, Callable[[Settings], str]] = {
     "Redis": _redis,
     "Chroma": _chroma,
     "database of the graph": _sql,
-    "store of the library": _qdrant,
+    "store of the library": _library,
     "Tesseract": _tesseract,
     "embedding model": _model,
 }

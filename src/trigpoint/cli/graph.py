@@ -28,7 +28,7 @@ from trigpoint.graph.queries import list_entities, list_projects, project_named
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_SLUG, ENTITY_TYPES, STATUSES
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 out = Console(highlight=False, soft_wrap=True)
 
 SAMPLE_SLUG = "waymark"

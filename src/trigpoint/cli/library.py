@@ -15,7 +15,7 @@ from trigpoint.cli.library_session import ProjectName, opened, out, read_into
 from trigpoint.errors import HybridNotSupported
 from trigpoint.library.library import DEFAULT_TOP_K
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.add_typer(library_zotero.app, name="zotero")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]

@@ -26,7 +26,7 @@ from trigpoint.policies.seed import Seeder, SeedOutcome, SeedPolicy, is_digest, 
 from trigpoint.storage.files import data_folder
 from trigpoint.storage.redis import redis_client, redis_server
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 T = TypeVar("T")
 out = Console(highlight=False, soft_wrap=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import signal
 import socket
@@ -24,12 +25,13 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @dataclass(frozen=True)
 class Site:
-    """One application and where it listens. `stop` is called when the process is told to end, before anything closes."""
+    """One application, where it listens, and the variable of its port. `stop` is called on a signal, before anything closes."""
 
     name: str
     app: Any
     host: str
     port: int
+    variable: str
     auth_on: bool
     stop: Callable[[], None] | None = None
 
@@ -119,9 +121,10 @@ def _listen(site: Site) -> socket.socket:
         family = socket.AF_INET6 if ":" in site.host else socket.AF_INET
         return socket.create_server((site.host, site.port), family=family, backlog=2048)
     except OSError as error:
+        taken = f"Stop what listens there, or choose another port by {site.variable}"
+        way_out = taken if error.errno == errno.EADDRINUSE else f"Check HOST and {site.variable}"
         raise ConfigurationError(
-            f"{site.name} cannot listen on {site.host}:{site.port} ({reason(error)}). "
-            "Stop what listens there, or choose another port"
+            f"{site.name} cannot listen on {site.host}:{site.port} ({reason(error)}). {way_out}"
         ) from None
 
 

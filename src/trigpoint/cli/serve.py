@@ -54,11 +54,12 @@ def api_site(settings: Settings) -> Site:
 
     host = settings.bind_host(auth_on=settings.rest_auth_on)
     app = create_app(settings)
-    return Site("api", app, host, settings.api_port, settings.rest_auth_on, app.state.pages.begin_stop)
+    return Site("api", app, host, settings.api_port, "API_PORT", settings.rest_auth_on, app.state.pages.begin_stop)
 
 
 def mcp_site(name: str, settings: Settings) -> Site:
     """An MCP server as a site. Raises InvalidInput where no server has that name."""
     tools = build_server(name, settings)
     host = settings.bind_host(auth_on=settings.mcp_auth_on)
-    return Site(name, tools.app(), host, SERVERS[name].port(settings), settings.mcp_auth_on, tools.begin_stop)
+    port, variable = SERVERS[name].port(settings), SERVERS[name].port_setting.upper()
+    return Site(name, tools.app(), host, port, variable, settings.mcp_auth_on, tools.begin_stop)

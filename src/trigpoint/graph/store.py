@@ -82,9 +82,9 @@ class GraphStore:
         return f"The graph's database {file} cannot be used ({reason}). Look at the disk and at that file"
 
     def ping(self) -> None:
-        """Raises StoreUnavailable. Nothing is created or changed in the database."""
+        """Raises StoreUnavailable. The tables stay as they are."""
         with self._reachable() as connection:
-            connection.execute(text("SELECT 1"))
+            MigrationContext.configure(connection).get_current_revision()
 
     def migrate(self) -> None:
         """Brings the schema to the newest revision; does nothing where it is there already. Raises StoreUnavailable."""
