@@ -96,6 +96,8 @@ def test_what_is_denied_or_falls_short_is_not_met(area: str, check: str, text: s
         ),
         ("permeability", "connections", "The layout is not a series of cul-de-sacs."),
         ("permeability", "barriers", "The fence no longer encloses the site."),
+        ("travel_planning", "plan", "A Travel Plan Coordinator will not be appointed."),
+        ("travel_planning", "plan", "No Travel Plan Coordinator will be funded."),
         ("cycle_parking", "secure_and_covered", "None of the cycle stands will be uncovered."),
         ("cycle_parking", "long_stay", "No home is below one cycle space per bedroom."),
         ("placemaking", "trees", "No street trees will be lost."),
