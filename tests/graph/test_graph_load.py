@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from trigpoint.cli.graph import app
 from trigpoint.errors import GraphError
 from trigpoint.graph.export import export_project
-from trigpoint.graph.load import load_document, load_search_csv, read_document, sample_files
+from trigpoint.graph.load import load_document, load_search_csv, read_document, read_search_csv, sample_files
 from trigpoint.graph.queries import project_named
 from trigpoint.graph.store import GraphStore
 
@@ -126,15 +126,34 @@ def test_exports_with_a_mark_thousands_and_no_dates_are_read(store, api, tmp_pat
     assert (row["dateStart"], row["dateEnd"]) == ("2025-01-01T00:00:00.000Z", "2025-01-31T00:00:00.000Z")
 
 
-@pytest.mark.parametrize("text", ["project: [", "[]", "3", "project: {slug: p, name: P}\nthings: []", "\xff"])
-def test_a_file_that_is_no_document_is_refused(store, tmp_path: Path, text):
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("project: [", "cannot be read"),
+        ("\xff", "cannot be read"),
+        ("", "'None' is not a project. Expected"),
+        ("[]", "there is no project in it. Expected"),
+        ("projects: []", "there is no project in it. Expected"),
+        ("3", "'3' is not a project. Expected"),
+        ('"x"', "'x' is not a project. Expected"),
+        ("projects: 3", "'3' is not a project. Expected"),
+        ("entities: []", "`project` is missing. Expected"),
+        ("project: {slug: p, name: P}\nthings: []", "Unknown field: 'things'"),
+    ],
+)
+def test_a_file_that_is_no_document_is_refused_by_name(tmp_path: Path, text, says):
     path = tmp_path / "x.yaml"
     path.write_bytes(text.encode("latin-1"))
-    if text == "[]":
-        assert read_document(path) == []
-        return
-    with pytest.raises(GraphError):
+    with pytest.raises(GraphError) as raised:
         read_document(path)
+    assert raised.value.message.startswith(f"{path}: {says}")
+
+
+@pytest.mark.parametrize("read", [read_document, read_search_csv])
+def test_a_file_that_is_not_there_is_said_in_words(tmp_path: Path, read):
+    with pytest.raises(GraphError) as raised:
+        read(tmp_path / "none")
+    assert raised.value.message == f"{tmp_path / 'none'}: cannot be read: no such file or directory"
 
 
 def test_the_command_line_loads_lists_shows_and_exports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -146,7 +165,9 @@ def test_the_command_line_loads_lists_shows_and_exports(tmp_path: Path, monkeypa
         assert result.exit_code == 0
         return result.stdout
 
-    assert "36  entities created" in run("load", "--sample")
+    loaded = run("load", "--sample")
+    assert "36  entities created" in loaded
+    assert loaded.endswith("Loaded into the project waymark. To look at it: trigpoint graph entities -p waymark\n")
     assert "waymark" in run("projects")
     found = json.loads(run("entities", "-p", "waymark", "--search", "MESH", "--json"))
     (mesh,) = found["data"]
@@ -155,6 +176,11 @@ def test_the_command_line_loads_lists_shows_and_exports(tmp_path: Path, monkeypa
     run("export", "-p", "waymark", "--to", str(target))
     assert json.loads(target.read_text()) == yaml.safe_load(run("export", "-p", "waymark"))
     assert "36  entities unchanged" in run("load", str(target))
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"project": {"slug": "p", "name": "P"}, "entities": [{}]}')
+    with pytest.raises(GraphError) as raised:
+        runner.invoke(app, ["load", str(bad)], catch_exceptions=False)
+    assert raised.value.message.startswith(f"{bad}: entities[0]: ")
     for wrong in (["load"], ["entities", "-p", "none"], ["entities", "--type", "book"], ["show", "x"]):
         with pytest.raises(GraphError):
             runner.invoke(app, wrong, catch_exceptions=False)

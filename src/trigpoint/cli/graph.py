@@ -21,7 +21,7 @@ from trigpoint.config import load_settings
 from trigpoint.errors import GraphBadRequest
 from trigpoint.graph.export import export_project
 from trigpoint.graph.filters import EntityFilter, GraphFilter, check_enum, check_slug, check_uuid
-from trigpoint.graph.load import load_document, load_search_csv, read_document, sample_files
+from trigpoint.graph.load import load_document, load_search_csv, located, read_document, sample_files
 from trigpoint.graph.neighbourhood import Caps, entity_graph
 from trigpoint.graph.paging import PageRequest
 from trigpoint.graph.queries import list_entities, list_projects, project_named
@@ -60,6 +60,7 @@ def load(
     if not chosen:
         raise GraphBadRequest("Nothing to load: name files, or give --sample")
     summary: Counter[str] = Counter()
+    filled: dict[str, None] = {}
     with _store() as store, Progress(console=Console(stderr=True), transient=True) as progress:
         for path, slug in chosen:
             task = progress.add_task(path.name, total=None)
@@ -70,11 +71,16 @@ def load(
             with store.writing() as connection:
                 if path.suffix.lower() == ".csv":
                     summary += load_search_csv(connection, slug, path, start=start, end=end)
+                    filled[slug] = None
                 else:
                     for document in read_document(path):
-                        summary += load_document(connection, document, moved)
+                        with located(str(path)):
+                            summary += load_document(connection, document, moved)
+                        filled[document["project"]["slug"]] = None
     for what, count in sorted(summary.items()):
         out.print(f"{count:8,}  {what}")
+    for slug in filled:
+        out.print(f"Loaded into the project {slug}. To look at it: trigpoint graph entities -p {slug}")
 
 
 @app.command()

@@ -36,10 +36,12 @@ from trigpoint.graph.vocabulary import (
     RELATION_TYPES,
     STATUSES,
 )
+from trigpoint.storage.files import reason
 
 Summary = Counter[str]
 Progress = Callable[[int, int], None]
 _PARTS = ("entities", "relations", "blocks")
+_EXPECTED = "Expected `project`, `entities`, `relations` and `blocks`, or a list of such under `projects`"
 _CSV_NAMES = {
     "query": ("query", "top queries", "queries"),
     "pageUrl": ("page", "pageurl", "top pages", "pages", "url", "landing page"),
@@ -61,17 +63,29 @@ def sample_files() -> list[Path]:
 
 
 def read_document(path: Path) -> list[Mapping[str, Any]]:
-    """The projects of a JSON or YAML file. Raises GraphBadRequest that says where it cannot be read."""
+    """The projects of a JSON or YAML file, at least one. Raises GraphBadRequest that says where it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
         loaded = json.loads(text) if path.suffix.lower() == ".json" else yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError, ValueError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise GraphBadRequest(f"{path}: cannot be read: {reason(error)}") from None
+    except (ValueError, yaml.YAMLError) as error:
         raise GraphBadRequest(f"{path}: cannot be read: {shorten(error, 200)}") from None
+    with located(str(path)):
+        return _documents(loaded)
+
+
+def _documents(loaded: Any) -> list[Mapping[str, Any]]:
     if isinstance(loaded, Mapping) and "projects" in loaded:
         loaded = check_body(loaded, ("projects",))["projects"]
     documents = loaded if isinstance(loaded, list) else [loaded]
+    if not documents:
+        raise GraphBadRequest(f"there is no project in it. {_EXPECTED}")
     for document in documents:
-        check_body(document, ("project", *_PARTS))
+        if not isinstance(document, Mapping):
+            raise GraphBadRequest(f"'{shorten(document)}' is not a project. {_EXPECTED}")
+        if "project" not in check_body(document, ("project", *_PARTS)):
+            raise GraphBadRequest(f"`project` is missing. {_EXPECTED}")
     return documents
 
 
@@ -84,7 +98,7 @@ def load_document(connection: Connection, document: Mapping[str, Any], progress:
     put = {"entities": _put_entity, "relations": _put_relation, "blocks": _put_block}
     for name, items in parts.items():
         for index, item in enumerate(items):
-            with _located(f"{name}[{index}]"):
+            with located(f"{name}[{index}]"):
                 put[name](connection, project_id, item, summary)
             done += 1
             if progress is not None and (done % 50 == 0 or done == total):
@@ -100,7 +114,8 @@ def _items(document: Mapping[str, Any], name: str) -> list[Any]:
 
 
 @contextmanager
-def _located(where: str) -> Iterator[None]:
+def located(where: str) -> Iterator[None]:
+    """Errors inside say where: a file, a part of it."""
     try:
         yield
     except (GraphBadRequest, GraphNotFound, GraphConflict) as error:
@@ -108,7 +123,7 @@ def _located(where: str) -> Iterator[None]:
 
 
 def _put_project(connection: Connection, body: object, summary: Summary) -> str:
-    with _located("project"):
+    with located("project"):
         new = NewProject.parse(body)
         try:
             return project_named(connection, slug=new.slug)
@@ -214,7 +229,7 @@ def load_search_csv(
             row["entityId"] = links[row["pageUrl"]]
     summary: Summary = Counter()
     for first in range(0, len(rows), MOST_INGEST_ROWS):
-        with _located(str(path)):
+        with located(str(path)):
             result = ingest_rows(connection, project_id, parse_rows(rows[first : first + MOST_INGEST_ROWS]))
         summary["search rows created"] += result.inserted
         summary["search rows changed"] += result.updated
@@ -228,7 +243,9 @@ def read_search_csv(path: Path, *, start: str | None = None, end: str | None = N
             reader = csv.DictReader(file)
             columns = _columns(path, reader.fieldnames or [], dated=start is not None)
             return [_search_row(path, line, row, columns, start, end or start) for line, row in enumerate(reader, 2)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise GraphBadRequest(f"{path}: cannot be read: {reason(error)}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise GraphBadRequest(f"{path}: cannot be read as CSV: {shorten(error, 200)}") from None
 
 
