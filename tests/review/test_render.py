@@ -61,6 +61,16 @@ def test_markdown_has_the_contracts_layout(result: ReviewResult) -> None:
     )
 
 
+def test_dates_and_documents_without_text_are_told_in_every_form(result: ReviewResult) -> None:
+    result.metadata["documents"] = {"not_read": ["Street Scene_1.pdf", "View.pdf"]}
+    markdown, pdf = render_markdown(result), _text(render_pdf(result))
+    assert "- Valid from: 2025-05-21\n- Consultation ends: 2025-07-04\n" in markdown
+    assert "- Not read, for want of text: Street Scene\\_1.pdf, View.pdf\n" in markdown
+    assert "21 May 2025" in pdf
+    assert "4 July 2025" in pdf
+    assert "Street Scene_1.pdf, View.pdf" in pdf
+
+
 def test_the_review_object_has_the_contracts_fields(result: ReviewResult) -> None:
     review = result.review
     assert {

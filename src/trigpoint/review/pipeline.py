@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from trigpoint.config import Settings
@@ -150,7 +151,7 @@ class _Run:
         }
 
     async def ingest(self, step: Step, fetched: Data) -> Data:
-        """Phase 3: every file into the document store. Drawings that are skipped and files without text are counted."""
+        """Phase 3: every file into the document store. Drawings that are skipped and files without text are named."""
         files, outcomes = list(fetched["files"]), dict[str, str]()
         turn = asyncio.Semaphore(INGESTS_AT_ONCE)
 
@@ -165,7 +166,7 @@ class _Run:
         counts = {name: sum(o == name for o in outcomes.values()) for name in ("ingested", "skipped", "failed")}
         if files and counts["failed"] == len(files):
             raise IngestionFailed(f"None of the {_count(len(files), 'document')} could be read")
-        return counts
+        return counts | {"not_read": sorted(PurePath(path).name for path, o in outcomes.items() if o != "ingested")}
 
     async def analyse(self, step: Step, found: Data) -> Data:
         """Phase 4: evidence once, then one of the two analysers, then verification of every claim."""
@@ -241,7 +242,7 @@ class _Run:
                 "listed": fetched["listed"],
                 "filtered": fetched["filtered"],
                 "download_failed": fetched["failed"],
-                **{key: ingested[key] for key in ("ingested", "skipped", "failed")},
+                **{key: ingested[key] for key in ("ingested", "skipped", "failed", "not_read")},
             },
             "options": self.request.options.model_dump(mode="json"),
             "fallback_from": judgement.fallback_from,

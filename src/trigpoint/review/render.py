@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trigpoint.review.findings import pages_text
@@ -20,6 +20,14 @@ OUTCOMES = {
     "failed": "Not met",
     "contradicted": "Contradicted",
     "not_found": "Not shown",
+}
+_FACTS = {
+    "Address": "address",
+    "Proposal": "proposal",
+    "Applicant": "applicant",
+    "Status": "status",
+    "Valid from": "date_validated",
+    "Consultation ends": "consultation_end",
 }
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _LIST = re.compile(r"^(\d*)([-+.)])(?=\s)")
@@ -52,9 +60,15 @@ def report_data(result: ReviewResult) -> dict[str, Any]:
         "application": result.application,
         "review": result.review,
         "metadata": result.metadata,
+        "not_read": not_read(result.metadata),
         "outcomes": OUTCOMES,
         "rules": [ASPECT_RULE, OVERALL_RULE],
     }
+
+
+def not_read(metadata: Mapping[str, Any]) -> list[str]:
+    """Names of documents that gave no text. A review of another making may not have them."""
+    return list(metadata.get("documents", {}).get("not_read", ()))
 
 
 def letter_data(result: ReviewResult) -> dict[str, Any]:
@@ -113,13 +127,14 @@ def _markdown(result: ReviewResult) -> Iterator[str]:
 
 def _application(result: ReviewResult) -> Iterator[str]:
     application = result.application
-    rows = (("Address", "address"), ("Proposal", "proposal"), ("Applicant", "applicant"), ("Status", "status"))
     yield "## Application"
-    for label, key in rows:
+    for label, key in _FACTS.items():
         if application.get(key):
             yield f"- {label}: {escape(application[key])}"
     yield f"- Policy as of: {result.metadata['policy_effective_date']}"
     yield f"- Documents read: {application['documents_ingested']} of {application['documents_fetched']} fetched"
+    if names := not_read(result.metadata):
+        yield f"- Not read, for want of text: {escape(', '.join(names))}"
     yield ""
 
 

@@ -10,7 +10,7 @@ import unicodedata
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import typst
 
@@ -23,40 +23,28 @@ _UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
 
 def compile_pdf(template: str, data: dict[str, Any]) -> bytes:
     """A PDF of a template of `review/templates`."""
-    return b"".join(_compile(template, data, "pdf"))
-
-
-def compile_pictures(template: str, data: dict[str, Any], *, ppi: float = 110) -> list[bytes]:
-    """The same pages as PNG pictures."""
-    return _compile(template, data, "png", ppi=ppi)
-
-
-def _compile(template: str, data: dict[str, Any], form: Literal["pdf", "png"], ppi: float | None = None) -> list[bytes]:
     text = json.dumps(_printable(data), ensure_ascii=False, sort_keys=True)
     try:
-        return _typeset(template, text, form, ppi=ppi, accessible=form == "pdf")
+        return _typeset(template, text, accessible=True)
     except typst.TypstError as error:
         if "could not be displayed" not in str(error):
             raise
         log.warning("the report has characters that no embedded font can show: %s", shorten(error))
-        return _typeset(template, text, form, ppi=ppi)  # PDF/UA forbids the empty box that such a character becomes
+        return _typeset(template, text, accessible=False)  # PDF/UA forbids the empty box that such a character becomes
 
 
-def _typeset(
-    template: str, data: str, form: Literal["pdf", "png"], *, ppi: float | None = None, accessible: bool = False
-) -> list[bytes]:
+def _typeset(template: str, data: str, *, accessible: bool) -> bytes:
     with resources.as_file(resources.files("trigpoint.review") / "templates") as folder:
-        made: bytes | list[bytes] = typst.compile(
+        made: bytes = typst.compile(
             Path(folder) / template,
             root=Path(folder),
-            format=form,
-            ppi=ppi,
+            format="pdf",
             ignore_system_fonts=True,
             timestamp=_UNDATED,
             pdf_standards=["ua-1"] if accessible else [],
             sys_inputs={"data": data},
         )
-    return made if isinstance(made, list) else [made]
+    return made
 
 
 def _printable(value: Any) -> Any:

@@ -26,7 +26,7 @@ from trigpoint.jobs.reviews import STATUSES, Review, ReviewRow
 from trigpoint.logs import request_id
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.models import PHASES, ReviewResult
-from trigpoint.review.render import OUTCOMES, render_json, render_letter, render_pdf
+from trigpoint.review.render import OUTCOMES, not_read, render_json, render_letter, render_pdf
 
 ACTIVE = ("queued", "processing")
 _RECENT = 6
@@ -132,7 +132,8 @@ async def read(request: Request) -> Response:
     if review.status != "completed":
         return _unfinished(request, review)
     view = ReviewView.of(review)
-    return page(request, "review.html", review=review, view=view, outcomes=OUTCOMES, downloads=list(DOWNLOADS))
+    shown = {"outcomes": OUTCOMES, "downloads": list(DOWNLOADS), "not_read": not_read(view.metadata)}
+    return page(request, "review.html", review=review, view=view, **shown)
 
 
 def _unfinished(request: Request, review: Review) -> Response:
