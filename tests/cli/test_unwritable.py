@@ -73,6 +73,7 @@ def test_a_data_folder_that_is_a_file_is_named_with_its_variable(failing: Run, t
     file.write_text("")
     line = failing(*command.split(), TRIGPOINT_DATA_DIR=str(file))
     assert str(file) in line
+    assert "not a directory" in line
     assert "TRIGPOINT_DATA_DIR" in line
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -33,7 +34,10 @@ def data_folder(settings: Settings, *parts: str, mode: int = 0o777) -> Path:
 
 def make_writable(folder: Path, *, mode: int = 0o777) -> None:
     """The folder, made where it is missing, and tried. Raises OSError where no file can be made in it."""
-    folder.mkdir(parents=True, exist_ok=True, mode=mode)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=mode)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
     with tempfile.TemporaryFile(dir=folder):
         pass
 
