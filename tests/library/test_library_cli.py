@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from zotero_samples import ZoteroFile
 
 from trigpoint.cli.library import app
-from trigpoint.errors import InvalidProject
+from trigpoint.errors import InvalidInput, InvalidProject
 
 
 @pytest.fixture
@@ -63,6 +63,14 @@ def test_a_failed_file_is_told_and_the_exit_code_says_so(folder: Path) -> None:
 def test_an_unknown_project_is_the_error_that_names_the_others(folder: Path) -> None:
     result = CliRunner().invoke(app, ["query", "x", "-p", "nobody"])
     assert isinstance(result.exception, InvalidProject)
+
+
+@pytest.mark.parametrize("words", ["", " \n "])
+@pytest.mark.parametrize("command", ["query", "quote"])
+def test_an_empty_question_is_refused(folder: Path, command: str, words: str) -> None:
+    result = CliRunner().invoke(app, [command, words, "-p", "notes"])
+    assert isinstance(result.exception, InvalidInput)
+    assert "is empty" in result.exception.message
 
 
 def test_zotero_is_listed_and_ingested(folder: Path) -> None:

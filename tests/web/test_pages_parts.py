@@ -101,6 +101,7 @@ def test_entities_are_listed_and_a_neighbourhood_is_drawn(site: httpx.Client, en
     project = guide["projectId"]
     listed = site.get(f"/graph?project={project}&entityType=guide&search=&status=")
     assert "1 entity" in listed.text
+    assert "2 entities" in site.get("/graph").text  # the default project has none
     assert "Build a &lt;script&gt;kerb&lt;/script&gt;" in listed.text
     shown = site.get(f"/graph/{guide['id']}?project={project}").text
     assert shown.count('<circle class="node') == 2

@@ -89,6 +89,10 @@ def list_projects(connection: Connection, request: PageRequest, *, only: str | N
     return Page([Project.of(row) for row in rows], pagination(at, total, rows, follows, scope, PROJECTS))
 
 
+def has_entities(connection: Connection, project_id: str) -> bool:
+    return summed(connection, entity_count, ask_for(entity_count, {"project_id": project_id})) > 0
+
+
 def find_entity(connection: Connection, project_id: str, entity_id: str) -> Entity:
     """Raises GraphNotFound for what is not there and for what belongs to another project, in the same words."""
     where = (entity.c.project_id == project_id, entity.c.id == entity_id)

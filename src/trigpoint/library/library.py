@@ -15,6 +15,7 @@ from trigpoint.errors import (
     DocumentNotInProject,
     EmbeddingMismatch,
     HybridNotSupported,
+    InvalidInput,
     shorten,
 )
 from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, check_chunks, page_span, shown
@@ -165,6 +166,7 @@ class Library:
 
     def find_quote(self, project_id: str, quote: str) -> dict[str, Any]:
         """Every place that says these words, by document and offset."""
+        _refuse_empty(quote, "quotation")
         project = self.projects.get(project_id)
         matches = [
             match for doc_id in self._likely_documents(project, quote) for match in self._quoted(project, doc_id, quote)
@@ -218,6 +220,7 @@ class Library:
         words: str | None,
         full_text: bool,
     ) -> list[dict[str, Any]]:
+        _refuse_empty(query, "question")
         bound = self.store.bound_model(project) or project.embed_model
         if not is_our_model(bound):
             raise EmbeddingMismatch(
@@ -239,6 +242,11 @@ class Library:
             shown(hit.chunk, hit.score, references, limit=limit, full_text=full_text)
             for hit in self.store.search(project, question)
         ]
+
+
+def _refuse_empty(text: str, what: str) -> None:
+    if not text.strip():
+        raise InvalidInput(f"The {what} is empty. Say what to look for")
 
 
 def _references(project: Project) -> References:

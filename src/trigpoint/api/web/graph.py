@@ -39,6 +39,8 @@ async def entities(request: Request) -> Response:
 
     def read(connection: Connection) -> dict[str, Any]:
         projects, project = _project(connection, asked)
+        if not asked:
+            project = _filled(connection, projects, project)
         chosen = EntityFilter.parse(asked)
         found = queries.list_entities(connection, project, chosen, PageRequest(pages.number, _A_PAGE))
         return {
@@ -82,6 +84,12 @@ def _project(connection: Connection, asked: dict[str, str]) -> tuple[list[Projec
     if wanted is not None:
         return projects, queries.project_named(connection, project_id=wanted)
     return projects, queries.project_of_cookie(connection, DEFAULT_PROJECT_ID)
+
+
+def _filled(connection: Connection, projects: list[Project], project: str) -> str:
+    """Where the default project has nothing to show, one that has."""
+    names = (project, *(other.id for other in projects))
+    return next((name for name in names if queries.has_entities(connection, name)), project)
 
 
 async def _read(request: Request, work: Callable[[Connection], T]) -> T:
