@@ -1,4 +1,4 @@
-# Two commands are enough: `make demo` and `make test`. Everything here needs only Python 3.11+ and make.
+# Two commands are enough: `make demo` and `make test`. Everything here needs only Python 3.11.5+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,6 +12,8 @@ help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 $(STAMP): requirements.lock requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' || \
+		{ echo "$(PYTHON) is $$($(PYTHON) -V 2>&1). Trigpoint needs Python 3.11.5 or later: make PYTHON=python3.12 …"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing pinned packages into $(VENV) (once; a few minutes)…"
 	@$(PIP) install -q --no-deps --require-hashes -r requirements.lock
