@@ -7,16 +7,24 @@ import dataclasses
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
+from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from trigpoint.cli.running import Site, run_sites
 from trigpoint.errors import ConfigurationError
+
+
+@pytest.fixture(autouse=True)
+def only_here() -> Iterator[None]:
+    """The library behind SSE notes a signal to stop for the whole process: streams of later tests would end at once."""
+    yield
+    AppStatus.should_exit = False
 
 
 @pytest.fixture
