@@ -9,7 +9,6 @@ import typer
 
 from trigpoint.cli.outputs import check_files
 from trigpoint.config import load_settings
-from trigpoint.errors import BackupError
 
 app = typer.Typer(add_completion=False)
 
@@ -19,11 +18,10 @@ def backup(
     file: Annotated[Path, typer.Argument(help="Archive to write: NAME.tar.zst, NAME.tar.gz or NAME.tar.")],
 ) -> None:
     """Back up the data folder as it is at one instant. What runs goes on running."""
-    from trigpoint.storage.backup import back_up
+    from trigpoint.storage.backup import back_up, check_target
 
     settings = load_settings()
-    if not file.absolute().parent.is_dir():
-        raise BackupError(f"{file}: there is no folder {file.absolute().parent}. Make it, or choose another place")
+    check_target(file)
     check_files([file])
     manifest = back_up(settings, file)
     print(f"Backed up {settings.data_dir} as of {manifest.created_at}: {manifest.files} files, {_mb(manifest.size)}")

@@ -146,10 +146,8 @@ async def _seed(settings: Settings, policies: tuple[SeedPolicy, ...], *, digest:
                     answer = await tools.call("ingest_policy_revision", arguments, timeout=None)
                     return int(answer["chunks_created"]), int(answer["page_count"])
 
-                registry = PolicyRegistry(redis)
-                async for outcome in Seeder(settings, registry, ingest, digest=digest).seed(policies):
-                    if outcome.result == "missing":
-                        outcome = await _perhaps_there(registry, policies, outcome)
+                seeder = Seeder(settings, PolicyRegistry(redis), ingest, digest=digest)
+                async for outcome in seeder.seed(policies):
                     _print_outcome(outcome)
                     ok = ok and outcome.ok
                 if isinstance(tools, PolicyKnowledge):
@@ -157,21 +155,6 @@ async def _seed(settings: Settings, policies: tuple[SeedPolicy, ...], *, digest:
         finally:
             await redis.aclose()
     return ok
-
-
-async def _perhaps_there(
-    registry: PolicyRegistry, policies: tuple[SeedPolicy, ...], missing: SeedOutcome
-) -> SeedOutcome:
-    """What was not downloaded is not missing where its revision answers: by its digest, or by a text from before."""
-    shipped = next(policy for policy in policies if policy.source == missing.source)
-    start = next(r.effective_from for r in shipped.revisions if r.version_label == missing.version_label)
-    registered = await registry.get_policy(missing.source)
-    there = next((r for r in registered.revisions if r.effective_from == start and r.queryable), None)
-    if there is None:
-        return missing
-    what = "a digest is loaded" if is_digest(there) else "it is loaded"
-    detail = f"{what}; the official text was not downloaded (`trigpoint policies fetch`)"
-    return SeedOutcome(missing.source, missing.version_label, "kept", there.revision_id, detail=detail)
 
 
 async def _search(settings: Settings, arguments: dict[str, Any]) -> None:

@@ -214,7 +214,7 @@ def _tools(pinned: str | None) -> list[Tool]:
         async def handler(arguments: Any, call: Call) -> dict[str, Any]:
             given: dict[str, Any] = arguments.model_dump(
                 exclude_unset=True
-            )  # a page of its own does not stand beside cursor
+            )  # a default page may not stand beside cursor
             project_id = _project(given.pop("projectId", None), pinned)
             entity_id = _checked(given.pop("entityId"), "entityId") if "{entity}" in path else ""
             bridge: Bridge = call.state

@@ -110,11 +110,10 @@ class Seeder:
 
     async def _ensure_revision(self, policy: SeedPolicy, wanted: SeedRevision) -> SeedOutcome:
         content = await asyncio.to_thread(self._content, policy, wanted)
-        if content is None:
-            advice = "not downloaded: run `trigpoint policies fetch`, or `trigpoint policies seed --digest`"
-            return SeedOutcome(policy.source, wanted.version_label, "missing", detail=advice)
         registered = await self._registry.get_policy(policy.source)
         existing = _of_day(registered, wanted.effective_from)
+        if content is None:
+            return _not_downloaded(policy, wanted, existing)
         if existing is not None and existing.queryable:
             if self._digest and not is_digest(existing):
                 detail = "the official text is there; a digest does not replace it"
@@ -224,6 +223,16 @@ class Seeder:
 
     def _notes(self, revision: SeedRevision) -> str:
         return f"A digest {MARK}. The official text: {revision.landing}" if self._digest else f"From {revision.url}"
+
+
+def _not_downloaded(policy: SeedPolicy, wanted: SeedRevision, existing: Revision | None) -> SeedOutcome:
+    """Not missing where its revision answers: by its digest, or by a text from before."""
+    if existing is None or not existing.queryable:
+        advice = "not downloaded: run `trigpoint policies fetch`, or `trigpoint policies seed --digest`"
+        return SeedOutcome(policy.source, wanted.version_label, "missing", detail=advice)
+    what = "a digest is loaded" if is_digest(existing) else "it is loaded"
+    detail = f"{what}; the official text was not downloaded (`trigpoint policies fetch`)"
+    return SeedOutcome(policy.source, wanted.version_label, "kept", existing.revision_id, detail=detail)
 
 
 def _of_day(policy: Policy, start: date) -> Revision | None:

@@ -92,7 +92,7 @@ async def download_one(client: PortalClient, url: str, folder: Path, filename: s
         if entry is None:
             entry = await _fetch(client, manifest, key, url, filename or name_in_url(url) or "document")
         elif filename is not None:
-            entry = _also_as(manifest, key, entry, filename)
+            entry = await asyncio.to_thread(_also_as, manifest, key, entry, filename)
         return folder / entry.file, entry
 
 

@@ -58,7 +58,7 @@ class Manifest:
 
 def back_up(settings: Settings, to: Path) -> Manifest:
     """Write the archive. Raises BackupError, StoreUnavailable; then there is none."""
-    archive.check_suffix(to)
+    check_target(to)
     if not settings.data_dir.is_dir():
         raise BackupError(f"{settings.data_dir}: there is no such data folder. Name it by TRIGPOINT_DATA_DIR")
     with _staging(settings.data_dir) as staging:
@@ -71,9 +71,15 @@ def back_up(settings: Settings, to: Path) -> Manifest:
         _copy_databases(settings, staging)
         manifest = _manifest(settings, staging)
         (staging / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1) + "\n")
-        to.absolute().parent.mkdir(parents=True, exist_ok=True)
         archive.pack(staging, to.absolute())
     return manifest
+
+
+def check_target(to: Path) -> None:
+    """Raises BackupError where the name is not a backup's, or its folder is not there."""
+    archive.check_suffix(to)
+    if not to.absolute().parent.is_dir():
+        raise BackupError(f"{to}: there is no folder {to.absolute().parent}. Make it, or choose another place")
 
 
 @contextmanager
