@@ -1,0 +1,22 @@
+"""Every decision number that code or tests rely on is explained in docs/decisions.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = re.compile(r"\(([EPDRWGLS][1-9][0-9]?)\b")
+EXPLAINED = re.compile(r"^\| ([EPDRWGLS][1-9][0-9]?) \|", re.MULTILINE)
+
+
+def test_every_decision_number_in_the_code_is_explained() -> None:
+    explained = set(EXPLAINED.findall((ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")))
+    used = {
+        (number, str(path.relative_to(ROOT)))
+        for folder in ("src", "tests")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for number in REFERENCE.findall(path.read_text(encoding="utf-8"))
+    }
+    assert used, "no decision is cited anywhere: has the notation changed?"
+    assert sorted((number, path) for number, path in used if number not in explained) == []
