@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from benchmarks.report import SHARED_DATA, Report, percentile_ms
 from benchmarks.retrieval import RetrievalSet, load_set, ndcg, recall
 from trigpoint.config import load_settings
+from trigpoint.passages.lexical import LexicalIndex
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.models import PolicyCategory, Revision
 from trigpoint.policies.passages import COLLECTION, Passage, passage_id, revision_metadata
-from trigpoint.storage.lexical import LexicalIndex
 from trigpoint.text.chunk import TextChunker
 from trigpoint.text.embed import WINDOW
 

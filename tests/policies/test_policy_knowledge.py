@@ -13,6 +13,7 @@ import pytest
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import FileMissing, NoContent, RevisionNotFound, SectionNotFound
+from trigpoint.passages.lexical import LexicalIndex
 from trigpoint.policies.digest import MARK, digest_pdf, read_digest
 from trigpoint.policies.ingest import PolicyIngest
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
@@ -20,7 +21,6 @@ from trigpoint.policies.models import Policy, PolicyCategory, Revision
 from trigpoint.policies.passages import Passage, PolicyChromaClient, passage_id
 from trigpoint.policies.seed import Seeder, SeedOutcome, load_seed
 from trigpoint.storage.files import write_atomic
-from trigpoint.storage.lexical import LexicalIndex
 
 METADATA = {
     "source": str,

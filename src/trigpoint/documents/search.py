@@ -8,7 +8,7 @@ from typing import Any
 from trigpoint.documents.models import Mode, Passage, PassageMetadata
 from trigpoint.documents.registry import Rows
 from trigpoint.documents.store import DocumentStore
-from trigpoint.text.retrieval import PassageHit, PassageIndex
+from trigpoint.passages.search import PassageHit, PassageIndex
 
 _LOOKS = 20  # a document that becomes whole while we look is worth another look; a stream of them must not hold us
 

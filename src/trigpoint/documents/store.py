@@ -24,8 +24,8 @@ from trigpoint.config import Settings
 from trigpoint.documents.models import RegisteredDocument
 from trigpoint.documents.registry import Registry
 from trigpoint.errors import Cancelled, DocumentNotFound, NoChunks, StoreError
+from trigpoint.passages.lexical import LexicalIndex
 from trigpoint.storage.chroma import ChromaStore, Collection, Record
-from trigpoint.storage.lexical import LexicalIndex
 from trigpoint.text.chunk import Chunk, without_overlap
 from trigpoint.text.embed import EmbeddingService, Vector, shared_embedding
 

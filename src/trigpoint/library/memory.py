@@ -10,9 +10,9 @@ import numpy as np
 
 from trigpoint.library.projects import is_our_model, model_key
 from trigpoint.library.store import Question
-from trigpoint.storage.lexical import LexicalIndex
+from trigpoint.passages.fusion import fuse
+from trigpoint.passages.lexical import LexicalIndex
 from trigpoint.storage.mirror import Mirror
-from trigpoint.text.fusion import fuse
 
 _DEPTH = 200  # candidates that each half of a hybrid search brings
 _FILTERED_DEPTH = 1000

@@ -13,7 +13,7 @@ from qdrant_client import models
 
 from trigpoint.library.projects import Project
 from trigpoint.library.store import SECTION_JOINT, Filters, StoredChunk, searched_rows
-from trigpoint.storage.lexical import passage_analyzer
+from trigpoint.passages.lexical import passage_analyzer
 
 DENSE = "dense"
 WORDS = "words"

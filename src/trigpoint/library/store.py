@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from trigpoint.errors import EmbeddingMismatch, InvalidChunk, InvalidFilter, shorten
 from trigpoint.library.projects import Project
-from trigpoint.text.fusion import FusionMethod
-from trigpoint.text.surroundings import surroundings
+from trigpoint.passages.fusion import FusionMethod
+from trigpoint.passages.surroundings import surroundings
 
 Vector = npt.NDArray[np.float32]
 SECTION_JOINT = " / "

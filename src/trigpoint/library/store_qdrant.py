@@ -30,7 +30,7 @@ from trigpoint.library.store import (
     check_dimensions,
     mismatch,
 )
-from trigpoint.text.fusion import fuse
+from trigpoint.passages.fusion import fuse
 
 _DEPTH = 200
 _PAGE = 500

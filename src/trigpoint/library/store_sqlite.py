@@ -30,7 +30,7 @@ from trigpoint.library.store import (
     mismatch,
     searched_rows,
 )
-from trigpoint.storage.lexical import LexicalIndex
+from trigpoint.passages.lexical import LexicalIndex
 
 log = logging.getLogger(__name__)
 

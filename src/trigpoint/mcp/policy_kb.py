@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFun
 from trigpoint.config import Settings
 from trigpoint.dates import parse_day
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.passages.search import PassageHit, SearchMode
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
-from trigpoint.text.retrieval import PassageHit, SearchMode
 
 _INSTRUCTIONS = (
     "Planning policy as it stood on a date. Give effective_date (an application's validation date) to search only the "

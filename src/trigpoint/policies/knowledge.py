@@ -21,13 +21,13 @@ from typing import TypeVar
 from trigpoint.config import Settings
 from trigpoint.dates import today
 from trigpoint.errors import PolicyNotFound, RegistryUnavailable, RevisionNotFound, SectionNotFound, TrigpointError
+from trigpoint.passages.search import PassageHit, SearchMode
 from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.chroma import Record
 from trigpoint.storage.redis import redis_client, redis_server
-from trigpoint.text.retrieval import PassageHit, SearchMode
 from trigpoint.text.sections import normalise_ref
 
 log = logging.getLogger(__name__)

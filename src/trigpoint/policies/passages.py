@@ -21,15 +21,15 @@ import numpy as np
 
 from trigpoint.config import Settings
 from trigpoint.dates import day_to_int
+from trigpoint.passages.lexical import LexicalIndex, Row
+from trigpoint.passages.search import PassageHit, PassageIndex, SearchMode
+from trigpoint.passages.surroundings import surroundings
 from trigpoint.policies.gate import SwapGate
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.storage.chroma import ChromaStore, Collection, Record
 from trigpoint.storage.files import inside, write_atomic
-from trigpoint.storage.lexical import LexicalIndex, Row
 from trigpoint.text.chunk import Chunk, without_overlap
 from trigpoint.text.embed import EmbeddingService, Vector, shared_embedding
-from trigpoint.text.retrieval import PassageHit, PassageIndex, SearchMode
-from trigpoint.text.surroundings import surroundings
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigpoint.text.fusion import FusionMethod, fuse
+from trigpoint.passages.fusion import FusionMethod, fuse
 
 _IDS = st.text(alphabet="abcdef0123", min_size=1, max_size=3)
 _DENSE = st.dictionaries(_IDS, st.floats(-0.2, 1.0), max_size=30)

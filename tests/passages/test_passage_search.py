@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from trigpoint.config import Settings, load_settings
+from trigpoint.passages.lexical import LexicalIndex
+from trigpoint.passages.search import PassageIndex, SearchMode
 from trigpoint.storage.chroma import ChromaStore
-from trigpoint.storage.lexical import LexicalIndex
 from trigpoint.text.embed import EmbeddingService
-from trigpoint.text.retrieval import PassageIndex, SearchMode
 
 PASSAGES = {
     "a1": ("a", "Secure and covered cycle parking shall be provided for every dwelling."),

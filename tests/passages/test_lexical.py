@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from trigpoint.storage.lexical import LexicalIndex
+from trigpoint.passages.lexical import LexicalIndex
 
 
 @pytest.fixture

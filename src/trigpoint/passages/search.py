@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from trigpoint.passages.fusion import DEFAULT_ALPHA, FusionMethod, fuse
+from trigpoint.passages.lexical import LexicalIndex
 from trigpoint.storage.chroma import Collection
-from trigpoint.storage.lexical import LexicalIndex
 from trigpoint.text.embed import EmbeddingService, Vector
-from trigpoint.text.fusion import DEFAULT_ALPHA, FusionMethod, fuse
 
 SearchMode = Literal["semantic", "hybrid"]
 Where = Mapping[str, Any]

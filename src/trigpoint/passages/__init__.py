@@ -1,0 +1,1 @@
+"""Passages: one model, one store, one search for policies, documents and library."""
