@@ -32,11 +32,9 @@ def test_a_footer_with_text_and_a_running_number_goes() -> None:
 
 
 def test_pages_keep_their_number_method_and_own_label() -> None:
-    given_pages = [Page(p.number, p.text, "ocr", 81.5, f"x{p.number}", "note") for p in report(5, bottom="#")]
+    given_pages = [Page(p.number, p.text, "ocr", f"x{p.number}") for p in report(5, bottom="#")]
     stripped = strip_running_lines(given_pages)
-    assert [(p.number, p.method, p.confidence, p.label, p.note) for p in stripped] == [
-        (p.number, p.method, p.confidence, p.label, p.note) for p in given_pages
-    ]
+    assert [(p.number, p.method, p.label) for p in stripped] == [(p.number, p.method, p.label) for p in given_pages]
 
 
 def test_numbers_that_are_not_the_pages_stay() -> None:

@@ -27,7 +27,8 @@ def test_text_layers_come_out_as_pymupdf_reads_them(processor: DocumentProcessor
     assert [page.text for page in extraction.pages] == expected
     assert [page.number for page in extraction.pages] == [1, 2, 3]
     assert {page.method for page in extraction.pages} == {"text_layer"} == {extraction.method}
-    assert all(page.confidence is None and page.note is None for page in extraction.pages)
+    assert {page.confidence for page in extraction.account.pages} == {None}
+    assert extraction.account.summary == "3 pages: 3 text."
     assert extraction.page_count == 3
     assert extraction.warnings == ()
 
@@ -62,10 +63,10 @@ def test_pages_without_labels_have_none(processor: DocumentProcessor, text_pdf: 
 def test_a_scan_is_read_by_ocr_with_its_confidence(processor: DocumentProcessor, scan_pdf: Path) -> None:
     extraction = processor.extract(scan_pdf)
     assert extraction.method == "ocr"
-    for page in extraction.pages:
+    assert extraction.account.summary == "2 pages: 2 OCR."
+    for page, account in zip(extraction.pages, extraction.account.pages, strict=True):
         assert page.method == "ocr"
-        assert page.confidence is not None
-        assert 80 < page.confidence <= 100
+        assert 80 < (account.confidence or 0) <= 100
         assert len(words(LETTER) - words(page.text)) <= 3
 
 
@@ -93,10 +94,10 @@ def test_a_sideways_scan_is_turned_and_noted(processor: DocumentProcessor, tmp_p
         page = document.new_page(width=842, height=595)
         page.insert_image(page.rect, pixmap=letter_picture(), rotate=90, keep_proportion=False)
         document.save(path)
-    (page,) = processor.extract(path).pages
-    assert len(words(LETTER) - words(page.text)) <= 5
-    assert page.note is not None
-    assert "turned by" in page.note
+    extraction = processor.extract(path)
+    assert len(words(LETTER) - words(extraction.pages[0].text)) <= 5
+    assert extraction.account.pages[0].turned == 90
+    assert extraction.warnings == ("Page 1: read turned by 90°.",)
 
 
 def test_low_ocr_confidence_is_logged(
@@ -107,9 +108,9 @@ def test_low_ocr_confidence_is_logged(
         add_picture(document, letter_picture(dpi=38, size=14))
         document.save(path)
     with caplog.at_level(logging.WARNING, "trigpoint.text"):
-        (page,) = processor.extract(path).pages
-    assert page.confidence is not None
-    assert page.confidence < 70
+        extraction = processor.extract(path)
+    assert (extraction.account.pages[0].confidence or 100) < 70
+    assert "read by OCR with a confidence of" in extraction.warnings[0]
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert "blurred.pdf page 1" in record.message
@@ -171,8 +172,9 @@ def test_a_sheet_too_large_for_300_dpi_is_read_smaller_and_noted(processor: Docu
         document.save(path)
     extraction = processor.extract(path)
     assert len(words(LETTER) - words(extraction.pages[0].text)) <= 3
-    assert "too large for 300 DPI, read at " in str(extraction.pages[0].note)
-    assert extraction.warnings == (f"Page 1: {extraction.pages[0].note}.",)
+    (note,) = extraction.account.pages[0].notes
+    assert "too large for 300 DPI, read at " in note
+    assert extraction.warnings == (f"Page 1: {note}.",)
 
 
 def test_progress_rises_to_the_number_of_pages(processor: DocumentProcessor, text_pdf: Path) -> None:

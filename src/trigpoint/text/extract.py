@@ -220,6 +220,7 @@ def read_by_ocr(path: str, pages: Sequence[int], dpi: int, timeout: float) -> It
 def _read_upright(engine: ocr.Engine, page: Any, dpi: int, timeout: float) -> PageOcr:
     """Reads the page as it lies and, where that gives little, as it lies best."""
     picture, note = _rasterise(page, dpi)
+    turned = 0
     found = engine.read(picture, timeout=timeout) if picture else ocr.NOTHING
     if picture and (found.confidence or 0.0) < TURNED_BELOW:
         looks = {
@@ -228,10 +229,10 @@ def _read_upright(engine: ocr.Engine, page: Any, dpi: int, timeout: float) -> Pa
         }
         turn = max(looks, key=lambda angle: looks[angle].confident_words)
         if looks[turn].confident_words >= max(TURNED_WORDS, 2 * found.confident_words):
-            note = "; ".join(filter(None, (note, f"read turned by {turn}°")))
+            turned = turn
             picture, _ = _rasterise(page, dpi, turn)
             found = engine.read(picture, timeout=timeout) if picture else found
-    return PageOcr(page.number + 1, clean_text(found.text), found.confidence, found.confident_words, note)
+    return PageOcr(page.number + 1, clean_text(found.text), found.confidence, found.confident_words, turned, note)
 
 
 def _rasterise(page: Any, dpi: int, turn: int = 0) -> tuple[ocr.Picture | None, str | None]:

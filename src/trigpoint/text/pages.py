@@ -1,4 +1,4 @@
-"""What a file becomes: pages of text, and what was seen of the document. Values only; `extract.py` makes them."""
+"""What a file becomes: pages of text, with an account of how each was read. Values only; `extract.py` makes them."""
 
 from __future__ import annotations
 
@@ -6,34 +6,62 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Method = Literal["text_layer", "ocr", "mixed"]
+from trigpoint.text.account import DocumentAccount, Kind, Region
 
-LOW_CONFIDENCE = 70.0
+Method = Literal["text_layer", "ocr", "mixed"]
+Span = tuple[int, int]
+
 MIN_TEXT_CHARS = 10
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenText:
+    """Text that a reader of the page does not see. It is never evidence, and is kept apart from the page's text."""
+
+    kind: Kind
+    text: str
+    region: Region | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """One physical page. `confidence` is Tesseract's mean over words, 0 to 100; `label` the printed number."""
+    """One physical page with all of its visible text.
+
+    `label` is the printed page number; `running` the spans of `text` that are running headers and footers.
+    """
 
     number: int
     text: str
     method: Method
-    confidence: float | None = None
     label: str | None = None
-    note: str | None = None
+    running: tuple[Span, ...] = ()
+    hidden: tuple[HiddenText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A document's text, page by page. `warnings` says what a reader of the result must know: losses, repairs."""
+    """A document's text, page by page, and the account of how it was read: `account.pages` are in the same order."""
 
     pages: tuple[Page, ...]
-    method: Method
-    page_count: int
-    warnings: tuple[str, ...] = ()
+    account: DocumentAccount
+
+    @property
+    def page_count(self) -> int:
+        """Return the number of physical pages, read or not."""
+        return len(self.pages)
+
+    @property
+    def method(self) -> Method:
+        """Return the method of the pages that have text, or `mixed` if they differ."""
+        methods = {page.method for page in self.pages if page.text.strip()}
+        return methods.pop() if len(methods) == 1 else "mixed"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what a reader of the text must know: losses, repairs, doubtful readings."""
+        return self.account.warnings
 
 
 @dataclass(frozen=True, slots=True)

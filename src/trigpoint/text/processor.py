@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trigpoint.errors import ExtractionFailed, FileMissing, NoContent, UnsupportedFileType, shorten
+from trigpoint.text.account import LOW_CONFIDENCE, DocumentAccount
 from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, SUPPORTED_SUFFIXES, is_rendering_name
-from trigpoint.text.pages import LOW_CONFIDENCE, DocumentLook, Extraction, Outline, Page, has_text
+from trigpoint.text.pages import DocumentLook, Extraction, Outline, has_text
 from trigpoint.text.readers import Job, Lost, ReaderPool
 from trigpoint.text.survey import (
     Opened,
@@ -21,8 +22,6 @@ from trigpoint.text.survey import (
     assemble,
     failed_pages,
     file_identity,
-    method_of,
-    page_warnings,
 )
 
 if TYPE_CHECKING:
@@ -72,13 +71,13 @@ class DocumentProcessor:
         path = _checked(path)
         survey = self._recall(path) or self._survey(path, progress, cancelled)
         read = self._ocr_pages(path, survey, progress, cancelled) if self._may_ocr(path) else {}
-        pages = assemble(survey, read)
+        extraction = assemble(survey, read)
         if progress is not None:
-            progress(len(pages), len(pages))
-        if not any(page.text.strip() for page in pages):
+            progress(extraction.page_count, extraction.page_count)
+        if not any(page.text.strip() for page in extraction.pages):
             raise self._nothing_found(path, survey, read)
-        _log_low_confidence(path, pages)
-        return Extraction(pages, method_of(pages), len(pages), (*survey.opened.warnings, *page_warnings(pages)))
+        _log_low_confidence(path, extraction.account)
+        return extraction
 
     def outline(self, path: Path | str) -> Outline:
         """A PDF's own title and bookmarks; none where they cannot be read, since nothing depends on them."""
@@ -198,8 +197,8 @@ def _spread(numbers: Sequence[int], count: int) -> list[int]:
     return [numbers[round(i * (len(numbers) - 1) / (count - 1))] for i in range(count)]
 
 
-def _log_low_confidence(path: Path, pages: Sequence[Page]) -> None:
-    for page in pages:
+def _log_low_confidence(path: Path, account: DocumentAccount) -> None:
+    for page in account.pages:
         if page.confidence is not None and page.confidence < LOW_CONFIDENCE:
             log.warning(
                 "%s page %d: OCR confidence %.0f %% is below 70 %%", shorten(path.name), page.number, page.confidence

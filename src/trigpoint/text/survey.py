@@ -1,15 +1,14 @@
-"""What the readers saw of a document, and how that becomes the pages, the method and the warnings of a result."""
+"""What the readers saw of a document, and how that becomes its pages and the account of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trigpoint.text.pages import MIN_TEXT_CHARS, Method, Page, has_text
+from trigpoint.text.account import DocumentAccount, LeftOut, PageAccount
+from trigpoint.text.pages import MIN_TEXT_CHARS, Extraction, Page, has_text
 from trigpoint.text.readers import Lost
-
-PAGES_NAMED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,7 @@ class Opened:
 
     number: int
     page_count: int
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,7 @@ class PageOcr:
     text: str
     confidence: float | None = None
     confident_words: int = 0
+    turned: int = 0
     note: str | None = None
 
 
@@ -74,61 +74,56 @@ def file_identity(path: Path) -> tuple[object, ...]:
     return str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def assemble(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> tuple[Page, ...]:
-    """Every page of the document: from its text layer, or from OCR where that found more."""
-    return tuple(_page(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1))
+def assemble(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> Extraction:
+    """Return every page of the document, from its text layer or from OCR if that found more, with its account."""
+    told = [_page(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1)]
+    account = DocumentAccount(tuple(account for _, account in told), survey.opened.notes)
+    return Extraction(tuple(page for page, _ in told), account)
 
 
 def failed_pages(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> dict[int, str]:
-    """The pages that could not be read at all, and why."""
+    """Return the pages that could not be read at all, and why."""
     failures = dict(survey.lost)
     failures |= {number: page.note or "" for number, page in survey.pages.items() if page.unreadable}
     failures |= {number: found.reason for number, found in read.items() if isinstance(found, Lost)}
     return failures
 
 
-def _page(number: int, survey: Survey, read: PageOcr | Lost | None) -> Page:
+def _page(number: int, survey: Survey, read: PageOcr | Lost | None) -> tuple[Page, PageAccount]:
     look = survey.pages.get(number)
-    if look is None:
-        return Page(number, "", "text_layer", note=survey.lost.get(number, "was not read"))
+    if look is None or look.unreadable:
+        reason = survey.lost.get(number, "was not read") if look is None else look.note or "was not read"
+        return Page(number, "", "text_layer"), PageAccount(number, "none", left_out=(LeftOut("page", reason),))
     if isinstance(read, Lost):
-        return Page(number, look.text, "text_layer", None, look.label, _joined(look.note, f"{read.reason} (in OCR)"))
-    if read is None:
-        return Page(number, look.text, "text_layer", None, look.label, look.note)
-    note = _joined(look.note, read.note)
-    if len(read.text.strip()) >= max(1, len(look.text.strip())):
-        return Page(number, read.text, "ocr", read.confidence, look.label, note)
-    return Page(number, look.text, "text_layer", None, look.label, note)
+        return _from_layer(look, (LeftOut("page", f"{read.reason} (in OCR)"),))
+    if read is not None and len(read.text.strip()) >= max(1, len(look.text.strip())):
+        return _from_ocr(look, read)
+    return _from_layer(look, (), read)
 
 
-def _joined(*notes: str | None) -> str | None:
-    return "; ".join(note for note in notes if note) or None
+def _from_layer(look: PageLook, left_out: tuple[LeftOut, ...], read: PageOcr | None = None) -> tuple[Page, PageAccount]:
+    account = PageAccount(
+        look.number,
+        "text" if look.text.strip() else "none",
+        len(look.text),
+        blank=look.is_blank,
+        left_out=left_out,
+        notes=_present(look.note, read.note if read else None),
+    )
+    return Page(look.number, look.text, "text_layer", look.label), account
 
 
-def method_of(pages: Sequence[Page]) -> Method:
-    """The document's method: that of its pages with text, or `mixed`."""
-    methods = {page.method for page in pages if page.text.strip()}
-    return methods.pop() if len(methods) == 1 else "mixed"
+def _from_ocr(look: PageLook, read: PageOcr) -> tuple[Page, PageAccount]:
+    account = PageAccount(
+        look.number,
+        "ocr",
+        len(read.text),
+        confidence=read.confidence,
+        turned=read.turned,
+        notes=_present(look.note, read.note),
+    )
+    return Page(look.number, read.text, "ocr", look.label), account
 
 
-def page_warnings(pages: Sequence[Page]) -> list[str]:
-    """One warning for each thing that was noted, with the pages that it was noted on."""
-    by_note: dict[str, list[int]] = {}
-    for page in pages:
-        if page.note:
-            by_note.setdefault(page.note, []).append(page.number)
-    return [f"{name_pages(numbers)}: {note}." for note, numbers in by_note.items()]
-
-
-def name_pages(numbers: Sequence[int]) -> str:
-    """`Page 7`, `Pages 3 to 9, 12`: runs together, and never a long list."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    shown = [str(first) if first == last else f"{first} to {last}" for first, last in runs[:PAGES_NAMED]]
-    if len(runs) > PAGES_NAMED:
-        shown.append(f"and others, {len(numbers)} in all")
-    return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(shown)}"
+def _present(*notes: str | None) -> tuple[str, ...]:
+    return tuple(note for note in notes if note)
