@@ -7,7 +7,6 @@ generated from this class.
 
 from __future__ import annotations
 
-import json
 import os
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from trigpoint.errors import ConfigurationError, shorten
+from trigpoint.keys import KeyRing
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 Words = Annotated[tuple[str, ...], NoDecode]
@@ -103,7 +103,9 @@ class Settings(BaseSettings):
         (), description="Keys of the REST API, comma-separated. With neither this nor the file: auth off.", repr=False
     )
     api_keys_file: Path | None = Field(
-        None, description='JSON file of keys: `["k1"]` or `{"keys": ["k1"]}`. Both set: the union counts.'
+        None,
+        description='JSON file of keys: `["k1"]`, or `{"keys": [{"name": "dashboard", "key": "k1", "scopes": ["read"], '
+        '"expires": "2027-12-31"}]}`. Read again when it changes. Both set: the union counts.',
     )
     api_rate_limit: int = Field(60, ge=1, description="Requests per 60 seconds and key.")
     graph_write_keys: Words = Field(
@@ -171,7 +173,7 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         parts = tuple(part.strip() for part in value.split(",") if part.strip())
-        if not parts and value.strip():  # commas alone: a slip must not switch auth off
+        if not parts and value:  # blanks or commas alone: a slip must not switch auth off
             raise ValueError("expected values separated by commas, and found none")
         return parts
 
@@ -200,16 +202,13 @@ class Settings(BaseSettings):
         return (self.chroma_persist_dir or self.data_dir / "chroma").expanduser().absolute() / store
 
     @cached_property
-    def rest_keys(self) -> tuple[str, ...]:
-        """Keys of `API_KEYS` and `API_KEYS_FILE` together (E6). Raises ConfigurationError on a bad file."""
-        keys = dict.fromkeys(self.api_keys)
-        if self.api_keys_file is not None:
-            keys |= dict.fromkeys(_read_keys(self.api_keys_file))
-        return tuple(keys)
+    def key_ring(self) -> KeyRing:
+        """The keys of `API_KEYS` and `API_KEYS_FILE` together. Raises ConfigurationError on a bad file."""
+        return KeyRing(self.api_keys, self.api_keys_file)
 
     @property
     def rest_auth_on(self) -> bool:
-        return bool(self.api_keys) or self.api_keys_file is not None
+        return self.key_ring.required
 
     @property
     def mcp_auth_on(self) -> bool:
@@ -241,7 +240,7 @@ def load_settings(**overrides: Any) -> Settings:
         settings = Settings(**overrides)
     except ValidationError as error:
         raise ConfigurationError("\n".join(_explain(problem) for problem in error.errors())) from None
-    settings.rest_keys  # noqa: B018  a malformed keys file stops the start, it never disables auth
+    settings.key_ring  # noqa: B018  a malformed keys file stops the start, it never disables auth
     return settings
 
 
@@ -249,16 +248,3 @@ def _explain(problem: Any) -> str:
     name = str(problem["loc"][0])
     value = "(hidden)" if "key" in name else shorten(problem["input"])
     return f"{name.upper()}={value}: {problem['msg'].removeprefix('Value error, ')}"
-
-
-def _read_keys(path: Path) -> list[str]:
-    try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"API_KEYS_FILE={path}: cannot be read as JSON ({error})") from None
-    keys = loaded.get("keys") if isinstance(loaded, dict) else loaded
-    if not isinstance(keys, list) or not keys or not all(isinstance(k, str) and k for k in keys):
-        raise ConfigurationError(
-            f'API_KEYS_FILE={path}: expected ["key1", …] or {{"keys": ["key1", …]}} with at least one key'
-        )
-    return keys

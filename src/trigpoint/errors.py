@@ -192,6 +192,13 @@ class Unauthorized(TrigpointError):
     status = 401
 
 
+class Forbidden(TrigpointError):
+    """The key is known, but lacks the scope that the request needs."""
+
+    code = "forbidden"
+    status = 403
+
+
 class RateLimited(TrigpointError):
     code = "rate_limited"
     status = 429

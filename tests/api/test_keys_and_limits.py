@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -62,14 +63,14 @@ def test_a_refused_request_says_when_to_come_back(api_settings: Callable[..., Se
 async def test_the_window_slides_and_refused_requests_do_not_count(clean_redis_url: str) -> None:
     async with redis_client(clean_redis_url) as redis:
         limiter = RateLimiter(Batch(redis), 2, window_seconds=0.6)
-        assert (await limiter.take("a")).allowed
+        assert (await limiter.take("a", "here")).allowed
         await asyncio.sleep(0.3)
-        assert (await limiter.take("a")).allowed
+        assert (await limiter.take("a", "here")).allowed
         for _ in range(5):
-            assert not (await limiter.take("a")).allowed
+            assert not (await limiter.take("a", "here")).allowed
         await asyncio.sleep(0.35)  # the first has left the window, the second has not
-        assert (await limiter.take("a")).allowed
-        assert not (await limiter.take("a")).allowed
+        assert (await limiter.take("a", "here")).allowed
+        assert not (await limiter.take("a", "here")).allowed
 
 
 def test_no_key_stands_in_redis(keyed_api: httpx.Client, clean_redis_url: str) -> None:
@@ -80,11 +81,28 @@ def test_no_key_stands_in_redis(keyed_api: httpx.Client, clean_redis_url: str) -
     assert not any(KEY in name for name in names)
 
 
-async def test_failed_tries_are_limited_by_address_and_do_not_touch_the_keys(keyed_api: httpx.Client) -> None:
+async def test_failed_tries_are_limited_by_address_and_slow_the_right_key_too(
+    keyed_api: httpx.Client, clean_redis_url: str
+) -> None:
+    """Otherwise the answer to the right guess would differ from all others."""
     answers = await many(keyed_api, 80, authorization="Bearer guess")
     assert Counter(answer.status_code for answer in answers) == {401: 60, 429: 20}
-    (answer,) = await many(keyed_api, 1)
-    assert answer.status_code == 200
+    (right,) = await many(keyed_api, 1)
+    assert right.status_code == 429
+    async with redis_client(clean_redis_url) as redis:
+        limiter = RateLimiter(Batch(redis), 60)
+        assert (
+            await limiter.take(KEY, "192.0.2.7")
+        ).remaining == 59  # the key itself has used nothing of its own limit
+
+
+async def test_a_clock_that_goes_back_does_not_lock_anybody_out(clean_redis_url: str) -> None:
+    async with redis_client(clean_redis_url) as redis:
+        limiter = RateLimiter(Batch(redis), 2)
+        await limiter.take("a", "here")
+        (place,) = await redis.keys("ratelimit:*")
+        await redis.zadd(place, {"from the future": 9e15, "another": 9e15})
+        assert (await limiter.take("a", "here")).allowed
 
 
 def test_with_auth_off_there_is_no_limit_and_no_such_header(api_settings: Callable[..., Settings]) -> None:
@@ -125,6 +143,86 @@ def test_keys_of_variable_and_file_are_united(api_settings: Callable[..., Settin
             assert api.get(PATH, headers={"Authorization": f"Bearer {key}"}).status_code == status
 
 
+NAMED_KEYS = {
+    "keys": [
+        "plain",
+        {"name": "dashboard", "key": "reader", "scopes": ["read"]},
+        {"name": "robot", "key": "submitter", "scopes": ["read", "submit"], "expires": "2999-12-31"},
+        {"name": "old", "key": "expired", "expires": "2020-01-01"},
+    ]
+}
+SUBMISSION = {"application_ref": "25/01178/REM"}
+NEW_POLICY = {"source": "NEW", "title": "New", "category": "national_policy"}
+
+
+def test_a_key_may_do_what_its_scopes_say_until_it_expires(
+    api_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    file = tmp_path / "keys.json"
+    file.write_text(json.dumps(NAMED_KEYS))
+    expected = {
+        "plain": (200, 202, 201),
+        "reader": (200, 403, 403),
+        "submitter": (200, 409, 403),
+        "expired": (401,) * 3,
+    }
+    with running_api(api_settings(api_keys_file=file)) as api:
+        for key, codes in expected.items():
+            sent = {"Authorization": f"Bearer {key}"}
+            answers = (
+                api.get(PATH, headers=sent),
+                api.post(PATH, json=SUBMISSION, headers=sent),
+                api.post("/api/v1/policies", json=NEW_POLICY, headers=sent),
+            )
+            assert tuple(answer.status_code for answer in answers) == codes, key
+        refused = api.post(PATH, json=SUBMISSION, headers={"Authorization": "Bearer reader"}).json()["error"]
+        assert refused["code"] == "forbidden"
+        assert "'dashboard'" in refused["message"]
+        assert refused["details"] == {"required_scope": "submit", "scopes": ["read"]}
+
+
+def test_a_changed_keys_file_counts_without_a_restart_and_a_broken_one_changes_nothing(
+    api_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    file = tmp_path / "keys.json"
+    file.write_text('["first"]')
+
+    def status(key: str) -> int:
+        return api.get(PATH, headers={"Authorization": f"Bearer {key}"}).status_code
+
+    def becomes(key: str, code: int) -> bool:
+        return any(status(key) == code or time.sleep(0.1) for _ in range(40))
+
+    with running_api(api_settings(api_keys_file=file, api_rate_limit=1000)) as api:
+        assert (status("first"), status("second")) == (200, 401)
+        file.write_text('["second"]')
+        assert becomes("second", 200)
+        assert status("first") == 401
+        file.write_text("{ not json")
+        time.sleep(1.2)
+        assert (status("second"), status("first")) == (200, 401)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"name": "a"}, "needs a `name` and a `key`"),
+        ({"name": "a", "key": "k", "scopes": ["write"]}, "expected a list out of read, submit, manage"),
+        ({"name": "a", "key": "k", "expires": "2027-02-30"}, "expected a date such as 2027-12-31"),
+        ({"name": "a", "key": "k", "scope": ["read"]}, "these fields only: expires, key, name, scopes"),
+    ],
+)
+def test_a_wrong_entry_is_named_by_its_place_and_never_shows_the_key(
+    tmp_path: Path, entry: dict[str, Any], said: str
+) -> None:
+    file = tmp_path / "keys.json"
+    file.write_text(json.dumps({"keys": ["sk-fine", entry]}))
+    with pytest.raises(ConfigurationError, match="entry 2") as caught:
+        load_settings(api_keys_file=file)
+    assert said in caught.value.message
+    assert "sk-fine" not in caught.value.message
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"keys": "x"}', "[1]", "not json"])
 def test_a_bad_keys_file_stops_the_start(api_settings: Callable[..., Settings], tmp_path: Path, content: str) -> None:
     """E6: it never disables auth."""
@@ -135,7 +233,7 @@ def test_a_bad_keys_file_stops_the_start(api_settings: Callable[..., Settings], 
 
 
 @pytest.mark.parametrize("variable", ["API_KEYS", "GRAPH_WRITE_KEYS"])
-@pytest.mark.parametrize("value", [",", " , ", ",,"])
+@pytest.mark.parametrize("value", [",", " , ", ",,", "  "])
 def test_a_list_of_keys_without_a_key_stops_the_start(
     variable: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,9 +243,8 @@ def test_a_list_of_keys_without_a_key_stops_the_start(
         load_settings()
 
 
-@pytest.mark.parametrize("value", ["", "  "])
-def test_an_empty_list_of_keys_counts_as_not_set(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("API_KEYS", value)
+def test_an_empty_list_of_keys_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEYS", "")
     assert not load_settings().rest_auth_on
 
 

@@ -77,7 +77,7 @@ def test_keys_of_variable_and_file_are_joined(tmp_path: Path, content: str) -> N
     file = tmp_path / "keys.json"
     file.write_text(content)
     settings = load_settings(api_keys="k1, k2", api_keys_file=file)
-    assert settings.rest_keys == ("k1", "k2", "k3")
+    assert [key.secret for key in settings.key_ring.all()] == ["k1", "k2", "k3"]
     assert settings.rest_auth_on
 
 

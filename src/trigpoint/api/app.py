@@ -12,8 +12,7 @@ from fastapi import FastAPI
 from trigpoint import __version__
 from trigpoint.api import uploads
 from trigpoint.api.auth import AuthMiddleware
-from trigpoint.api.bodies import BodyLimit
-from trigpoint.api.context import API_VERSION, CatchUnexpected, RequestContext
+from trigpoint.api.bodies import body_limit
 from trigpoint.api.documentation import add_documentation
 from trigpoint.api.errors import add_error_handlers
 from trigpoint.api.ratelimit import RateLimiter
@@ -24,10 +23,13 @@ from trigpoint.api.services import Services
 from trigpoint.api.web.app import PagesAtRoot
 from trigpoint.api.web.resources import Resources
 from trigpoint.config import Settings
+from trigpoint.http.context import CatchUnexpected, RequestContext
+from trigpoint.http.hosts import HostGuard, allowed_hosts, is_loopback
+from trigpoint.http.limits import BodyLimit
 from trigpoint.jobs.batch import Batch
-from trigpoint.mcp.guard import HostGuard, allowed_hosts, is_loopback
 from trigpoint.storage.redis import redis_client, redis_server
 
+API_VERSION = "1.0.0"
 DESCRIPTION = """Reviews of planning applications against the policy that was in force on the day, and the
 policies themselves with their dated revisions. Every claim is fixed to a passage."""
 
@@ -55,14 +57,14 @@ def create_app(settings: Settings) -> FastAPI:
     hosts = _known_hosts(settings)
     # The last one added is the outermost. A route's unexpected error is caught within the rate limit's headers.
     app.add_middleware(CatchUnexpected)
-    app.add_middleware(BodyLimit, upload_bytes=settings.max_upload_mb * 1024 * 1024)
-    app.add_middleware(AuthMiddleware, keys=settings.rest_keys)
+    app.add_middleware(BodyLimit, limit_of=body_limit(settings))
+    app.add_middleware(AuthMiddleware, keys=settings.key_ring)
     app.add_middleware(HostGuard, hosts=hosts, header="Origin")  # the pages and the graph have rules of their own
     app.add_middleware(PagesAtRoot, resources=app.state.pages)  # sign-in by cookie, errors as pages
     app.add_middleware(GraphAtApi, settings=settings)  # outside of auth and limits: the graph has its own
     app.add_middleware(HostGuard, hosts=hosts, header="Host")
     app.add_middleware(CatchUnexpected)
-    app.add_middleware(RequestContext)
+    app.add_middleware(RequestContext, api_version=API_VERSION)
     return app
 
 

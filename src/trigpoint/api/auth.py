@@ -1,43 +1,43 @@
-"""Who may call: bearer keys compared in constant time, and each key's share of requests.
+"""Who may call the REST API: a valid key with the right scope, and each key's share of requests.
 
-With no keys set, auth is off and so is the limit (R13). Failed tries are limited by the caller's address.
+Without keys, auth is off and so is the limit.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import logging
-from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trigpoint.api.errors import RETRY_AFTER_SECONDS, send_error
+from trigpoint.api.errors import RETRY_AFTER_SECONDS
 from trigpoint.api.ratelimit import RateLimiter, Window
-from trigpoint.errors import RateLimited, StoreUnavailable, Unauthorized
+from trigpoint.errors import Forbidden, RateLimited, StoreUnavailable, Unauthorized
+from trigpoint.http.bearer import bearer, client_address
+from trigpoint.http.envelope import send_error
+from trigpoint.keys import ApiKey, KeyRing, KeyScope
 
 log = logging.getLogger(__name__)
 
 PUBLIC_PATHS = frozenset({"/api/v1/health", "/health", "/docs", "/redoc", "/openapi.json"})
-PUBLIC_PREFIXES: tuple[str, ...] = ()  # of static files only
+SUBMITTING = ("/api/v1/reviews", "/api/v1/applications")
 _TOO_MANY = "Too many requests. Please retry after the specified time."
 
 
 class AuthMiddleware:
-    """Plain ASGI middleware. `app.state.limiter` counts."""
+    """Plain ASGI middleware. `app.state.limiter` counts requests by key, and failed tries by address."""
 
-    def __init__(self, app: ASGIApp, keys: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, keys: KeyRing) -> None:
         self.app = app
-        self._digests = [(key, hashlib.sha256(key.encode()).digest()) for key in keys]
+        self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._digests or scope["type"] == "lifespan" or is_public(scope["path"]):
+        if not self._keys.required or scope["type"] == "lifespan" or is_public(scope["path"]):
             await self.app(scope, receive, send)
             return
         limiter: RateLimiter = scope["app"].state.limiter
-        key = self._known_key(scope)
+        address, key = client_address(scope), self._keys.find(bearer(scope))
         try:
-            window = await limiter.take(f"key:{key}" if key else f"address:{_address(scope)}")
+            window = await limiter.take(key.secret if key else None, address)
         except StoreUnavailable as error:
             again = [(b"retry-after", RETRY_AFTER_SECONDS.encode())]
             await send_error(send, error.status, error.code, error.message, headers=again)
@@ -45,38 +45,24 @@ class AuthMiddleware:
         if not window.allowed:
             await _refuse(send, window)
         elif key is None:
-            log.warning("refused %s %s from %s: no valid key", scope["method"], scope["path"], _address(scope))
+            log.warning("refused %s %s from %s: no valid key", scope["method"], scope["path"], address)
             challenge = [(b"www-authenticate", b"Bearer"), *window.headers()]
             await send_error(send, Unauthorized.status, Unauthorized.code, "Unauthorized", headers=challenge)
+        elif (needed := scope_needed(scope["method"], scope["path"])) not in key.scopes:
+            await _refuse_scope(send, key, needed, window)
         else:
             await self.app(scope, receive, _with_headers(send, window))
 
-    def _known_key(self, scope: Scope) -> str | None:
-        """The key that was sent, if it is one of ours. Every key is compared, so that time tells nothing."""
-        given = hashlib.sha256(_bearer(scope)).digest()
-        found = None
-        for key, digest in self._digests:
-            if hmac.compare_digest(digest, given):
-                found = key
-        return found
+
+def scope_needed(method: str, path: str) -> KeyScope:
+    """Return what a key must be allowed to do: read, submit and cancel reviews, or manage everything else."""
+    if method in ("GET", "HEAD", "OPTIONS"):
+        return "read"
+    return "submit" if path.startswith(SUBMITTING) else "manage"
 
 
 def is_public(path: str) -> bool:
-    return path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIXES)
-
-
-def _bearer(scope: Scope) -> bytes:
-    sent = [value for name, value in scope["headers"] if name == b"authorization"]
-    if len(sent) != 1:
-        return b""
-    scheme, _, token = sent[0].partition(b" ")
-    stripped: bytes = token.strip()
-    return stripped if scheme.lower() == b"bearer" else b""
-
-
-def _address(scope: Scope) -> str:
-    client = scope.get("client")
-    return client[0] if client else "unknown"
+    return path in PUBLIC_PATHS
 
 
 def _with_headers(send: Send, window: Window) -> Send:
@@ -92,3 +78,11 @@ async def _refuse(send: Send, window: Window) -> None:
     headers = [(b"retry-after", str(window.retry_after).encode()), *window.headers()]
     details = {"retry_after_seconds": window.retry_after}
     await send_error(send, RateLimited.status, RateLimited.code, _TOO_MANY, details, headers)
+
+
+async def _refuse_scope(send: Send, key: ApiKey, needed: KeyScope, window: Window) -> None:
+    message = (
+        f"The key '{key.name}' may {' and '.join(sorted(key.scopes))} only. This request needs the scope '{needed}'"
+    )
+    details = {"required_scope": needed, "scopes": sorted(key.scopes)}
+    await send_error(send, Forbidden.status, Forbidden.code, message, details, window.headers())

@@ -1,4 +1,4 @@
-"""What comes in: bodies are limited while they come, JSON is read strictly and only so deep."""
+"""Request bodies of the REST API: how large they may be, and JSON that is read strictly and only so deep."""
 
 from __future__ import annotations
 
@@ -9,59 +9,30 @@ from typing import Any
 import orjson
 from fastapi import Request
 from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
-from trigpoint.api.errors import send_error
+from trigpoint.config import Settings
 
 JSON_BYTES = 1024 * 1024
-FORM_BYTES = 64 * 1024  # what a form may hold beside its file
+FORM_BYTES = 64 * 1024  # what a form may contain besides its file
 _DEEPEST = 64
 
 
-class TooLarge(HTTPException):
-    """Raised where the body is read; the framework lets it through to our handler."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(413, too_large(limit))
+def upload_limit(settings: Settings) -> int:
+    """Return how many bytes a form with one file may have."""
+    return settings.max_upload_mb * 1024 * 1024 + FORM_BYTES
 
 
-def too_large(limit: int) -> str:
-    shown = f"{limit // (1024 * 1024)} MB" if limit >= 1024 * 1024 else f"{limit} bytes"
-    return f"The request is larger than the {shown} that are allowed"
+def body_limit(settings: Settings) -> Callable[[Scope], int]:
+    """Return the limit by kind of request: forms carry files, everything else is JSON."""
+    with_file = upload_limit(settings)
 
+    def limit_of(scope: Scope) -> int:
+        kind = dict(scope["headers"]).get(b"content-type", b"").lower()
+        return with_file if kind.startswith(b"multipart/form-data") else JSON_BYTES
 
-class BodyLimit:
-    """Plain ASGI middleware: refuses by the declared length at once, and by the real one while it comes in (P10)."""
-
-    def __init__(self, app: ASGIApp, upload_bytes: int) -> None:
-        self.app = app
-        self._form_limit = upload_bytes + FORM_BYTES
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
-            await self.app(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        is_form = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
-        limit = self._form_limit if is_form else JSON_BYTES
-        declared = headers.get(b"content-length", b"")
-        if declared.isdigit() and (len(declared) > 15 or int(declared) > limit):
-            await send_error(send, 413, "payload_too_large", too_large(limit))
-            return
-        taken = 0
-
-        async def receive_within_limit() -> Message:
-            nonlocal taken
-            message = await receive()
-            if message["type"] == "http.request":
-                taken += len(message.get("body", b""))
-                if taken > limit:
-                    raise TooLarge(limit)
-            return message
-
-        await self.app(scope, receive_within_limit, send)
+    return limit_of
 
 
 class _StrictRequest(Request):

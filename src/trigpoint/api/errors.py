@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
-from starlette.types import Send
 
 from trigpoint.errors import InvalidInput, PolicyError, TrigpointError, shorten
+from trigpoint.http.envelope import envelope
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +32,6 @@ _CODES = {
     500: "internal_error",
     503: "store_unavailable",
 }
-_UNEXPECTED = "An unexpected error occurred. Quote the X-Request-ID of this answer when you report it"
 _MOST_SHOWN = 50
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _PLAIN = {
@@ -46,13 +44,6 @@ _PLAIN = {
 RETRY_AFTER_SECONDS = "5"
 
 
-def envelope(code: str, message: str, details: Mapping[str, Any] | None = None) -> bytes:
-    error: dict[str, Any] = {"code": code, "message": message}
-    if details:
-        error["details"] = details
-    return orjson.dumps({"error": error}, default=str)
-
-
 def error_response(
     status: int,
     code: str,
@@ -61,20 +52,6 @@ def error_response(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     return Response(envelope(code, message, details), status, headers, media_type="application/json")
-
-
-async def send_error(
-    send: Send, status: int, code: str, message: str, details: Any = None, headers: Sequence[tuple[bytes, bytes]] = ()
-) -> None:
-    """The same from a middleware, which has no response to return."""
-    body = envelope(code, message, details)
-    start = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": body})
-
-
-async def send_unexpected(send: Send) -> None:
-    await send_error(send, 500, "internal_error", _UNEXPECTED)
 
 
 def validation_response(problems: Sequence[Mapping[str, Any]]) -> Response:

@@ -1,15 +1,12 @@
 """Who may call the graph's backend, and how it fails: its own envelope with upper-case codes.
 
-Reads take a key of the REST API, the key of the MCP servers (the bridge passes it on) or a write key; writes take a
-write key only. With no REST keys set, auth is off.
+Reads need a key of the REST API with the scope `read`, the key of the MCP servers (the bridge passes it on) or a write
+key; writes need a write key. Without REST keys, auth is off.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import logging
-from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +25,8 @@ from trigpoint.errors import (
     StoreUnavailable,
     TrigpointError,
 )
+from trigpoint.http.bearer import bearer
+from trigpoint.keys import digest, is_among
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +39,9 @@ class GraphAccess:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
-        self._on = settings.rest_auth_on
-        self._writers = _digests(settings.graph_write_keys)
-        bridge = [settings.mcp_token] if settings.mcp_token else []
-        self._readers = _digests([*settings.rest_keys, *bridge])
+        self._keys = settings.key_ring
+        self._writers = [digest(key) for key in settings.graph_write_keys]
+        self._bridge = [digest(settings.mcp_token)] if settings.mcp_token else []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -61,31 +59,18 @@ class GraphAccess:
         writes = scope["method"] not in READS
         if writes:
             _same_origin(request)
-        if not self._on:
+        if not self._keys.required:
             return
-        given = hashlib.sha256(_bearer(request)).digest()
-        may_write, may_read = _among(given, self._writers), _among(given, self._readers)
-        if not (may_write or may_read):
+        token = bearer(scope)
+        may_write = is_among(token, self._writers)
+        if not (may_write or is_among(token, self._bridge) or self._may_read(token)):
             raise GraphUnauthorized("Unauthorized")
         if writes and not may_write:
             raise GraphForbidden("This key may only read. Writing needs one of GRAPH_WRITE_KEYS")
 
-
-def _digests(keys: Iterable[str]) -> list[bytes]:
-    return [hashlib.sha256(key.encode()).digest() for key in keys]
-
-
-def _among(given: bytes, digests: list[bytes]) -> bool:
-    """Every key is compared, so that time tells nothing."""
-    return sum(hmac.compare_digest(given, digest) for digest in digests) > 0
-
-
-def _bearer(request: Request) -> bytes:
-    sent = request.headers.getlist("authorization")
-    if len(sent) != 1:
-        return b""
-    scheme, _, token = sent[0].partition(" ")
-    return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+    def _may_read(self, token: bytes) -> bool:
+        key = self._keys.find(token)
+        return key is not None and "read" in key.scopes
 
 
 def _same_origin(request: Request) -> None:

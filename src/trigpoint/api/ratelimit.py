@@ -1,4 +1,4 @@
-"""The rate limit: a sliding window over a sorted set in Redis, decided and counted in one step (R13)."""
+"""The rate limit: a sliding window over a sorted set in Redis, decided and counted in one step."""
 
 from __future__ import annotations
 
@@ -14,29 +14,36 @@ from trigpoint.jobs.scripts import unavailable
 
 WINDOW_SECONDS = 60
 
-# key, limit, window in microseconds, a name for this request -> {allowed, remaining, seconds, microseconds to wait}
-# A refused request is not counted. The window resets when its oldest request leaves it.
+# The caller's requests, the failed tries of its address; limit, window in microseconds, a name for this request
+# -> {allowed, remaining, when the window resets, microseconds to wait}
+# A refused request is not counted. An address with too many failed tries is refused whatever key it sends, so that
+# guessing is slowed for the right key as well. A window resets when its oldest request leaves it.
 _SCRIPT = """
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
-local used = redis.call('ZCARD', KEYS[1])
-local allowed = 0
-if used < limit then
-  allowed, used = 1, used + 1
-  redis.call('ZADD', KEYS[1], now, ARGV[3])
-  redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))
+local function used(key)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
+  redis.call('ZREMRANGEBYSCORE', key, now + 1, '+inf')
+  return redis.call('ZCARD', key)
 end
-local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+local counted, allowed = KEYS[1], 0
+if KEYS[2] ~= counted and used(KEYS[2]) >= limit then counted = KEYS[2] end
+local before = used(counted)
+if before < limit then
+  allowed, before = 1, before + 1
+  redis.call('ZADD', counted, now, ARGV[3])
+  redis.call('PEXPIRE', counted, math.ceil(window / 1000))
+end
+local oldest = redis.call('ZRANGE', counted, 0, 0, 'WITHSCORES')
 local wait = oldest[2] + window - now
-return {allowed, limit - used, math.ceil((now + wait) / 1000000), math.ceil(wait / 1000000)}
+return {allowed, limit - before, math.ceil((now + wait) / 1000000), math.ceil(wait / 1000000)}
 """
 
 
 @dataclass(frozen=True)
 class Window:
-    """Where a caller stands after this request."""
+    """What is left of a caller's limit after this request."""
 
     allowed: bool
     limit: int
@@ -53,7 +60,7 @@ class Window:
 
 
 class RateLimiter:
-    """`take(who)` counts a request of somebody, or refuses it. Nobody's name is stored, only its hash."""
+    """Counts requests by key, and failed tries by address. Neither is stored, only its hash."""
 
     def __init__(self, batch: Batch, limit: int, *, window_seconds: float = WINDOW_SECONDS) -> None:
         self._batch = batch
@@ -61,13 +68,21 @@ class RateLimiter:
         self._window = int(window_seconds * 1_000_000)
         self._names = map("{}:{}".format, itertools.repeat(os.urandom(6).hex()), itertools.count())
 
-    async def take(self, who: str) -> Window:
-        """Raises StoreUnavailable: without Redis nothing can be counted, and nothing is let through uncounted."""
-        key = f"ratelimit:{hashlib.sha256(who.encode()).hexdigest()}"
+    async def take(self, key: str | None, address: str) -> Window:
+        """Count a request made with this key, or a failed try of this address (None), or refuse it.
+
+        Raises StoreUnavailable: without Redis nothing can be counted, and nothing is let through uncounted.
+        """
+        failures = _hashed(f"address:{address}")
+        counted = failures if key is None else _hashed(f"key:{key}")
         try:
             allowed, remaining, reset, wait = await self._batch.run(
-                _SCRIPT, [key], self._limit, self._window, next(self._names)
+                _SCRIPT, [counted, failures], self._limit, self._window, next(self._names)
             )
         except (RedisError, OSError) as error:
             raise unavailable(error) from error
         return Window(bool(allowed), self._limit, remaining, reset, max(1, wait))
+
+
+def _hashed(who: str) -> str:
+    return f"ratelimit:{hashlib.sha256(who.encode()).hexdigest()}"

@@ -15,9 +15,9 @@ from pathlib import Path
 from fastapi import UploadFile
 from starlette.datastructures import UploadFile as SentFile
 
-from trigpoint.api.bodies import too_large
 from trigpoint.config import Settings
 from trigpoint.errors import PayloadTooLarge, UnsupportedFileType, shorten
+from trigpoint.http.limits import too_large
 from trigpoint.storage.files import inside, safe_name
 
 _MAGIC = b"%PDF-"

@@ -155,8 +155,8 @@ class _InMemory:
 
 
 def _api(settings: Settings) -> httpx.AsyncClient:
-    keys = settings.rest_keys
-    headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
+    key = settings.key_ring.own("submit")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
     address = f"http://127.0.0.1:{settings.api_port}"
     return httpx.AsyncClient(base_url=address, headers=headers, timeout=30, trust_env=False)
 

@@ -1,14 +1,16 @@
-"""Who may call an MCP server: a bearer token (`MCP_API_KEY`), checked before anything else sees the request (E5)."""
+"""Who may call an MCP server: a bearer token (`MCP_API_KEY`), checked before anything else sees the request."""
 
 from __future__ import annotations
 
-import hmac
 import logging
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trigpoint.errors import shorten
+from trigpoint.http.bearer import authorization, client_address, token_of
+from trigpoint.http.hosts import OPEN_PATHS
+from trigpoint.keys import digest, is_among
 
 log = logging.getLogger(__name__)
 
@@ -16,28 +18,25 @@ MISSING = "Missing Authorization header"
 WRONG_FORMAT = "Invalid Authorization header format. Expected: Bearer <token>"
 WRONG_TOKEN = "Invalid bearer token"  # noqa: S105
 
-OPEN_PATHS = frozenset({"/health"})
-
 
 class MCPAuthMiddleware:
     """Plain ASGI, so that streams pass through untouched. With no key every request passes."""
 
     def __init__(self, app: ASGIApp, api_key: str | None = None) -> None:
         self.app = app
-        self.expected = api_key.encode() if api_key else None
+        self._known = [digest(api_key)] if api_key else []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.expected is None or scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+        if not self._known or scope["type"] != "http" or scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
         problem = self._problem(scope)
         if problem is None:
             await self.app(scope, receive, send)
             return
-        client = scope["client"][0] if scope.get("client") else "unknown"
         log.warning(
             "Authentication failed: client=%s endpoint=%s method=%s: %s",
-            client,
+            client_address(scope),
             shorten(scope["path"]),
             scope["method"],
             problem,
@@ -48,12 +47,10 @@ class MCPAuthMiddleware:
         await response(scope, receive, send)
 
     def _problem(self, scope: Scope) -> str | None:
-        header = next((value for name, value in scope["headers"] if name == b"authorization"), None)
+        header = authorization(scope)
         if header is None:
             return MISSING
-        scheme, _, token = header.partition(b" ")
-        token = token.strip()
-        if scheme.lower() != b"bearer" or not token:
+        token = token_of(header)
+        if not token:
             return WRONG_FORMAT
-        assert self.expected is not None
-        return None if hmac.compare_digest(token, self.expected) else WRONG_TOKEN
+        return None if is_among(token, self._known) else WRONG_TOKEN

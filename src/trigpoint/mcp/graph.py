@@ -130,7 +130,7 @@ class Bridge:
 
     def __init__(self, settings: Settings) -> None:
         self.url = settings.server_url("graph")
-        self._own_key = next(iter(settings.rest_keys), None)
+        self._own_key = settings.key_ring.own("read")
         self._http = httpx.AsyncClient(base_url=self.url, timeout=_SECONDS, trust_env=False, follow_redirects=False)
 
     async def get(self, path: str, call: Call, *, project_id: str | None = None, **params: Any) -> dict[str, Any]:

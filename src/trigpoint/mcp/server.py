@@ -30,9 +30,10 @@ from starlette.types import Receive, Scope, Send
 from trigpoint import __version__
 from trigpoint.config import Settings
 from trigpoint.errors import TrigpointError, UnknownTool, shorten
+from trigpoint.http.hosts import HostGuard, allowed_hosts
+from trigpoint.http.limits import BodyLimit
 from trigpoint.logs import new_request_id, request_id
 from trigpoint.mcp.auth import MCPAuthMiddleware
-from trigpoint.mcp.guard import BodyLimit, HostGuard, allowed_hosts
 from trigpoint.mcp.tools import (
     Call,
     ErrorBody,
@@ -113,7 +114,7 @@ class ToolServer:
                 Middleware(MCPAuthMiddleware, api_key=self.settings.mcp_token),
                 Middleware(HostGuard, hosts=hosts, header="Host"),
                 Middleware(HostGuard, hosts=hosts, header="Origin"),
-                Middleware(BodyLimit, max_bytes=self.max_body_bytes),
+                Middleware(BodyLimit, limit_of=lambda scope: self.max_body_bytes),
             ],
             lifespan=lifespan,
         )

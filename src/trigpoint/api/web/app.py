@@ -19,12 +19,14 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trigpoint.api.bodies import FORM_BYTES, TooLarge
+from trigpoint.api.bodies import upload_limit
 from trigpoint.api.web import graph, library, policies, policy_texts, reviews, sign_in, status
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.sessions import COOKIE, Sessions, is_own_form
 from trigpoint.api.web.templating import STATIC, page, serve_static
 from trigpoint.errors import ServerUnreachable, StoreUnavailable, ToolFailed, TrigpointError
+from trigpoint.http.limits import BodyLimit, too_large
+from trigpoint.keys import KeyScope
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +58,9 @@ class PagesAtRoot:
     def __init__(self, app: ASGIApp, resources: Resources) -> None:
         self.app = app
         self._resources = resources
-        self._sessions = Sessions(resources.settings.rest_keys)
+        self._sessions = Sessions(resources.settings.key_ring)
+        limit = upload_limit(resources.settings)
+        self._limited = BodyLimit(self._guarded, limit_of=lambda scope: limit, refuse=_refuse_size)
         self._pages = pages_app()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,15 +75,20 @@ class PagesAtRoot:
             "resources": self._resources,
             "sessions": self._sessions,
         }
-        limit = self._resources.settings.max_upload_mb * 1024 * 1024 + FORM_BYTES
-        await self._guarded(Request(scope), _limited(receive, limit), _with_headers(send))
+        await self._limited(scope, receive, _with_headers(send))
 
-    async def _guarded(self, request: Request, receive: Receive, send: Send) -> None:
-        """Who may see a page, and where a form may come from. The good path is last."""
-        scope = request.scope
+    async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Decide who may see a page, and where a form may come from. The good path is last."""
+        request = Request(scope)
         part = scope["path"].split("/")[1]
-        signed_in = self._sessions.required and self._sessions.holds(request.cookies.get(COOKIE, ""))
-        scope["signed_in"] = signed_in
+        key = None
+        if self._sessions.required and part != "static":
+            try:
+                key = await self._sessions.holder(scope["services"].redis, request.cookies.get(COOKIE, ""))
+            except StoreUnavailable as error:
+                await (await _ours(request, error))(scope, receive, send)
+                return
+        scope["signed_in"] = signed_in = key is not None
         if request.method not in _SAFE and not is_own_form(request):
             refusal = "This form was not sent from one of our own pages. Open the page again and repeat what you did."
             await error_page(request, 403, refusal)(scope, receive, send)
@@ -87,6 +96,11 @@ class PagesAtRoot:
             here = scope["path"] + (f"?{request.url.query}" if request.url.query else "")
             target = "/sign-in" if here == "/" or request.method not in _SAFE else f"/sign-in?next={quote(here)}"
             await RedirectResponse(target, 303, {"Cache-Control": "no-store"})(scope, receive, send)
+        elif (
+            key is not None and part != "sign-out" and (needed := _scope_needed(request.method, part)) not in key.scopes
+        ):
+            refusal = f"The key '{key.name}' that you signed in with may not do this: it lacks the scope '{needed}'."
+            await error_page(request, 403, refusal)(scope, receive, send)
         else:
             await self._pages(scope, receive, send)
 
@@ -137,18 +151,15 @@ def _is_page(scope: Scope) -> bool:
     return part not in _OTHERS and scope["method"] in ("GET", "HEAD") and b"text/html" in accepts
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
-    taken = 0
+def _scope_needed(method: str, part: str) -> KeyScope:
+    """Return the scope that a key needs for a page."""
+    if method in _SAFE:
+        return "read"
+    return "submit" if part in ("", "reviews") else "manage"
 
-    async def receive_within_limit() -> Message:
-        nonlocal taken
-        message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > limit:
-            raise TooLarge(limit)
-        return message
 
-    return receive_within_limit
+async def _refuse_size(scope: Scope, receive: Receive, send: Send, limit: int) -> None:
+    await error_page(Request(scope), 413, f"{too_large(limit)}.")(scope, receive, send)
 
 
 def _with_headers(send: Send) -> Send:

@@ -1,51 +1,73 @@
-"""Signing in with an API key: a signed cookie that holds no key, and the rule that forms come from our own pages.
+"""Signing in with an API key: an opaque cookie, a session kept on the server, and the rule that forms come from our own pages.
 
-A session is signed with the key it was opened with. When that key is taken away, its sessions end.
+A session lasts until it is signed out, its time is over, or the key it was opened with is taken away.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
 import secrets
-import time
-from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from redis.asyncio import Redis
 from starlette.requests import Request
 from starlette.responses import Response
 
+from trigpoint.jobs.scripts import AWAY, unavailable
+from trigpoint.keys import ApiKey, KeyRing, digest
+
 COOKIE = "trigpoint_session"
 LIFETIME_SECONDS = 12 * 3600
-_FORM = re.compile(r"([0-9]{1,12}\.[0-9a-f]{16})\.([0-9a-f]{64})", re.ASCII)
+_FORM = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 class Sessions:
-    """Opens and checks sessions for these keys. With no keys there is nothing to sign in to."""
+    """Opens, checks and ends sessions for these keys. Without keys there is nothing to sign in to.
 
-    def __init__(self, keys: Iterable[str]) -> None:
-        self._keys = [key.encode() for key in keys]
+    Redis holds a hash of the cookie and a hash of the key, never either of them.
+    """
+
+    def __init__(self, keys: KeyRing) -> None:
+        self._keys = keys
 
     @property
     def required(self) -> bool:
-        return bool(self._keys)
+        return self._keys.required
 
-    def open(self, key: str) -> str | None:
-        """The cookie of a new session; None where the key is not ours. Every key is compared."""
-        given = hashlib.sha256(key.encode()).digest()
-        known = [k for k in self._keys if hmac.compare_digest(hashlib.sha256(k).digest(), given)]
-        if not known:
+    def key(self, given: str) -> ApiKey | None:
+        """Return the key that was entered, if it is a valid one of ours."""
+        return self._keys.find(given.encode())
+
+    async def open(self, redis: Redis, key: ApiKey) -> str:
+        """Start a session and return its cookie. Raises StoreUnavailable."""
+        cookie = secrets.token_hex(32)
+        try:
+            await redis.set(_place(cookie), digest(key.secret).hex(), ex=LIFETIME_SECONDS)
+        except AWAY as error:
+            raise unavailable(error) from error
+        return cookie
+
+    async def holder(self, redis: Redis, cookie: str) -> ApiKey | None:
+        """Return the key whose session this cookie is; None if it is none, or no longer one. Raises StoreUnavailable."""
+        if not _FORM.fullmatch(cookie):
             return None
-        body = f"{int(time.time()) + LIFETIME_SECONDS}.{secrets.token_hex(8)}"
-        return f"{body}.{_signature(known[0], body)}"
+        try:
+            opened_with = await redis.get(_place(cookie))
+        except AWAY as error:
+            raise unavailable(error) from error
+        return next((k for k in self._keys.all() if k.is_valid and digest(k.secret).hex() == opened_with), None)
 
-    def holds(self, cookie: str) -> bool:
-        match = _FORM.fullmatch(cookie)
-        if match is None or int(cookie.split(".")[0]) < time.time():
-            return False
-        body, signature = match.groups()
-        return sum(hmac.compare_digest(_signature(key, body), signature) for key in self._keys) > 0
+    async def end(self, redis: Redis, cookie: str) -> None:
+        """End a session for good, wherever else its cookie may have been copied to. Raises StoreUnavailable."""
+        try:
+            await redis.delete(_place(cookie))
+        except AWAY as error:
+            raise unavailable(error) from error
+
+
+def _place(cookie: str) -> str:
+    return f"session:{hashlib.sha256(cookie.encode()).hexdigest()}"
 
 
 def set_cookie(response: Response, value: str, *, secure: bool) -> None:
@@ -67,8 +89,3 @@ def safe_next(path: str) -> str:
     """Where to go after signing in: a path of ours, never another site."""
     usable = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() and "\\" not in path
     return path if usable else "/"
-
-
-def _signature(key: bytes, body: str) -> str:
-    derived = hmac.new(key, b"trigpoint pages session", hashlib.sha256).digest()
-    return hmac.new(derived, body.encode(), hashlib.sha256).hexdigest()

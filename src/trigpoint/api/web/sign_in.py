@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from trigpoint.api.web.sessions import COOKIE, Sessions, safe_next, set_cookie
 from trigpoint.api.web.templating import page
+from trigpoint.http.bearer import client_address
 
 log = logging.getLogger(__name__)
 
@@ -25,21 +26,24 @@ async def sign_in(request: Request) -> Response:
     sessions: Sessions = request.scope["sessions"]
     sent = await request.form()
     then = safe_next(str(sent.get("next", "/")))
-    cookie = sessions.open(str(sent.get("key", "")).strip())
-    if cookie is None:
-        address = request.client.host if request.client else "unknown"
-        window = await request.scope["limiter"].take(f"address:{address}")
+    key = sessions.key(str(sent.get("key", "")).strip())
+    address = client_address(request.scope)
+    window = await request.scope["limiter"].take(key.secret if key else None, address)
+    if not window.allowed:
+        problem = f"Too many tries. Wait {window.retry_after} seconds."
+        return page(request, "sign_in.html", 429, next=then, problem=problem)
+    if key is None:
         log.warning("refused a sign-in from %s", address)
-        if not window.allowed:
-            problem = f"Too many tries. Wait {window.retry_after} seconds."
-            return page(request, "sign_in.html", 429, next=then, problem=problem)
         return page(request, "sign_in.html", 401, next=then, problem="That key is not known here.")
     answer = RedirectResponse(then, 303)
+    cookie = await sessions.open(request.scope["services"].redis, key)
     set_cookie(answer, cookie, secure=request.url.scheme == "https")
     return answer
 
 
 async def sign_out(request: Request) -> Response:
+    sessions: Sessions = request.scope["sessions"]
+    await sessions.end(request.scope["services"].redis, request.cookies.get(COOKIE, ""))
     answer = RedirectResponse("/sign-in", 303)
     answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return answer

@@ -63,6 +63,8 @@ async def overview(request: Request) -> Response:
         counts=counts,
         troubles=troubles,
         storage=_storage(services),
+        keys=services.settings.key_ring.all(),
+        keys_problem=services.settings.key_ring.problem,
     )
 
 

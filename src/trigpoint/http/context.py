@@ -1,4 +1,4 @@
-"""The outermost layers: an id for every request, the version on every answer, an envelope when all else failed."""
+"""The outermost layers of a surface: an id for every request, and an error envelope if all else fails."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trigpoint.api.errors import send_unexpected
+from trigpoint.http.envelope import send_error
 from trigpoint.ids import new_request_id
 from trigpoint.logs import request_id
 from trigpoint.metrics import count_request
 
 log = logging.getLogger(__name__)
 
-API_VERSION = "1.0.0"
+UNEXPECTED = "An unexpected error occurred. Quote the X-Request-ID of this answer when you report it"
 _USABLE = re.compile(rb"[\x20-\x7e]{1,128}")
 
 
 class RequestContext:
-    """Plain ASGI middleware. A client's `X-Request-ID` is echoed if it is short and printable."""
+    """Give every request an id and its answer the headers. A client's `X-Request-ID` is echoed if it is short and printable."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, api_version: str) -> None:
         self.app = app
+        self._version = api_version.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -31,7 +32,7 @@ class RequestContext:
             return
         ident = _given_id(scope) or new_request_id().encode()
         token = request_id.set(ident.decode())
-        headers = [(b"x-api-version", API_VERSION.encode()), (b"x-request-id", ident)]
+        headers = [(b"x-api-version", self._version), (b"x-request-id", ident)]
         started = time.perf_counter()
         status = 0
 
@@ -54,7 +55,7 @@ class RequestContext:
 
 
 class CatchUnexpected:
-    """What nobody expected becomes a 500 with the envelope; the log has the rest, under the request's id (E3)."""
+    """Turn an unexpected exception into a 500 with the envelope, and log the rest under the request's id."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -73,7 +74,7 @@ class CatchUnexpected:
             if scope["type"] != "http" or started:
                 raise  # too late for another answer: the server closes the connection
             log.exception("%s %s", scope["method"], scope["path"])
-            await send_unexpected(send)
+            await send_error(send, 500, "internal_error", UNEXPECTED)
 
 
 def _given_id(scope: Scope) -> bytes | None:
