@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from trigpoint.errors import ConfigurationError, shorten
@@ -33,6 +33,7 @@ _URL_SCHEMES = {
     "policy_kb_url": ("http", "https"),
     "trigpoint_graph_url": ("http", "https"),
     "cherwell_portal_url": ("http", "https"),
+    "webhook_url": ("http", "https"),
 }
 
 
@@ -153,6 +154,14 @@ class Settings(BaseSettings):
         le=50,
         description="Tries after the first failed delivery: 1, 2, 4, 8, 16 s, then minutes up to a day.",
     )
+    webhook_url: str | None = Field(
+        None, description="Where the events of all reviews are sent, besides what a review itself asks for."
+    )
+    webhook_secret: SecretStr | None = Field(None, description="Secret that signs what is sent to `WEBHOOK_URL`.")
+    webhook_events: Words = Field(
+        (),
+        description="Events (comma-separated) that are sent to `WEBHOOK_URL`. Default: started, progress, completed, failed.",
+    )
     trigpoint_model: str | None = Field(
         None, description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-5-5`. Unset: rules only."
     )
@@ -167,7 +176,9 @@ class Settings(BaseSettings):
     graph_max_edges: int = Field(200, ge=1, le=5000, description="Most relationships in one graph answer.")
     graph_max_nodes: int = Field(100, ge=1, le=5000, description="Most entities in one graph answer.")
 
-    @field_validator("api_keys", "graph_write_keys", "mcp_allowed_hosts", "document_roots", mode="before")
+    @field_validator(
+        "api_keys", "graph_write_keys", "mcp_allowed_hosts", "document_roots", "webhook_events", mode="before"
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         if not isinstance(value, str):
@@ -186,6 +197,14 @@ class Settings(BaseSettings):
         if urlsplit(value).scheme not in schemes:
             raise ValueError("expected a URL with " + " or ".join(f"{s}://" for s in schemes))
         return value.rstrip("/")
+
+    @model_validator(mode="after")
+    def _check_webhook(self) -> Settings:
+        if self.webhook_url and not self.webhook_secret:
+            raise ValueError("WEBHOOK_URL needs WEBHOOK_SECRET: unsigned events could come from anybody")
+        if self.webhook_url and self.environment == "production" and urlsplit(self.webhook_url).scheme != "https":
+            raise ValueError("WEBHOOK_URL must be an https:// address in production")
+        return self
 
     @cached_property
     def data_dir(self) -> Path:
@@ -245,6 +264,8 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _explain(problem: Any) -> str:
+    if not problem["loc"]:
+        return str(problem["msg"].removeprefix("Value error, "))
     name = str(problem["loc"][0])
     value = "(hidden)" if "key" in name else shorten(problem["input"])
     return f"{name.upper()}={value}: {problem['msg'].removeprefix('Value error, ')}"

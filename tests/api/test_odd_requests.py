@@ -79,9 +79,9 @@ def test_a_422_speaks_of_json_and_not_of_python(api: httpx.Client, body: Any, fi
 
 def test_an_unknown_event_is_422(api: httpx.Client) -> None:
     """W4"""
-    webhook = {"url": "https://example.com", "secret": "hush-hush", "events": ["review.cancelled"]}
+    webhook = {"url": "https://example.com", "secret": "hush-hush", "events": ["review.paused"]}
     answer = api.post(REVIEWS, json={"application_ref": "25/01178/REM", "webhook": webhook})
-    assert "review.cancelled" in envelope(answer, 422)["details"]["errors"][0]["message"]
+    assert "review.paused" in envelope(answer, 422)["details"]["errors"][0]["message"]
     assert "hush-hush" not in answer.text
 
 

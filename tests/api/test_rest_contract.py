@@ -131,11 +131,11 @@ def test_submit_review(api: httpx.Client) -> None:
 
 
 def test_a_second_submission_conflicts(api: httpx.Client) -> None:
-    submit(api)
+    active = submit(api)
     assert error(api.post("/api/v1/reviews", json={"application_ref": REF}), 409) == {
         "code": "review_already_exists",
         "message": "A review for application 25/01178/REM is already queued or processing",
-        "details": {"application_ref": REF},
+        "details": {"application_ref": REF, "review_id": active},
     }
 
 

@@ -20,7 +20,7 @@ from watched_pipeline import Broken, WatchedPipeline, until, until_status
 from trigpoint.errors import DeliveryNotFound, DeliveryPending
 from trigpoint.jobs import webhooks
 from trigpoint.jobs.delivery import Sender, is_public, sign
-from trigpoint.jobs.events import EVENTS
+from trigpoint.jobs.events import DEFAULT_EVENTS, EVENTS
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.reviews import Reviews, Webhook
 from trigpoint.jobs.webhooks import Delivery, DeliveryRecord, Outbox
@@ -42,7 +42,7 @@ def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def submit(reviews: Reviews, receiver: Receiver, *events: str) -> str:
-    webhook = Webhook(receiver.url, SECRET, events or EVENTS)
+    webhook = Webhook(receiver.url, SECRET, events or DEFAULT_EVENTS)
     return (await reviews.create(REF, None, webhook, request_id="-")).review_id
 
 
@@ -55,6 +55,38 @@ def verify_signature(body: bytes, secret: str, signature: str) -> bool:
     """As the contract tells receivers to do it."""
     expected = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected, signature)
+
+
+async def test_one_webhook_for_the_whole_installation_gets_the_events_of_every_review(
+    reviews: Reviews, outbox: Outbox, working: Any
+) -> None:
+    async with receiving() as receiver:
+        wanted = {"webhook_url": receiver.url, "webhook_secret": SECRET, "webhook_events": "review.completed"}
+        async with working(**wanted):
+            ids = [(await reviews.create(ref, None, None, request_id="-")).review_id for ref in (REF, "25/01502/F")]
+            for review_id in ids:
+                await until_status(reviews, review_id, "completed")
+            await until(lambda: all_settled(outbox, "all"))
+    assert sorted(event.json["review_id"] for event in receiver.received) == sorted(ids)
+    assert {event.json["event"] for event in receiver.received} == {"review.completed"}
+    for event in receiver.received:
+        moment, signature = event.headers["x-webhook-signature-timestamped"].removeprefix("t=").split(",v1=")
+        assert verify_signature(f"{moment}.".encode() + event.body, SECRET, signature)
+
+
+async def test_a_cancelled_review_is_told_to_those_who_asked_for_it(
+    reviews: Reviews, outbox: Outbox, working: Any
+) -> None:
+    async with receiving() as receiver:
+        asked = await submit(reviews, receiver, *EVENTS)
+        await reviews.cancel(asked)
+        by_default = await submit(reviews, receiver)
+        await reviews.cancel(by_default)
+        async with working():
+            await until(lambda: all_settled(outbox, asked))
+    assert [(event.json["event"], event.json["review_id"]) for event in receiver.received] == [
+        ("review.cancelled", asked)
+    ]
 
 
 async def test_all_events_of_a_review_arrive_signed_and_in_order(

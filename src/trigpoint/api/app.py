@@ -15,6 +15,7 @@ from trigpoint.api.auth import AuthMiddleware
 from trigpoint.api.bodies import body_limit
 from trigpoint.api.documentation import add_documentation
 from trigpoint.api.errors import add_error_handlers
+from trigpoint.api.idempotency import Idempotency
 from trigpoint.api.ratelimit import RateLimiter
 from trigpoint.api.routes import routers
 from trigpoint.api.routes.graph import GraphAtApi
@@ -57,6 +58,7 @@ def create_app(settings: Settings) -> FastAPI:
     hosts = _known_hosts(settings)
     # The last one added is the outermost. A route's unexpected error is caught within the rate limit's headers.
     app.add_middleware(CatchUnexpected)
+    app.add_middleware(Idempotency)
     app.add_middleware(BodyLimit, limit_of=body_limit(settings))
     app.add_middleware(AuthMiddleware, keys=settings.key_ring)
     app.add_middleware(HostGuard, hosts=hosts, header="Origin")  # the pages and the graph have rules of their own

@@ -67,7 +67,7 @@ class Sender:
         host = parts.hostname or ""
         port = f":{parts.port}" if parts.port else ""
         user, at, _ = parts.netloc.rpartition("@")
-        body = delivery.body.encode()
+        body, moment = delivery.body.encode(), int(time.time())
         request = self._http.build_request(
             "POST",
             parts._replace(netloc=f"{user}{at}{_bracketed(address)}{port}", fragment="").geturl(),
@@ -78,7 +78,8 @@ class Sender:
                 "X-Webhook-Signature": sign(body, delivery.secret),
                 "X-Webhook-Event": delivery.event,
                 "X-Webhook-Delivery-Id": delivery.delivery_id,
-                "X-Webhook-Timestamp": str(int(time.time())),
+                "X-Webhook-Timestamp": str(moment),
+                "X-Webhook-Signature-Timestamped": f"t={moment},v1={sign(b'%d.' % moment + body, delivery.secret)}",
             },
             timeout=httpx.Timeout(self._timeout, connect=patience),
             extensions={"sni_hostname": host},

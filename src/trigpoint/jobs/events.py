@@ -1,4 +1,7 @@
-"""The four webhook events as the contract words them: a name, a body that is signed as it stands, a delivery id."""
+"""The events of a review: a name, a body that is signed byte for byte, a delivery id.
+
+The first four are the contract's, and what a webhook gets by default. `review.cancelled` is sent to those who ask for it.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ import orjson
 
 from trigpoint.review.models import Progress
 
-EVENTS = ("review.started", "review.progress", "review.completed", "review.failed")
+DEFAULT_EVENTS = ("review.started", "review.progress", "review.completed", "review.failed")
+EVENTS = (*DEFAULT_EVENTS, "review.cancelled")
 
 
 @dataclass(frozen=True)
 class Event:
-    """One event on its way into the outbox. The delivery id stays the same across retries (W2)."""
+    """One event on its way into the outbox. The delivery id stays the same across retries ."""
 
     name: str
     body: bytes
@@ -44,6 +48,10 @@ def completed(review_id: str, application_ref: str, at: str, overall_rating: str
 
 def failed(review_id: str, application_ref: str, at: str, error: dict[str, str]) -> Event:
     return _event("review.failed", review_id, application_ref, at, error=error)
+
+
+def cancelled(review_id: str, application_ref: str, at: str) -> Event:
+    return _event("review.cancelled", review_id, application_ref, at)
 
 
 def _event(name: str, review_id: str, application_ref: str, at: str, **more: Any) -> Event:

@@ -98,12 +98,21 @@ class Reviews:
         self._batch = batch or Batch(redis)
 
     async def create(
-        self, application_ref: str, options: ReviewOptions | None, webhook: Webhook | None, *, request_id: str
+        self,
+        application_ref: str,
+        options: ReviewOptions | None,
+        webhook: Webhook | None,
+        *,
+        request_id: str,
+        review_id: str | None = None,
     ) -> Review:
-        """Record and queue a review in one step. Raises ReviewAlreadyExists while another is active (R2)."""
+        """Record and queue a review in one step. Raises ReviewAlreadyExists while another is active (R2).
+
+        Calling again with the same `review_id` has no further effect, and returns that review as it is now.
+        """
         moment = now()
-        review = Review(new_review_id(), application_ref, "queued", micro_timestamp(moment))
-        created = await self._run(
+        review = Review(review_id or new_review_id(), application_ref, "queued", micro_timestamp(moment))
+        active = await self._run(
             "review_create",
             review.review_id,
             application_ref,
@@ -113,12 +122,13 @@ class Reviews:
             *((webhook.url, webhook.secret, f"|{'|'.join(webhook.events)}|") if webhook else ("", "", "")),
             request_id,
         )
-        if not created:
+        if active != review.review_id:
             raise ReviewAlreadyExists(
                 f"A review for application {application_ref} is already queued or processing",
                 application_ref=application_ref,
+                review_id=active,
             )
-        return review
+        return await self.get(review.review_id) if review_id else review
 
     async def get(self, review_id: str) -> Review:
         """Raises ReviewNotFound."""
@@ -154,8 +164,9 @@ class Reviews:
 
     async def cancel(self, review_id: str) -> None:
         """From here on the review is `cancelled` and nothing else (R4). Raises ReviewNotFound, CannotCancel."""
-        check_id(review_id)
-        answer = await self._run("review_cancel", review_id)
+        moment = micro_timestamp(now())
+        event = events.cancelled(review_id, await self.application_ref(review_id), moment)
+        answer = await self._run("review_cancel", review_id, moment, event.delivery_id, event.body)
         if answer is None:
             raise missing(review_id)
         if not answer[0]:

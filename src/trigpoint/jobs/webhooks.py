@@ -6,6 +6,7 @@ Sending itself is in delivery.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -71,6 +72,10 @@ class Outbox:
         self._redis = redis
         self._run = Scripts(redis)
         self._max_retries = max_retries
+
+    async def configure(self, url: str | None, secret: str, events: Sequence[str]) -> None:
+        """Set or remove (None) the webhook that gets the events of all reviews."""
+        await self._run("webhook_for_all", url or "", secret, f"|{'|'.join(events)}|")
 
     async def claim(self) -> Delivery | None:
         """The next delivery that is due."""

@@ -21,6 +21,7 @@ from redis.asyncio import Redis
 from trigpoint.config import Settings
 from trigpoint.jobs import revisions
 from trigpoint.jobs.delivery import Sender
+from trigpoint.jobs.events import DEFAULT_EVENTS
 from trigpoint.jobs.queue import Lease, LeaseLost, Queue, Verdict
 from trigpoint.jobs.review_job import ReviewJob
 from trigpoint.jobs.reviews import Reviews
@@ -68,6 +69,7 @@ class Worker:
         """Work until told to stop; then hand back what is not finished."""
         log.info("worker %s: %d jobs at once", self.name, self._settings.worker_concurrency)
         sender = Sender(public_only=self._settings.environment == "production")
+        await patiently(self._configure_webhook, what="configuring webhooks")
         loops = [
             asyncio.create_task(self._deliver(stop, sender)),
             asyncio.create_task(self._purge()),
@@ -81,6 +83,11 @@ class Worker:
             await asyncio.gather(*loops, return_exceptions=True)
             await sender.close()
         log.info("worker %s has stopped", self.name)
+
+    async def _configure_webhook(self) -> None:
+        settings = self._settings
+        secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else ""
+        await self._outbox.configure(settings.webhook_url, secret, settings.webhook_events or DEFAULT_EVENTS)
 
     async def _work(self, stop: asyncio.Event) -> None:
         running: set[asyncio.Task[None]] = set()

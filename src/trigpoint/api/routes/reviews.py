@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from trigpoint.api.bodies import StrictRoute
+from trigpoint.api.idempotency import reserved_id
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.reviews import (
     ReviewAccepted,
@@ -28,7 +29,7 @@ from trigpoint.api.schemas.values import ApplicationRef, Offset, PageLimit, one_
 from trigpoint.api.services import Services, Use
 from trigpoint.errors import InvalidInput, InvalidStatus, shorten
 from trigpoint.jobs.delivery import resolve
-from trigpoint.jobs.events import EVENTS
+from trigpoint.jobs.events import DEFAULT_EVENTS
 from trigpoint.jobs.reviews import STATUSES, Review, Webhook
 from trigpoint.logs import request_id
 
@@ -49,11 +50,15 @@ def _raw(text: str | None) -> orjson.Fragment | None:
 
 
 @router.post("", status_code=202, response_model=ReviewAccepted, responses=errors(400, 409, 413))
-async def submit_review(submission: ReviewSubmission, use: Use) -> Response:
+async def submit_review(request: Request, submission: ReviewSubmission, use: Use) -> Response:
     """Queue a review of a planning application. One at a time for each application."""
     webhook = await _checked(submission.webhook, use)
     review = await use.reviews.create(
-        submission.application_ref, submission.options, webhook, request_id=request_id.get()
+        submission.application_ref,
+        submission.options,
+        webhook,
+        request_id=request_id.get(),
+        review_id=reserved_id(request.scope),
     )
     this = f"/api/v1/reviews/{review.review_id}"
     accepted = {
@@ -144,7 +149,7 @@ async def _checked(config: WebhookConfig | None, use: Services) -> Webhook | Non
                     await resolve(parts.hostname or "", parts.port or 443, public_only=True)
         except InvalidInput as error:
             raise _refused(error.message) from None
-    return Webhook(config.url, config.secret, tuple(config.events or EVENTS))
+    return Webhook(config.url, config.secret, tuple(config.events or DEFAULT_EVENTS))
 
 
 def _refused(message: str) -> RequestValidationError:

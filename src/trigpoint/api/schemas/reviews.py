@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from trigpoint.api.schemas.values import ApplicationRef, one_of
 from trigpoint.errors import shorten
-from trigpoint.jobs.events import EVENTS
+from trigpoint.jobs.events import DEFAULT_EVENTS, EVENTS
 from trigpoint.review.models import ReviewOptions
 
 Status = Literal["queued", "processing", "completed", "failed", "cancelled"]
@@ -27,7 +27,7 @@ class WebhookConfig(BaseModel):
     url: str = Field(max_length=2048, description="Callback URL (`https://` required in production)")
     secret: str = Field(min_length=1, max_length=512, description="HMAC-SHA256 signing secret", repr=False)
     events: list[Annotated[str, one_of(EVENTS)]] | None = Field(
-        None, min_length=1, max_length=20, description=f"Default: all of {', '.join(EVENTS)}"
+        None, min_length=1, max_length=20, description=f"Default: {', '.join(DEFAULT_EVENTS)}"
     )
 
     @field_validator("url")

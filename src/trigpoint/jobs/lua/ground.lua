@@ -66,14 +66,30 @@ local function set_review_status(id, status)
   end
 end
 
--- Puts an event into the outbox, if the review has a webhook that asked for it.
-local function post(review_id, delivery_id, event, body, at)
-  local events = redis.call('HGET', 'review:' .. review_id .. ':webhook', 'events')
+-- Puts an event into an owner's outbox if its webhook asked for it. The owner is a review, or 'all' for the webhook
+-- that is configured for the whole installation; of the latter's log the newest 1,000 entries are kept.
+local function deliver(owner, review_id, delivery_id, event, body, at)
+  local events = redis.call('HGET', 'review:' .. owner .. ':webhook', 'events')
   if not events or not string.find(events, '|' .. event .. '|', 1, true) then return end
-  redis.call('HSET', 'webhook:' .. delivery_id, 'delivery_id', delivery_id, 'review_id', review_id,
+  redis.call('HSET', 'webhook:' .. delivery_id, 'delivery_id', delivery_id, 'review_id', owner,
     'event', event, 'body', body, 'status', 'pending', 'attempts', 0, 'created_at', at)
-  redis.call('RPUSH', 'review:' .. review_id .. ':deliveries', delivery_id)
-  redis.call('RPUSH', 'review:' .. review_id .. ':outbox', delivery_id)
-  redis.call('ZADD', 'webhooks:due', 'NX', now_ms(), review_id)
+  local deliveries = 'review:' .. owner .. ':deliveries'
+  redis.call('RPUSH', deliveries, delivery_id)
+  if owner == 'all' and redis.call('LLEN', deliveries) > 1000 then
+    local oldest = redis.call('LINDEX', deliveries, 0)
+    if redis.call('HGET', 'webhook:' .. oldest, 'status') ~= 'pending' then
+      redis.call('LPOP', deliveries)
+      redis.call('DEL', 'webhook:' .. oldest)
+    end
+  end
+  redis.call('RPUSH', 'review:' .. owner .. ':outbox', delivery_id)
+  redis.call('ZADD', 'webhooks:due', 'NX', now_ms(), owner)
   wake('webhooks:wake')
+end
+
+-- Records an event in the feed, and puts it into the outboxes of the webhooks that asked for it.
+local function post(review_id, delivery_id, event, body, at)
+  redis.call('XADD', 'events', 'MAXLEN', '~', 10000, '*', 'body', body)
+  deliver(review_id, review_id, delivery_id, event, body, at)
+  deliver('all', review_id, delivery_id .. '_all', event, body, at)
 end

@@ -1,10 +1,10 @@
--- id, ref, created_at, place, options, url, secret, events, request_id -> 1, or 0 where one is active
+-- id, ref, created_at, place, options, url, secret, events, request_id -> the id of the review that is active: this one, or another
 local id, ref, created_at, place, options, url, secret, events, request_id = unpack(ARGV)
 local holds = 'reviews:active:' .. ref
-local holder = redis.call('GET', holds)
-if holder == id then return 1 end  -- the reply to the first try was lost on its way
-if holder then return 0 end
 local key = 'review:' .. id
+if redis.call('EXISTS', key) == 1 then return id end  -- the reply to the first try was lost on its way
+local holder = redis.call('GET', holds)
+if holder then return holder end
 redis.call('HSET', key, 'review_id', id, 'application_ref', ref, 'status', 'queued', 'created_at', created_at,
   'place', place, 'options', options, 'request_id', request_id, 'phase_number', 0, 'percent', 0)
 if url ~= '' then redis.call('HSET', key .. ':webhook', 'url', url, 'secret', secret, 'events', events) end
@@ -13,4 +13,4 @@ redis.call('ZADD', 'reviews:ref:' .. ref, place, id)
 redis.call('ZADD', 'reviews:status:queued', place, id)
 redis.call('ZADD', 'reviews:ref:' .. ref .. ':queued', place, id)
 enqueue(id, 'review', '{}', holds, request_id)
-return 1
+return id

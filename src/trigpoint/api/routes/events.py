@@ -1,0 +1,90 @@
+"""The feed of events: page by page, by waiting for the next one, or as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Header, Query, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response, StreamingResponse
+
+from trigpoint.api.schemas.errors import errors
+from trigpoint.api.services import Use
+from trigpoint.errors import StoreError
+from trigpoint.jobs.feed import FROM_START, Feed, FeedEvent
+
+_LONGEST_WAIT = 30
+_STREAM_SECONDS = 3600.0
+_STREAM_BATCH = 100
+_BEAT_SECONDS = 10.0
+_NOTICE_STOP_SECONDS = 1.0
+
+router = APIRouter(prefix="/api/v1/events", tags=["Events"])
+
+
+class EventEntry(BaseModel):
+    """One event: its body as a webhook gets it, and where to continue after it."""
+
+    cursor: str
+    body: dict[str, Any]
+
+
+class EventPage(BaseModel):
+    events: list[EventEntry]
+    cursor: str = Field(description="Pass it as `after` to continue")
+    missed: bool = Field(description="Events after the given cursor are no longer kept; read the lists again")
+
+
+@router.get(
+    "",
+    response_model=EventPage,
+    responses={**errors(), 200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def list_events(
+    request: Request,
+    use: Use,
+    after: Annotated[
+        str | None, Query(max_length=40, description="A cursor, or `latest`. Default: the oldest event that is kept")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Most events in one answer")] = 100,
+    wait: Annotated[int, Query(ge=0, le=_LONGEST_WAIT, description="Seconds to wait if there is no event yet")] = 0,
+    last_event_id: Annotated[str | None, Header(description="As browsers send it when they reconnect")] = None,
+) -> Response:
+    """Everything that webhooks send, for all reviews, oldest first. With `Accept: text/event-stream`, a stream."""
+    feed = Feed(use.redis)
+    cursor = last_event_id or after or FROM_START
+    if cursor == "latest":
+        cursor = await feed.latest()
+    if "text/event-stream" in request.headers.get("accept", ""):
+        first = await feed.read(cursor, limit=_STREAM_BATCH)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        stream = _stream(request, feed, first.cursor, first.events)
+        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+    page = await feed.read(cursor, limit=limit, wait_seconds=wait)
+    body = {
+        "events": [{"cursor": event.cursor, "body": event.body} for event in page.events],
+        "cursor": page.cursor,
+        "missed": page.missed,
+    }
+    return Response(orjson.dumps(body), media_type="application/json")
+
+
+async def _stream(request: Request, feed: Feed, cursor: str, events: tuple[FeedEvent, ...]) -> AsyncIterator[bytes]:
+    """Events as they come, and a comment now and then, so that both ends notice when the other has gone."""
+    clock = asyncio.get_running_loop().time
+    until, beat = clock() + _STREAM_SECONDS, clock()
+    while clock() < until and not request.app.state.pages.stopping:
+        for event in events:
+            name = event.body["event"]
+            yield f"id: {event.cursor}\nevent: {name}\n".encode() + b"data: " + orjson.dumps(event.body) + b"\n\n"
+        if clock() >= beat:
+            beat = clock() + _BEAT_SECONDS
+            yield b": still here\n\n"
+        try:
+            page = await feed.read(cursor, limit=_STREAM_BATCH, wait_seconds=_NOTICE_STOP_SECONDS)
+        except StoreError:
+            return  # the client connects again by itself, with the last id it saw
+        cursor, events = page.cursor, page.events

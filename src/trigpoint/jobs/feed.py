@@ -1,0 +1,81 @@
+"""The feed of events: everything that webhooks send, in order, for clients that would rather ask than be called."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from redis.asyncio import Redis
+
+from trigpoint.errors import InvalidInput, shorten
+from trigpoint.jobs.scripts import AWAY, unavailable
+
+STREAM = "events"
+FROM_START = "0-0"
+_CURSOR = re.compile(r"[0-9]{1,15}-[0-9]{1,15}", re.ASCII)
+_BLOCK_MS = 1000
+
+
+@dataclass(frozen=True)
+class FeedEvent:
+    """One event. `cursor` is where to continue after it."""
+
+    cursor: str
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FeedPage:
+    """Events after a cursor. `missed`: some of them are no longer kept, so the reader has to look at the lists again."""
+
+    events: tuple[FeedEvent, ...]
+    cursor: str
+    missed: bool
+
+
+class Feed:
+    """The newest 10,000 events or so of all reviews on one Redis."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def latest(self) -> str:
+        """Return the cursor of now: only what happens from here on comes after it. Raises StoreUnavailable."""
+        try:
+            newest = await self._redis.xrevrange(STREAM, count=1)
+        except AWAY as error:
+            raise unavailable(error) from error
+        return str(newest[0][0]) if newest else FROM_START
+
+    async def read(self, after: str, *, limit: int, wait_seconds: float = 0) -> FeedPage:
+        """Return what came after a cursor; if nothing has, wait so long for it. Raises InvalidInput, StoreUnavailable."""
+        if not _CURSOR.fullmatch(after):
+            raise InvalidInput(f"Invalid cursor '{shorten(after)}'. Use one from an earlier answer, or leave it out")
+        loop = asyncio.get_running_loop()
+        until = loop.time() + wait_seconds
+        try:
+            events = await self._after(after, limit, block=False)
+            while not events and loop.time() < until:
+                events = await self._after(after, limit, block=True)
+            missed = await self._missed(after)
+        except AWAY as error:
+            raise unavailable(error) from error
+        return FeedPage(events, events[-1].cursor if events else after, missed)
+
+    async def _after(self, cursor: str, limit: int, *, block: bool) -> tuple[FeedEvent, ...]:
+        found = await self._redis.xread({STREAM: cursor}, count=limit, block=_BLOCK_MS if block else None)
+        entries = found[0][1] if found else []
+        return tuple(FeedEvent(str(ident), orjson.loads(fields["body"])) for ident, fields in entries)
+
+    async def _missed(self, after: str) -> bool:
+        """Whether events after this cursor may have been dropped: it is older than all that are kept."""
+        oldest = await self._redis.xrange(STREAM, count=1) if after != FROM_START else []
+        return bool(oldest) and _order(str(oldest[0][0])) > _order(after)
+
+
+def _order(cursor: str) -> tuple[int, int]:
+    moment, _, number = cursor.partition("-")
+    return int(moment), int(number)

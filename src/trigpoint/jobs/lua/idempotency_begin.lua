@@ -1,0 +1,13 @@
+-- name, fingerprint, reserved id, lease ms, kept ms
+-- -> {mine, reserved id} | {done, status, type, body} | {running} | {other}
+-- A request that broke off gives its reserved id to the next one with the same key.
+local key, fingerprint, reserved, lease, kept = 'idempotency:' .. ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local known, state, id, busy_until, status, kind, body =
+  unpack(redis.call('HMGET', key, 'fingerprint', 'state', 'reserved', 'busy_until', 'status', 'type', 'body'))
+if known and known ~= fingerprint then return {'other'} end
+if state == 'done' then return {'done', status, kind, body} end
+if state == 'running' and tonumber(busy_until) > now_ms() then return {'running'} end
+redis.call('HSET', key, 'fingerprint', fingerprint, 'state', 'running', 'reserved', id or reserved,
+  'busy_until', now_ms() + lease)
+redis.call('PEXPIRE', key, kept)
+return {'mine', id or reserved}

@@ -1,0 +1,129 @@
+"""Sending a request twice creates one thing: `Idempotency-Key` on every POST."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from serving_api import KEY, OTHER_KEY, running_api
+from trigpoint.config import Settings
+from trigpoint.jobs.reviews import Reviews
+from trigpoint.storage.redis import redis_client
+
+PATH = "/api/v1/reviews"
+BODY = {"application_ref": "25/01178/REM"}
+
+
+def send(api: httpx.Client, key: str, body: Any = BODY, path: str = PATH, **headers: str) -> httpx.Response:
+    return api.post(path, json=body, headers={"Idempotency-Key": key, **headers})
+
+
+def reviews_in_all(api: httpx.Client) -> int:
+    return int(api.get(PATH).json()["total"])
+
+
+def test_the_second_request_gets_the_first_answer_byte_for_byte(api: httpx.Client) -> None:
+    first, second = send(api, "one"), send(api, "one")
+    assert (first.status_code, second.status_code) == (202, 202)
+    assert first.content == second.content
+    assert "idempotent-replayed" not in first.headers
+    assert second.headers["idempotent-replayed"] == "true"
+    assert api.get(PATH).json()["total"] == 1
+
+
+async def test_of_many_at_once_one_creates_and_the_others_wait_or_get_its_answer(api: httpx.Client) -> None:
+    async with httpx.AsyncClient(base_url=api.base_url, trust_env=False, timeout=30) as client:
+        answers = await asyncio.gather(
+            *(client.post(PATH, json=BODY, headers={"Idempotency-Key": "same"}) for _ in range(20))
+        )
+    created = {answer.json()["review_id"] for answer in answers if answer.status_code == 202}
+    others = {answer.json()["error"]["code"] for answer in answers if answer.status_code != 202}
+    assert len(created) == 1
+    assert others <= {"idempotency_in_progress"}
+    assert reviews_in_all(api) == 1
+
+
+def test_an_error_of_the_caller_is_repeated_too(api: httpx.Client) -> None:
+    wrong = {"application_ref": "nonsense"}
+    first, second = send(api, "wrong", wrong), send(api, "wrong", wrong)
+    assert first.status_code == second.status_code == 422
+    assert first.content == second.content
+
+
+def test_a_key_for_another_request_is_refused(api: httpx.Client) -> None:
+    send(api, "one")
+    answer = send(api, "one", {"application_ref": "25/01502/F"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    assert api.get(PATH).json()["total"] == 1
+
+
+def test_the_same_key_of_another_caller_or_path_is_another_key(generous_api: httpx.Client) -> None:
+    policy = {"source": "NEW", "title": "New", "category": "national_policy"}
+    assert send(generous_api, "one").status_code == 202
+    assert send(generous_api, "one", policy, "/api/v1/policies").status_code == 201
+    assert send(generous_api, "one", policy, "/api/v1/policies").headers["idempotent-replayed"] == "true"
+
+
+def test_keys_of_callers_do_not_meet(api_settings: Callable[..., Settings]) -> None:
+    with running_api(api_settings(api_keys=(KEY, OTHER_KEY)), key=KEY) as api:
+        assert send(api, "one").status_code == 202
+        other = send(api, "one", Authorization=f"Bearer {OTHER_KEY}")
+        assert other.status_code == 409  # not a replay: for this caller the request is new, and a review is active
+        assert other.json()["error"]["code"] == "review_already_exists"
+
+
+@pytest.mark.parametrize("key", ["", "a b", "x" * 256, "é"])
+def test_a_key_that_cannot_be_used_is_refused(api: httpx.Client, key: str) -> None:
+    answer = api.post(PATH, json=BODY, headers={"Idempotency-Key": key.encode()})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["details"]["errors"][0]["field"] == "header.Idempotency-Key"
+
+
+async def test_a_crash_between_creating_and_answering_creates_nothing_twice(
+    api: httpx.Client, clean_redis_url: str
+) -> None:
+    """The state that a process leaves behind that died after making the review: its key is busy, with a reserved id."""
+    first = send(api, "one").json()
+    async with redis_client(clean_redis_url) as redis:
+        (place,) = await redis.keys("idempotency:*")
+        await redis.hset(place, mapping={"state": "running", "busy_until": 0})  # type: ignore[misc]
+        await redis.hdel(place, "status", "type", "body")  # type: ignore[misc]
+    again = send(api, "one")
+    assert again.status_code == 202
+    assert again.json() == first
+    assert reviews_in_all(api) == 1
+
+
+async def test_while_the_first_is_being_answered_the_second_is_told_to_wait(
+    api: httpx.Client, clean_redis_url: str
+) -> None:
+    send(api, "one")
+    async with redis_client(clean_redis_url) as redis:
+        (place,) = await redis.keys("idempotency:*")
+        await redis.hset(place, mapping={"state": "running", "busy_until": 10**15})  # type: ignore[misc]
+    answer = send(api, "one")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "idempotency_in_progress")
+    assert answer.headers["retry-after"]
+
+
+def test_a_conflict_names_the_review_that_is_active(api: httpx.Client) -> None:
+    first = api.post(PATH, json=BODY).json()["review_id"]
+    error = api.post(PATH, json=BODY).json()["error"]
+    assert error["details"] == {"application_ref": "25/01178/REM", "review_id": first}
+
+
+async def test_creating_the_same_review_again_returns_it_as_it_is_now(clean_redis_url: str) -> None:
+    async with redis_client(clean_redis_url) as redis:
+        reviews = Reviews(redis)
+        ident = "rev_" + "0" * 26
+        await reviews.create("25/01178/REM", None, None, request_id="-", review_id=ident)
+        await reviews.cancel(ident)
+        again = await reviews.create("25/01178/REM", None, None, request_id="-", review_id=ident)
+        assert (again.review_id, again.status) == (ident, "cancelled")
+        statuses = Counter(row.status for row in (await reviews.list(limit=10, offset=0))[0])
+    assert statuses == {"cancelled": 1}
