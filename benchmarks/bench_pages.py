@@ -26,7 +26,7 @@ from benchmarks.report import Report, percentile_ms
 from trigpoint.config import load_settings
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.reviews import Reviews
-from trigpoint.review.models import ReviewResult
+from trigpoint.review.result import ReviewResult
 from trigpoint.storage.redis import redis_client, redis_server
 
 VISITS = int(os.environ.get("BENCH_PAGES_VISITS", "7"))

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import copy
-import json
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from benchmarks.report import Report
 from benchmarks.score_review import Score, review_sample, sample_world, score
-from trigpoint.cli.review import Format, render
 from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.facts import sample_facts
-from trigpoint.review.models import ReviewResult
+from trigpoint.review.render import render_pdf
+from trigpoint.review.result import ReviewResult
 
 LARGEST = "25/01178/REM"
 
@@ -32,8 +29,8 @@ async def _run(report: Report, folder: Path) -> None:
         first = await review_sample(tools, settings, LARGEST)
         pdf, pdf_seconds = await _timed_pdf(first)
         report.row("sample review, cold start to PDF", time.perf_counter() - started, "s", bar="<= 60")
-        report.row("  of which the review", sum(first.metadata["phase_seconds"].values()), "s")
-        for phase, seconds in first.metadata["phase_seconds"].items():
+        report.row("  of which the review", sum(first.metadata.phase_seconds.values()), "s")
+        for phase, seconds in first.metadata.phase_seconds.items():
             report.row(f"  phase {phase}", seconds, "s")
         report.row("  PDF", pdf_seconds, "s", note=f"{len(pdf) // 1024} KB")
         again_started = time.perf_counter()
@@ -56,7 +53,7 @@ def _score(report: Report, results: dict[str, ReviewResult]) -> None:
         "%",
         bar=">= 100",
     )
-    counts = [result.metadata["citations"] for result in results.values()]
+    counts = [result.metadata.citations for result in results.values()]
     verified = sum(count["verified"] for count in counts) / max(1, sum(count["checked"] for count in counts))
     report.row("citations that resolve", 100 * verified, "%", bar=">= 100")
     for problem in (problem for one in scores for problem in one.problems):
@@ -70,11 +67,9 @@ def _share(scores: list[Score], part: str, whole: str) -> float:
 
 async def _timed_pdf(result: ReviewResult) -> tuple[bytes, float]:
     started = time.perf_counter()
-    pdf = await asyncio.to_thread(render, result, Format.PDF)
+    pdf = await asyncio.to_thread(render_pdf, result)
     return pdf, time.perf_counter() - started
 
 
 def _bytes(result: ReviewResult) -> str:
-    metadata: dict[str, Any] = copy.deepcopy(result.metadata)
-    del metadata["processing_time_seconds"], metadata["phase_seconds"]
-    return json.dumps([result.application, result.review, metadata])
+    return result.model_dump_json(exclude={"metadata": {"processing_time_seconds", "phase_seconds"}})

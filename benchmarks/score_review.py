@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from trigpoint.cli.local_servers import local_servers
-from trigpoint.cli.review import Format, render
 from trigpoint.config import Settings, load_settings
 from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.facts import Fact, SampleFacts, sample_facts
@@ -24,8 +23,10 @@ from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
 from trigpoint.ids import new_review_id
 from trigpoint.jobs.tools import McpTools
-from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, ReviewResult
+from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest
 from trigpoint.review.pipeline import run_review
+from trigpoint.review.render import render_pdf
+from trigpoint.review.result import ReviewResult
 from trigpoint.review.sentences import fold
 
 
@@ -46,7 +47,7 @@ class Score:
 def score(result: ReviewResult, facts: SampleFacts) -> Score:
     """Compare a review with what is known of its application."""
     scored = Score(facts.reference)
-    aspects = {aspect["id"]: aspect for aspect in result.review["aspects"]}
+    aspects = {aspect.id: aspect for aspect in result.review.aspects}
     for fact in facts.facts:
         cited = _cited(aspects[fact.aspect], fact)
         if fact.needs or fact.superseded:
@@ -58,13 +59,13 @@ def score(result: ReviewResult, facts: SampleFacts) -> Score:
         if not cited:
             scored.problems.append(f"not found: {fact.aspect}: {fact.id} ({fact.document}, page {fact.page})")
         if fact.bearing == "contradiction":
-            reported = any(finding["outcome"] == "contradicted" for finding in cited)
+            reported = any(finding.outcome == "contradicted" for finding in cited)
             scored.contradictions_expected += 1
             scored.contradictions_found += reported
             if not reported:
                 scored.problems.append(f"contradiction not reported: {fact.id}")
     wanted = {**facts.aspects, "overall": facts.overall}
-    given = {**{i: a["rating"] for i, a in aspects.items()}, "overall": result.review["overall_rating"]}
+    given = {**{i: a.rating for i, a in aspects.items()}, "overall": result.review.overall_rating}
     for name, rating in wanted.items():
         scored.ratings_expected += 1
         scored.ratings_met += given[name] == rating
@@ -74,12 +75,12 @@ def score(result: ReviewResult, facts: SampleFacts) -> Score:
 
 
 def _cited(aspect: dict[str, Any], fact: Fact) -> list[dict[str, Any]]:
-    return [f for f in aspect["findings"] if any(_quotes(evidence, fact) for evidence in f["evidence"])]
+    return [f for f in aspect.findings if any(_quotes(evidence, fact) for evidence in f.evidence)]
 
 
 def _quotes(evidence: dict[str, Any], fact: Fact) -> bool:
-    quote, known = fold(evidence["quote"]), fold(fact.quote)
-    same_place = evidence["document"] == fact.document and evidence["pages"] == [fact.page]
+    quote, known = fold(evidence.quote), fold(fact.quote)
+    same_place = evidence.document == fact.document and evidence.pages == (fact.page,)
     return same_place and (known in quote or quote in known)
 
 
@@ -122,7 +123,7 @@ async def _main() -> None:
         async with sample_world(Path(folder)) as (tools, settings):
             for reference in sample_applications():
                 result = await review_sample(tools, settings, reference)
-                pdf = await asyncio.to_thread(render, result, Format.PDF)
+                pdf = await asyncio.to_thread(render_pdf, result)
                 one = score(result, sample_facts(reference))
                 scores.append(one)
                 taken = time.perf_counter() - started

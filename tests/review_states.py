@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 
 from trigpoint.jobs.queue import Lease, Queue
 from trigpoint.jobs.reviews import Reviews
-from trigpoint.review.models import Progress, ReviewResult
+from trigpoint.review.models import Progress
+from trigpoint.review.result import ReviewResult
 from trigpoint.storage.redis import redis_client
 
 

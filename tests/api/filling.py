@@ -8,8 +8,9 @@ from typing import Any
 
 from review_states import advance, complete, fail
 from trigpoint.config import Settings
-from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, ReviewResult, Server
+from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, Server
 from trigpoint.review.pipeline import run_review
+from trigpoint.review.result import ReviewResult
 
 REF = "25/01178/REM"
 

@@ -216,9 +216,8 @@ def test_get_review_completed(api: httpx.Client, clean_redis_url: str) -> None:
     ]
     assert (shown["status"], shown["progress"], shown["error"]) == ("completed", None, None)
     assert MOMENT.fullmatch(shown["completed_at"])
-    assert shown["application"] == result.application
-    assert shown["review"] == result.review
-    assert shown["metadata"] == result.metadata
+    given = result.model_dump(mode="json")
+    assert [shown[part] for part in given] == list(given.values())
     assert set(shown["application"]) >= {
         *("reference", "address", "proposal", "applicant", "status", "consultation_end"),
         *("documents_fetched", "documents_ingested"),
@@ -279,7 +278,7 @@ def test_status_of_a_completed_review(api: httpx.Client, clean_redis_url: str) -
 
 def test_list_reviews(api: httpx.Client, clean_redis_url: str) -> None:
     first = submit(api)
-    rating = completed(clean_redis_url).review["overall_rating"]
+    rating = completed(clean_redis_url).review.overall_rating
     second = submit(api, "24/03456/F")
     page = api.get("/api/v1/reviews").json()
     assert page == {
@@ -291,6 +290,7 @@ def test_list_reviews(api: httpx.Client, clean_redis_url: str) -> None:
                 "overall_rating": None,
                 "created_at": page["reviews"][0]["created_at"],
                 "completed_at": None,
+                "assessed": None,
             },
             {
                 "review_id": first,
@@ -299,6 +299,7 @@ def test_list_reviews(api: httpx.Client, clean_redis_url: str) -> None:
                 "overall_rating": rating,
                 "created_at": page["reviews"][1]["created_at"],
                 "completed_at": page["reviews"][1]["completed_at"],
+                "assessed": "no",
             },
         ],
         "total": 2,
@@ -375,13 +376,9 @@ def test_download_formats(api: httpx.Client, clean_redis_url: str) -> None:
         if form == "pdf":
             assert answer.content.startswith(b"%PDF-")
         if form == "json":
-            assert answer.json() == {
-                "application": result.application,
-                "review": result.review,
-                "metadata": result.metadata,
-            }
+            assert answer.json() == result.model_dump(mode="json")
         if form == "markdown":
-            rating = result.review["overall_rating"].upper()
+            rating = result.review.shown_rating.upper()
             assert answer.text.startswith(f"# Cycle Advocacy Review: 25/01178/REM\n\n## Overall Rating: {rating}\n")
     by_default = api.get(f"/api/v1/reviews/{review_id}/download")
     assert by_default.headers["content-type"] == "text/markdown"

@@ -48,8 +48,8 @@ async def test_a_review_completes_and_each_document_is_ingested_once(
         review_id = await submit(reviews)
         assert await until_status(reviews, review_id, "completed", "failed", seconds=30) == "completed"
     result = (await reviews.get(review_id)).result()
-    assert result.application["documents_fetched"] == len(DOCUMENTS)
-    assert result.metadata["policy_effective_date"] == "2025-02-07"
+    assert result.application.documents_fetched == len(DOCUMENTS)
+    assert result.metadata.policy_effective_date == "2025-02-07"
     assert fakes.times("download_all_documents") == 1
     assert fakes.times("ingest_document") == len(DOCUMENTS)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from trigpoint.errors import ReviewFailed
 from trigpoint.jobs.reviews import Reviews
-from trigpoint.review.models import PHASES, Progress, ReviewResult
+from trigpoint.review.models import PHASES, Progress
+from trigpoint.review.result import ReviewResult
 
 RESULT = ReviewResult(
     application={"reference": "25/01178/REM"},

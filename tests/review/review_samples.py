@@ -14,7 +14,8 @@ from trigpoint.ids import ref_as_name
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import assemble_review, revisions_used
 from trigpoint.review.evidence import Evidence, Passage, PolicyPassage, same_section
-from trigpoint.review.models import ReviewOptions, ReviewResult
+from trigpoint.review.models import ReviewOptions
+from trigpoint.review.result import ReviewResult
 from trigpoint.review.rules import judge_by_rules
 from trigpoint.review.verify import verify
 from trigpoint.text.chunk import TextChunker
@@ -135,8 +136,10 @@ def result_of(evidence: Evidence, options: ReviewOptions | None = None) -> Revie
     }
     metadata = {
         "model": "rules",
-        "citations": count.as_dict(),
+        "citations": count.counts(),
         "policy_effective_date": evidence.effective_date,
         "policy_revisions_used": revisions_used(judgement),
     }
-    return ReviewResult(application, assemble_review(judgement, chosen), metadata)
+    return ReviewResult.model_validate(
+        {"application": application, "review": assemble_review(judgement, chosen), "metadata": metadata}
+    )

@@ -19,10 +19,10 @@ from trigpoint.config import Settings, load_settings
 from trigpoint.errors import AnalysisFailed
 from trigpoint.review.aspects import aspect
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Judgement
 from trigpoint.review.llm import judge_by_model
-from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, ReviewResult
+from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest
 from trigpoint.review.pipeline import run_review
+from trigpoint.review.result import CitationCounts, Judgement, ReviewResult
 from trigpoint.review.rules import judge_by_rules
 from trigpoint.review.verify import verify
 
@@ -67,9 +67,9 @@ def use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
     return serve
 
 
-async def _judged(evidence: Evidence, settings: Settings) -> tuple[Judgement, dict[str, int]]:
+async def _judged(evidence: Evidence, settings: Settings) -> tuple[Judgement, CitationCounts]:
     judgement, count = verify(await judge_by_model(evidence, ROUTES, settings=settings), evidence)
-    return judgement, count.as_dict()
+    return judgement, count.counts()
 
 
 def _policy_id(server_request: dict[str, Any], section: str) -> str:
@@ -97,9 +97,9 @@ async def test_a_good_answer_becomes_findings_with_verified_citations(use: Calla
     assert server.requests[0].get("thinking", {}).get("type") in (None, "disabled", "between_tools")
     first = judged.aspects[0].findings[0]
     assert (judged.analyser, judged.model, judged.tokens) == ("llm", name, 1000)
-    assert (first.outcome, first.citations[0].document, first.citations[0].pages) == ("partly", "Document 1.pdf", (1,))
-    assert [policy.ref for policy in first.policies] == ["LTN 1/20:Table 6-3"]
-    assert count == {"checked": 2, "verified": 2, "dropped": 0}
+    assert (first.outcome, first.evidence[0].document, first.evidence[0].pages) == ("partly", "Document 1.pdf", (1,))
+    assert [policy.ref for policy in first.policy] == ["LTN 1/20:Table 6-3"]
+    assert count == CitationCounts(checked=2, verified=2, dropped=0)
     assert first.recommendation == "Widen the path to 3.0 m"
 
 
@@ -196,7 +196,7 @@ async def test_what_a_model_makes_up_is_dropped(changes: dict[str, Any], use: Ca
         judged, count = await _judged(evidence_of_text(TEXT), settings)
     assert judged.aspects[0].findings[0].outcome == "not_found"
     assert judged.aspects[0].rating == "amber"
-    assert count["dropped"] >= 1
+    assert count.dropped >= 1
 
 
 async def test_a_document_that_gives_orders_stays_data(use: Callable[..., Any]) -> None:
@@ -269,18 +269,18 @@ async def _whole_review(settings: Settings) -> ReviewResult:
 async def test_a_whole_review_by_model_says_which_model_and_how_many_tokens(use: Callable[..., Any]) -> None:
     with use(judgement(**answer())) as (_, settings):
         result = await _whole_review(settings)
-    assert result.metadata["model"] == MODEL
-    assert result.metadata["analyser"] == "llm"
-    assert result.metadata["total_tokens_used"] == 1000
-    assert result.metadata["fallback_from"] is None
-    assert result.review["aspects"][0]["key_issue"] == "The shared path is too narrow"
-    assert result.review["recommendations"] == ["Widen the path to 3.0 m"]
-    assert "“The shared path is 2.5m wide.” (TA.pdf, page 4)" in result.review["full_markdown"]
+    assert result.metadata.model == MODEL
+    assert result.metadata.analyser == "llm"
+    assert result.metadata.total_tokens_used == 1000
+    assert result.metadata.fallback_from is None
+    assert result.review.aspects[0].key_issue == "The shared path is too narrow"
+    assert result.review.recommendations == ("Widen the path to 3.0 m",)
+    assert "“The shared path is 2.5m wide.” (TA.pdf, page 4)" in result.review.full_markdown
 
 
 async def test_a_review_that_fell_back_says_so_in_its_metadata(use: Callable[..., Any]) -> None:
     with use(lambda _: failure(401, "authentication_error"), review_fallback=True) as (_, settings):
         result = await _whole_review(settings)
-    assert result.metadata["model"] == "rules"
-    assert result.metadata["fallback_from"] == MODEL
-    assert "judged by rules instead" in result.metadata["notes"][0]
+    assert result.metadata.model == "rules"
+    assert result.metadata.fallback_from == MODEL
+    assert "judged by rules instead" in result.metadata.notes[0]

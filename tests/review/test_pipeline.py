@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -12,8 +11,9 @@ from scripted_servers import REF, Kept, Servers
 from trigpoint.config import Settings
 from trigpoint.dates import today
 from trigpoint.errors import ReviewFailed, ServerUnreachable, ToolFailed
-from trigpoint.review.models import FOCUS_AREAS, PHASES, Progress, ReviewOptions, ReviewRequest, ReviewResult
+from trigpoint.review.models import FOCUS_AREAS, PHASES, Progress, ReviewOptions, ReviewRequest
 from trigpoint.review.pipeline import run_review
+from trigpoint.review.result import ReviewResult
 
 
 async def _run(
@@ -31,14 +31,14 @@ async def _run(
 
 async def test_a_review_has_the_contracts_parts(settings: Settings) -> None:
     result, _ = await _run(Servers(), settings)
-    assert result.application["reference"] == REF
-    assert (result.application["documents_fetched"], result.application["documents_ingested"]) == (2, 2)
-    assert result.review["full_markdown"].startswith(f"# Cycle Advocacy Review: {REF}\n")
-    assert result.metadata["model"] == "rules"
-    assert result.metadata["total_tokens_used"] == 0
-    assert list(result.metadata["phase_seconds"]) == [phase.name for phase in PHASES]
-    assert result.metadata["citations"]["dropped"] == 0
-    assert json.loads(json.dumps(result.review)) == result.review
+    assert result.application.reference == REF
+    assert (result.application.documents_fetched, result.application.documents_ingested) == (2, 2)
+    assert result.review.full_markdown.startswith(f"# Cycle Advocacy Review: {REF}\n")
+    assert result.metadata.model == "rules"
+    assert result.metadata.total_tokens_used == 0
+    assert list(result.metadata.phase_seconds) == [phase.name for phase in PHASES]
+    assert result.metadata.citations.dropped == 0
+    assert ReviewResult.model_validate_json(result.model_dump_json()) == result
 
 
 async def test_progress_is_monotonic_by_the_weights_and_never_100(settings: Settings) -> None:
@@ -69,9 +69,9 @@ async def test_progress_is_monotonic_by_the_weights_and_never_100(settings: Sett
 async def test_policy_is_that_of_the_validation_date(details: dict[str, Any], day: str, settings: Settings) -> None:
     servers = Servers(details=details)
     result, _ = await _run(servers, settings)
-    assert result.metadata["policy_effective_date"] == day
+    assert result.metadata.policy_effective_date == day
     assert {args["effective_date"] for tool, args in servers.calls if tool == "search_policy"} == {day}
-    used = {one["revision_id"] for one in result.metadata["policy_revisions_used"]}
+    used = {one.revision_id for one in result.metadata.policy_revisions_used}
     assert ("rev_NPPF_2023_09" in used) is (day < "2024-12-12")
 
 
@@ -115,16 +115,16 @@ async def test_drawings_and_broken_files_are_counted_and_the_review_goes_on(sett
         {"status": "already_ingested", "document_id": "d"},
     ]
     result, _ = await _run(Servers(files=4, ingest_document=answers), settings)
-    counted = result.metadata["documents"]
-    assert (counted["ingested"], counted["skipped"], counted["failed"]) == (1, 2, 1)
-    assert result.application["documents_ingested"] == 1
+    counted = result.metadata.documents
+    assert (counted.ingested, counted.skipped, counted.failed) == (1, 2, 1)
+    assert result.application.documents_ingested == 1
 
 
 async def test_an_application_without_documents_is_reviewed_as_not_enough_evidence(settings: Settings) -> None:
     result, _ = await _run(Servers(files=0, search_application_docs={"results": []}), settings)
-    assert result.review["overall_rating"] == "amber"
-    assert all(aspect["key_issue"].startswith("Not enough evidence") for aspect in result.review["aspects"])
-    assert result.metadata["documents_analysed"] == 0
+    assert result.review.overall_rating == "amber"
+    assert all(aspect.key_issue.startswith("Not enough evidence") for aspect in result.review.aspects)
+    assert result.metadata.documents_analysed == 0
 
 
 async def test_a_second_try_fetches_and_ingests_nothing_again(settings: Settings) -> None:
@@ -138,7 +138,7 @@ async def test_a_second_try_fetches_and_ingests_nothing_again(settings: Settings
     assert servers.count("download_all_documents") == 0
     assert servers.count("ingest_document") == 0
     assert servers.count("search_application_docs") > 0
-    assert list(result.metadata["phase_seconds"]) == [phase.name for phase in PHASES]
+    assert list(result.metadata.phase_seconds) == [phase.name for phase in PHASES]
     assert [one.percent_complete for one in seen] == sorted(one.percent_complete for one in seen)
 
 
@@ -154,17 +154,15 @@ async def test_a_review_that_was_done_is_given_again_as_it_was(settings: Setting
 async def test_the_same_review_twice_is_the_same_but_for_times(settings: Settings) -> None:
     (one, _), (other, _) = [await _run(Servers(), settings) for _ in range(2)]
     assert one.review == other.review
-    times = ("processing_time_seconds", "phase_seconds")
-    assert {k: v for k, v in one.metadata.items() if k not in times} == {
-        k: v for k, v in other.metadata.items() if k not in times
-    }
+    times = {"processing_time_seconds", "phase_seconds"}
+    assert one.metadata.model_dump(exclude=times) == other.metadata.model_dump(exclude=times)
 
 
 async def test_only_the_focus_areas_are_reviewed(settings: Settings) -> None:
     result, _ = await _run(Servers(), settings, options=ReviewOptions(focus_areas=("cycle_parking", "junctions")))
-    assert [aspect["name"] for aspect in result.review["aspects"]] == ["Cycle Parking", "Junctions"]
+    assert [aspect.name for aspect in result.review.aspects] == ["Cycle Parking", "Junctions"]
     everything, _ = await _run(Servers(), settings)
-    assert [aspect["id"] for aspect in everything.review["aspects"]] == list(FOCUS_AREAS)
+    assert [aspect.id for aspect in everything.review.aspects] == list(FOCUS_AREAS)
 
 
 async def test_a_cancelled_review_stops_at_the_next_await(settings: Settings) -> None:
@@ -191,6 +189,6 @@ async def test_a_section_that_is_not_stored_is_left_out_and_counted(settings: Se
             raise ToolFailed("section_not_found", "no such section")
 
     result, _ = await _run(Gaps(), settings, options=ReviewOptions(focus_areas=("cycle_parking",)))
-    assert result.metadata["citations"]["dropped"] == 1
-    assert not [ref for ref in result.review["aspects"][0]["policy_refs"] if "Table 11-1" in ref]
-    assert any("Table 11-1" in note for note in result.metadata["notes"])
+    assert result.metadata.citations.dropped == 1
+    assert not [ref for ref in result.review.aspects[0].policy_refs if "Table 11-1" in ref]
+    assert any("Table 11-1" in note for note in result.metadata.notes)

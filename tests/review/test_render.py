@@ -11,8 +11,9 @@ from review_samples import evidence_of_text, result_of
 
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.models import ReviewOptions, ReviewResult
+from trigpoint.review.models import ReviewOptions
 from trigpoint.review.render import escape, letter_data, render_json, render_letter, render_markdown, render_pdf
+from trigpoint.review.result import ReviewResult
 from trigpoint.review.verify import citation_problem, policy_problem
 
 HOSTILE = (
@@ -29,8 +30,7 @@ def result(sample_evidence: Callable[[str], Evidence]) -> ReviewResult:
 @pytest.fixture
 def hostile() -> ReviewResult:
     made = result_of(evidence_of_text(HOSTILE))
-    made.application["proposal"] = HOSTILE
-    return made
+    return made.model_copy(update={"application": made.application.model_copy(update={"proposal": HOSTILE})})
 
 
 def _text(pdf: bytes) -> str:
@@ -62,7 +62,8 @@ def test_markdown_has_the_contracts_layout(result: ReviewResult) -> None:
 
 
 def test_dates_and_documents_without_text_are_told_in_every_form(result: ReviewResult) -> None:
-    result.metadata["documents"] = {"not_read": ["Street Scene_1.pdf", "View.pdf"]}
+    counts = result.metadata.documents.model_copy(update={"not_read": ("Street Scene_1.pdf", "View.pdf")})
+    result = result.model_copy(update={"metadata": result.metadata.model_copy(update={"documents": counts})})
     markdown, pdf = render_markdown(result), _text(render_pdf(result))
     assert "- Valid from: 2025-05-21\n- Consultation ends: 2025-07-04\n" in markdown
     assert "- Not read, for want of text: Street Scene\\_1.pdf, View.pdf\n" in markdown
@@ -72,7 +73,7 @@ def test_dates_and_documents_without_text_are_told_in_every_form(result: ReviewR
 
 
 def test_the_review_object_has_the_contracts_fields(result: ReviewResult) -> None:
-    review = result.review
+    review = json.loads(render_json(result))["review"]
     assert {
         "overall_rating",
         "summary",
@@ -87,7 +88,7 @@ def test_the_review_object_has_the_contracts_fields(result: ReviewResult) -> Non
     for row in review["policy_compliance"]:
         assert {"requirement", "policy_source", "compliant", "notes"} <= set(row)
         assert isinstance(row["compliant"], bool)
-    assert [one["source"] for one in result.metadata["policy_revisions_used"]] == [
+    assert [one.source for one in result.metadata.policy_revisions_used] == [
         "CHERWELL_LOCAL_PLAN",
         "LTN_1_20",
         "MANUAL_FOR_STREETS",
@@ -97,17 +98,15 @@ def test_the_review_object_has_the_contracts_fields(result: ReviewResult) -> Non
 
 
 def test_json_is_the_whole_result(result: ReviewResult) -> None:
-    assert json.loads(render_json(result)) == {
-        "application": result.application,
-        "review": json.loads(json.dumps(result.review)),
-        "metadata": result.metadata,
-    }
+    written = json.loads(render_json(result))
+    assert list(written) == ["application", "review", "metadata"]
+    assert ReviewResult.model_validate(written) == result
 
 
 def test_parts_that_were_not_asked_for_are_left_out_everywhere(sample_evidence: Callable[[str], Evidence]) -> None:
     options = ReviewOptions(include_policy_matrix=False, include_suggested_conditions=False)
     bare = result_of(sample_evidence("25/01178/REM"), options)
-    assert bare.review["policy_compliance"] == bare.review["suggested_conditions"] == []
+    assert bare.review.policy_compliance == bare.review.suggested_conditions == ()
     assert "## Policy Compliance" not in render_markdown(bare)
     assert "## Suggested Conditions" not in render_markdown(bare)
     text = _text(render_pdf(bare))
@@ -131,8 +130,8 @@ def test_the_pdf_has_outline_metadata_links_and_tags(result: ReviewResult) -> No
     with pymupdf.open(stream=render_pdf(result)) as document:
         titles = [title.strip() for _, title, _ in document.get_toc()]
         assert titles[:2] == ["Summary", "Aspect assessments"]
-        for aspect in result.review["aspects"]:
-            assert any(title.startswith(aspect["name"]) for title in titles)
+        for aspect in result.review.aspects:
+            assert any(title.startswith(aspect.name) for title in titles)
         assert document.metadata["title"] == "Cycle Advocacy Review: 25/01178/REM"
         links = [link for page in document for link in page.get_links()]
         assert any(link.get("uri", "").endswith("/Planning/Display/25/01178/REM") for link in links)
@@ -214,18 +213,18 @@ def test_the_letter_takes_the_stand_of_the_rating(
 def test_every_citation_in_every_format_resolves(reference: str, sample_evidence: Callable[[str], Evidence]) -> None:
     evidence = sample_evidence(reference)
     made = result_of(evidence)
-    assert made.metadata["citations"]["dropped"] == 0
+    assert made.metadata.citations.dropped == 0
     from trigpoint.review.findings import Citation, PolicyCitation
 
     markdown, pdf = render_markdown(made), " ".join(_text(render_pdf(made)).split())
     refs: set[str] = set()
-    for aspect in made.review["aspects"]:
-        refs |= set(aspect["policy_refs"])
-        for finding in aspect["findings"]:
-            for quoted in finding["evidence"]:
+    for aspect in made.review.aspects:
+        refs |= set(aspect.policy_refs)
+        for finding in aspect.findings:
+            for quoted in finding.evidence:
                 assert citation_problem(Citation.model_validate(quoted), evidence) is None
-                assert escape(quoted["quote"]) in markdown
-            for policy in finding["policy"]:
+                assert escape(quoted.quote) in markdown
+            for policy in finding.policy:
                 assert policy_problem(PolicyCitation.model_validate(policy), evidence) is None
     assert refs
     for ref in refs:
@@ -235,8 +234,8 @@ def test_every_citation_in_every_format_resolves(reference: str, sample_evidence
 def test_an_application_without_documents_still_has_a_report() -> None:
     bare = result_of(evidence_of_text())
     assert "Not enough evidence" in _text(render_pdf(bare))
-    assert "There is not enough evidence to judge" in bare.review["summary"]
-    assert len(bare.review["aspects"]) == len(load_aspects())
+    assert "There is not enough evidence to judge" in bare.review.summary
+    assert len(bare.review.aspects) == len(load_aspects())
 
 
 def _contrast(colour: str) -> float:

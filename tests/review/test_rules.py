@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -11,9 +10,10 @@ from review_samples import evidence_of_text, result_of
 from trigpoint.demo.facts import sample_facts
 from trigpoint.review.aspects import aspect, load_aspects
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import AspectJudgement, Finding, Outcome
+from trigpoint.review.findings import Finding, Outcome
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, rate
+from trigpoint.review.result import AspectReview
 from trigpoint.review.rules import judge_aspect, judge_by_rules
 from trigpoint.review.sentences import fold
 from trigpoint.review.verify import verify
@@ -46,7 +46,7 @@ def test_every_fact_is_found_with_its_document_and_page(
         citing = [
             finding
             for finding in judged[fact.aspect].findings
-            for citation in finding.citations
+            for citation in finding.evidence
             if citation.document == fact.document
             and citation.pages == (fact.page,)
             and (fold(fact.quote) in fold(citation.quote) or fold(citation.quote) in fold(fact.quote))
@@ -146,16 +146,16 @@ def test_a_statement_is_held_against_the_threshold(area: str, check: str, text: 
 
 def test_a_finding_quotes_its_sentence_and_cites_policy_in_force() -> None:
     finding = _finding("cycle_routes", "width", "The layout is new. The shared path is 2.5m wide. It is lit.")
-    assert [citation.quote for citation in finding.citations] == ["The shared path is 2.5m wide."]
-    assert finding.citations[0].place == "Document 1.pdf, page 1"
-    assert [policy.ref for policy in finding.policies] == ["LTN 1/20:Table 6-3", "LTN 1/20:Table 5-2"]
+    assert [citation.quote for citation in finding.evidence] == ["The shared path is 2.5m wide."]
+    assert finding.evidence[0].place == "Document 1.pdf, page 1"
+    assert [policy.ref for policy in finding.policy] == ["LTN 1/20:Table 6-3", "LTN 1/20:Table 5-2"]
 
 
 def test_policy_follows_the_revision_in_force_on_the_day() -> None:
     text = "No crossing of the main road is proposed."
     for day, ref in (("2024-03-14", "NPPF:para.111"), ("2025-05-21", "NPPF:para.116")):
         judged = judge_aspect(evidence_of_text(text, day=day), aspect("junctions"))
-        cited = {policy.ref for finding in judged.findings for policy in finding.policies}
+        cited = {policy.ref for finding in judged.findings for policy in finding.policy}
         assert ref in cited
         assert len([one for one in cited if one in ("NPPF:para.111", "NPPF:para.116")]) == 1
 
@@ -166,15 +166,15 @@ GOOD_PARKING = "Cycle parking is one space per bedroom in secure, covered stores
 def test_nothing_is_met_by_a_policy_that_is_not_in_force() -> None:
     evidence = evidence_of_text(GOOD_PARKING, day="2020-07-26", without=("LTN_1_20", "NPPF"))
     result = result_of(evidence, ReviewOptions(focus_areas=("cycle_parking",)))
-    (parking,) = result.review["aspects"]
-    assert parking["rating"] == "amber"
-    assert parking["key_issue"] == "Not judged: nothing in force on the day could be cited for cycle parking"
-    assert parking["policy_refs"] == []
-    assert {finding["outcome"] for finding in parking["findings"]} == {"not_found"}
-    assert "2020-07-26" in parking["findings"][0]["text"]
-    assert "LTN" not in json.dumps(result.review)
-    assert result.review["suggested_conditions"] == []
-    assert result.review["recommendations"] == []
+    (parking,) = result.review.aspects
+    assert parking.rating == "amber"
+    assert parking.key_issue == "Not judged: nothing in force on the day could be cited for cycle parking"
+    assert parking.policy_refs == ()
+    assert {finding.outcome for finding in parking.findings} == {"not_found"}
+    assert "2020-07-26" in parking.findings[0].text
+    assert "LTN" not in result.review.model_dump_json()
+    assert result.review.suggested_conditions == ()
+    assert result.review.recommendations == ()
 
 
 def test_a_figure_is_judged_only_by_the_policy_that_states_it() -> None:
@@ -188,7 +188,7 @@ def test_a_policy_is_named_only_where_it_is_cited() -> None:
     assert "designed to LTN 1/20" in (cited.condition or "")
     local = judge_aspect(evidence_of_text(text, without=("LTN_1_20", "NPPF")), aspect("cycle_routes")).findings[0]
     assert local.outcome == "failed"
-    assert [policy.source for policy in local.policies] == ["CHERWELL_LOCAL_PLAN"]
+    assert [policy.source for policy in local.policy] == ["CHERWELL_LOCAL_PLAN"]
     assert "LTN" not in (local.condition or "")
     assert "must serve has been completed" in (local.condition or "")
 
@@ -222,7 +222,7 @@ def test_two_documents_that_differ_on_a_width_contradict_each_other() -> None:
         "Along the primary street the shared path is 2.5m wide.",
     )
     assert len(found) == 1
-    assert {citation.document for citation in found[0].citations} == {"Document 1.pdf", "Document 2.pdf"}
+    assert {citation.document for citation in found[0].evidence} == {"Document 1.pdf", "Document 2.pdf"}
     assert "3.0 m in Document 1.pdf" in found[0].text
     assert "2.5 m in Document 2.pdf" in found[0].text
 
@@ -296,9 +296,9 @@ def test_an_aspect_is_rated_by_the_stated_rule(outcomes: tuple[tuple[Outcome, bo
     assert _rated(*outcomes) == rating
 
 
-def _aspects(**ratings: str) -> list[AspectJudgement]:
+def _aspects(**ratings: str) -> list[AspectReview]:
     return [
-        AspectJudgement.model_validate({"id": i, "name": i, "rating": r, "key_issue": "k", "findings": ()})
+        AspectReview.model_validate({"id": i, "name": i, "rating": r, "key_issue": "k", "findings": ()})
         for i, r in ratings.items()
     ]
 

@@ -9,7 +9,8 @@ from review_samples import evidence_of_text, make_evidence
 
 from trigpoint.review.aspects import aspect
 from trigpoint.review.evidence import Evidence, Passage, PolicyPassage, gather_evidence
-from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement
+from trigpoint.review.findings import Citation, Finding
+from trigpoint.review.result import AspectReview, CitationCounts, Judgement
 from trigpoint.review.rules import judge_aspect, judge_by_rules
 from trigpoint.review.verify import CitationCount, unsupported, verify
 
@@ -29,8 +30,8 @@ def finding(evidence: Evidence) -> Finding:
 
 def _verified(
     finding: Finding, evidence: Evidence, analyser: str = "rules", rating: str = "amber"
-) -> tuple[Finding, CitationCount, AspectJudgement]:
-    judged = AspectJudgement.model_validate(
+) -> tuple[Finding, CitationCount, AspectReview]:
+    judged = AspectReview.model_validate(
         {
             "id": "cycle_routes",
             "name": "Cycle Routes",
@@ -48,7 +49,7 @@ def _verified(
 def test_what_is_true_passes_untouched(finding: Finding, evidence: Evidence) -> None:
     after, count, _ = _verified(finding, evidence)
     assert after == finding
-    assert count.as_dict() == {"checked": 3, "verified": 3, "dropped": 0}
+    assert count.counts() == CitationCounts(checked=3, verified=3, dropped=0)
 
 
 @pytest.mark.parametrize(
@@ -68,10 +69,10 @@ def test_what_is_true_passes_untouched(finding: Finding, evidence: Evidence) -> 
 def test_a_false_citation_is_dropped_and_its_claim_with_it(
     change: dict[str, Any], finding: Finding, evidence: Evidence
 ) -> None:
-    false = finding.citations[0].model_copy(update=change)
-    after, count, judged = _verified(finding.model_copy(update={"citations": (false,)}), evidence)
+    false = finding.evidence[0].model_copy(update=change)
+    after, count, judged = _verified(finding.model_copy(update={"evidence": (false,)}), evidence)
     assert after.outcome == "not_found"
-    assert after.citations == ()
+    assert after.evidence == ()
     assert count.dropped == 1
     assert judged.rating == "amber"
     assert "2.5" not in judged.key_issue
@@ -99,9 +100,9 @@ def test_a_passage_of_another_application_is_dropped(finding: Finding, evidence:
     ],
 )
 def test_a_false_policy_citation_is_dropped(change: dict[str, Any], finding: Finding, evidence: Evidence) -> None:
-    false = finding.policies[0].model_copy(update=change)
-    after, count, _ = _verified(finding.model_copy(update={"policies": (false,)}), evidence)
-    assert after.policies == ()
+    false = finding.policy[0].model_copy(update=change)
+    after, count, _ = _verified(finding.model_copy(update={"policy": (false,)}), evidence)
+    assert after.policy == ()
     assert count.dropped >= 1
 
 
@@ -112,8 +113,8 @@ def test_a_passage_of_a_revision_not_in_force_is_dropped(finding: Finding, evide
     from trigpoint.review.evidence import policy_citation
 
     false = policy_citation(old, "anything at all")
-    after, count, _ = _verified(finding.model_copy(update={"policies": (false,)}), evidence)
-    assert after.policies == ()
+    after, count, _ = _verified(finding.model_copy(update={"policy": (false,)}), evidence)
+    assert after.policy == ()
     assert any("was not in force on 2025-05-21" in note for note in count.notes)
 
 
@@ -156,9 +157,7 @@ def test_a_computed_number_must_be_a_sum_of_what_is_there() -> None:
 
 
 def test_a_model_cannot_be_green_without_proof(finding: Finding, evidence: Evidence) -> None:
-    invented = finding.model_copy(
-        update={"check": "model_1", "outcome": "met", "citations": (), "text": "All is well."}
-    )
+    invented = finding.model_copy(update={"check": "model_1", "outcome": "met", "evidence": (), "text": "All is well."})
     _, _, judged = _verified(invented, evidence, analyser="llm", rating="green")
     assert judged.rating == "amber"
     assert judged.key_issue.startswith("Not enough evidence")
@@ -177,7 +176,7 @@ def test_a_reference_that_does_not_resolve_is_counted(finding: Finding, evidence
         **{**{k: v for k, v in vars(evidence).items() if k != "statements"}, "unresolved": ("NPPF:para.999",)}
     )
     _, count, _ = _verified(finding, gone)
-    assert count.as_dict() == {"checked": 4, "verified": 3, "dropped": 1}
+    assert count.counts() == CitationCounts(checked=4, verified=3, dropped=1)
 
 
 class _NothingStored:
@@ -204,7 +203,7 @@ async def test_each_reference_that_nothing_in_force_has_is_counted_once() -> Non
     )
     assert len(both.unresolved) == len(set(both.unresolved)) == 9
     _, count = verify(judge_by_rules(both, [parking, junctions]), both)
-    assert count.as_dict() == {"checked": 9, "verified": 0, "dropped": 9}
+    assert count.counts() == CitationCounts(checked=9, verified=0, dropped=9)
 
 
 def test_a_quotation_may_differ_in_spaces_and_quote_marks_only() -> None:
@@ -217,7 +216,7 @@ def test_a_quotation_may_differ_in_spaces_and_quote_marks_only() -> None:
         pages=(1,),
         quote="The path - 2.5m wide - isn't lit.",
     )
-    base = Finding(check="c", requirement="r", outcome="partly", text="Not lit", essential=True, citations=(citation,))
+    base = Finding(check="c", requirement="r", outcome="partly", text="Not lit", essential=True, evidence=(citation,))
     after, count, _ = _verified(base, evidence)
-    assert after.citations == (citation,)
+    assert after.evidence == (citation,)
     assert count.dropped == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from trigpoint.review.models import ReviewResult
+from trigpoint.review.result import ReviewResult
 
 
 def browser(address: str) -> httpx.Client:

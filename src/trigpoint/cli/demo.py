@@ -26,10 +26,11 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder for the files, and for the demo's own data.")] = Path("demo-output"),
 ) -> None:
     """Review a sample application from end to end: a local portal, real stores, no network and no key."""
-    from trigpoint.cli.review import Format, review_and_write
+    from trigpoint.cli.review import review_and_write
     from trigpoint.demo.applications import sample_applications
     from trigpoint.demo.portal import DemoPortal
     from trigpoint.demo.register import sample_register
+    from trigpoint.review.formats import FormatName
 
     if reference not in sample_applications():
         raise InvalidInput(f"No sample application {shorten(reference)}. There are: {', '.join(sample_applications())}")
@@ -40,7 +41,7 @@ def run(
         settings = load_settings(
             trigpoint_data_dir=settings.data_dir, cherwell_portal_url=server.url, scraper_rate_limit=0.0
         )
-        review_and_write(settings, reference, [Format.MARKDOWN, Format.JSON, Format.PDF, Format.LETTER], out)
+        review_and_write(settings, reference, list(FormatName), out)
     print("Next: `make up`, then http://127.0.0.1:8080 in a browser.")
 
 

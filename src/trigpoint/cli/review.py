@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,8 +19,10 @@ from trigpoint.cli.outputs import check_files
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import InvalidInput, ReviewFailed, ServerUnreachable, shorten
 from trigpoint.ids import new_review_id, parse_application_ref, ref_as_name
-from trigpoint.review.models import FOCUS_AREAS, ReviewOptions, ReviewRequest, ReviewResult
+from trigpoint.review.formats import FORMATS, FormatName
+from trigpoint.review.models import FOCUS_AREAS, ReviewOptions, ReviewRequest
 from trigpoint.review.models import Progress as Where
+from trigpoint.review.result import ReviewResult
 from trigpoint.storage.files import write_atomic
 
 app = typer.Typer(add_completion=False)
@@ -32,16 +33,6 @@ _COLOURS = {"green": "green", "amber": "yellow", "red": "red"}
 Show = Callable[[Where], Awaitable[None]]
 
 
-class Format(StrEnum):
-    MARKDOWN = "markdown"
-    JSON = "json"
-    PDF = "pdf"
-    LETTER = "letter"
-
-
-_SUFFIXES = {Format.MARKDOWN: ".md", Format.JSON: ".json", Format.PDF: ".pdf", Format.LETTER: "-letter.pdf"}
-
-
 @app.command()
 def review(
     reference: Annotated[str, typer.Argument(help="Planning application reference, for example 25/01178/REM.")],
@@ -49,7 +40,7 @@ def review(
         list[str] | None, typer.Option(help=f"Aspect to review; may be repeated. One of: {', '.join(FOCUS_AREAS)}.")
     ] = None,
     format: Annotated[
-        list[Format] | None, typer.Option(help="What to write; may be repeated. letter: a response to the council.")
+        list[FormatName] | None, typer.Option(help="What to write; may be repeated. letter: a response to the council.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="File, or folder for several formats. Default: this folder.")] = None,
     matrix: Annotated[bool, typer.Option(help="Include the policy compliance matrix.")] = True,
@@ -57,18 +48,18 @@ def review(
     local: Annotated[bool, typer.Option("--local", help="Do not look for a running API.")] = False,
 ) -> None:
     """Review a planning application against the policy that was in force when it was validated."""
-    formats = list(dict.fromkeys(format or [Format.MARKDOWN]))
+    formats = list(dict.fromkeys(format or [FormatName.MARKDOWN]))
     targets = _targets(parse_application_ref(reference), formats, out)
     _write(load_settings(), reference, _options(focus, matrix, conditions), targets, local=local)
 
 
-def review_and_write(settings: Settings, reference: str, formats: list[Format], folder: Path) -> ReviewResult:
+def review_and_write(settings: Settings, reference: str, formats: list[FormatName], folder: Path) -> ReviewResult:
     """A review in this process, with its files in a folder and its summary on the terminal."""
     return _write(settings, reference, ReviewOptions(), _targets(reference, formats, folder), local=True)
 
 
 def _write(
-    settings: Settings, reference: str, options: ReviewOptions, targets: dict[Format, Path], *, local: bool
+    settings: Settings, reference: str, options: ReviewOptions, targets: dict[FormatName, Path], *, local: bool
 ) -> ReviewResult:
     check_files(targets.values())  # a review takes long: what cannot be written is said before it starts
     try:
@@ -77,24 +68,9 @@ def _write(
         typer.echo("trigpoint: the review was cancelled; nothing was written", err=True)
         raise
     for kind, path in targets.items():
-        write_atomic(path, render(result, kind))
+        write_atomic(path, FORMATS[kind].render(result))
     _print(result, targets)
     return result
-
-
-def render(result: ReviewResult, kind: Format) -> bytes:
-    """A finished review as the bytes of a file."""
-    from trigpoint.review.render import render_json, render_letter, render_markdown, render_pdf
-
-    match kind:
-        case Format.MARKDOWN:
-            return render_markdown(result).encode()
-        case Format.JSON:
-            return render_json(result)
-        case Format.PDF:
-            return render_pdf(result)
-        case Format.LETTER:
-            return render_letter(result)
 
 
 async def review_by_api(client: httpx.AsyncClient, reference: str, options: ReviewOptions, show: Show) -> ReviewResult:
@@ -106,7 +82,7 @@ async def review_by_api(client: httpx.AsyncClient, reference: str, options: Revi
         while True:
             state = _answer(await client.get(address))
             if state["status"] == "completed":
-                return ReviewResult(state["application"], state["review"], state["metadata"])
+                return ReviewResult.model_validate(state)
             if state["status"] in ("failed", "cancelled"):
                 raise ReviewFailed((state["error"] or {}).get("message") or f"The review was {state['status']}")
             if state["progress"]:
@@ -191,9 +167,8 @@ def _options(focus: list[str] | None, matrix: bool, conditions: bool) -> ReviewO
         raise InvalidInput(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
 
 
-def _targets(reference: str, formats: list[Format], out: Path | None) -> dict[Format, Path]:
+def _targets(reference: str, formats: list[FormatName], out: Path | None) -> dict[FormatName, Path]:
     """Where each format goes. One format may name its file; several need a folder."""
-    stem = f"review-{ref_as_name(reference)}"
     if out is not None and not out.is_dir() and out.suffix:
         if len(formats) > 1:
             raise InvalidInput(
@@ -201,7 +176,7 @@ def _targets(reference: str, formats: list[Format], out: Path | None) -> dict[Fo
             )
         return {formats[0]: out}
     folder = out or Path()
-    return {kind: folder / f"{stem}{_SUFFIXES[kind]}" for kind in formats}
+    return {kind: folder / FORMATS[kind].file_name.format(ref_as_name(reference)) for kind in formats}
 
 
 def _bar() -> Progress:
@@ -215,17 +190,16 @@ def _bar() -> Progress:
     )
 
 
-def _print(result: ReviewResult, targets: dict[Format, Path]) -> None:
-    console, found = Console(), result.review
-    table = Table("aspect", "rating", "key issue", title=f"{result.application['reference']}", title_justify="left")
-    for aspect in found["aspects"]:
-        table.add_row(aspect["name"], _coloured(aspect["rating"]), escape(aspect["key_issue"]))
+def _print(result: ReviewResult, targets: dict[FormatName, Path]) -> None:
+    console, found, metadata = Console(), result.review, result.metadata
+    table = Table("aspect", "rating", "key issue", title=result.application.reference, title_justify="left")
+    for aspect in found.aspects:
+        table.add_row(aspect.name, _coloured(aspect.shown_rating), escape(aspect.key_issue))
     console.print(table)
-    console.print(f"Overall: {_coloured(found['overall_rating'])}. {escape(found['summary'])}")
-    citations = result.metadata["citations"]
+    console.print(f"Overall: {_coloured(found.shown_rating)}. {escape(found.summary)}")
     console.print(
-        f"Policy as of {result.metadata['policy_effective_date']}; {citations['verified']} of {citations['checked']} "
-        f"citations verified; {result.metadata['processing_time_seconds']} s",
+        f"Policy as of {metadata.policy_effective_date}; {metadata.citations.verified} of {metadata.citations.checked} "
+        f"citations verified; {metadata.processing_time_seconds} s",
         highlight=False,
     )
     for path in targets.values():
@@ -233,4 +207,4 @@ def _print(result: ReviewResult, targets: dict[Format, Path]) -> None:
 
 
 def _coloured(rating: str) -> str:
-    return f"[{_COLOURS[rating]}]{rating.upper()}[/]"
+    return f"[{_COLOURS.get(rating, 'bright_black')}]{rating.upper()}[/]"

@@ -13,8 +13,9 @@ from trigpoint.jobs.queue import Lease, LeaseLost
 from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.scripts import patiently
 from trigpoint.jobs.tools import McpTools
-from trigpoint.review.models import Checkpoints, Progress, ReviewRequest, ReviewResult, Tools
+from trigpoint.review.models import Checkpoints, Progress, ReviewRequest, Tools
 from trigpoint.review.pipeline import run_review
+from trigpoint.review.result import ReviewResult
 
 log = logging.getLogger(__name__)
 

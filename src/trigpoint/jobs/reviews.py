@@ -21,7 +21,8 @@ from trigpoint.jobs import events
 from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.queue import Lease
 from trigpoint.jobs.scripts import AWAY, Scripts, answered, unavailable
-from trigpoint.review.models import PHASES, Progress, ReviewOptions, ReviewResult
+from trigpoint.review.models import PHASES, Progress, ReviewOptions
+from trigpoint.review.result import Application, Metadata, ReviewBody, ReviewResult
 
 ReviewStatus = Literal["queued", "processing", "completed", "failed", "cancelled"]
 STATUSES: tuple[ReviewStatus, ...] = ("queued", "processing", "completed", "failed", "cancelled")
@@ -62,9 +63,12 @@ class Review:
     options: str | None = None
 
     def result(self) -> ReviewResult:
-        """What a completed review found. Only for `status == "completed"`."""
-        parts = (self.application, self.review, self.metadata)
-        return ReviewResult(*(orjson.loads(part or "{}") for part in parts))
+        """Return what a completed review found. Only for `status == "completed"`."""
+        return ReviewResult(
+            application=Application.model_validate_json(self.application or "{}"),
+            review=ReviewBody.model_validate_json(self.review or "{}"),
+            metadata=Metadata.model_validate_json(self.metadata or "{}"),
+        )
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,11 @@ class ReviewRow:
     overall_rating: str | None
     created_at: str
     completed_at: str | None
+    assessed: str | None = None
+
+    @property
+    def shown_rating(self) -> str | None:
+        return "not assessed" if self.assessed == "no" else self.overall_rating
 
 
 @dataclass(frozen=True)
@@ -217,17 +226,16 @@ class Reviews:
     async def complete(self, lease: Lease, application_ref: str, result: ReviewResult) -> bool:
         """Store the result. False: the review was cancelled or taken up by another worker meanwhile."""
         moment = micro_timestamp(now())
-        rating = result.review.get("overall_rating")
-        event = events.completed(lease.job_id, application_ref, moment, rating)
+        event = events.completed(lease.job_id, application_ref, moment, result.review.overall_rating)
         fields: dict[str, str | int | bytes] = {
             "completed_at": moment,
-            "application": orjson.dumps(result.application),
-            "review": orjson.dumps(result.review),
-            "metadata": orjson.dumps(result.metadata),
+            "application": result.application.model_dump_json(),
+            "review": result.review.model_dump_json(),
+            "metadata": result.metadata.model_dump_json(),
             "percent": 100,
+            "overall_rating": result.review.overall_rating,
+            "assessed": result.review.assessed,
         }
-        if rating is not None:
-            fields["overall_rating"] = rating
         return await self._end(lease, "completed", moment, event, fields)
 
     async def fail(self, lease: Lease, application_ref: str, code: str, message: str) -> bool:

@@ -126,8 +126,8 @@ def _contradiction(
         outcome="contradicted",
         text=f"The documents contradict each other on {what[0].lower()}{what[1:]}: {figures}.",
         essential=False,
-        citations=tuple(dict.fromkeys(cite(one.statement, "contradicted") for one in given)),
-        policies=policies_of(evidence, aspect, policy),
+        evidence=tuple(dict.fromkeys(cite(one.statement, "contradicted") for one in given)),
+        policy=policies_of(evidence, aspect, policy),
         recommendation=recommendation
         or f"Correct the documents so that they give one figure for {what[0].lower()}{what[1:]}",
     )
@@ -172,8 +172,8 @@ def _sum_finding(
         outcome="contradicted",
         text=f"A total does not add up: {total:g} is stated, but its parts of {added} make {sum(parts):g}.",
         essential=False,
-        citations=(citation,),
-        policies=policies_of(evidence, aspect, sums.policy),
+        evidence=(citation,),
+        policy=policies_of(evidence, aspect, sums.policy),
         derived=(sum(parts),),
         recommendation=sums.recommendation,
     )

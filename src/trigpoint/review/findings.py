@@ -1,5 +1,5 @@
-"""What an analyser says: findings with their outcome and citations, aspects with their rating. Rules and models give
-the same; `verify` checks it, `assemble` turns it into the contract's review.
+"""Judged points with the words they rest on. Rules and models produce the same `Finding`; `verify` checks it, and every
+surface renders it. Results stored by version 0.1.0 load into the same types: fields that came later have defaults.
 """
 
 from __future__ import annotations
@@ -9,30 +9,35 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Rating = Literal["green", "amber", "red"]
-Outcome = Literal["met", "partly", "failed", "contradicted", "not_found"]
+Outcome = Literal["met", "partly", "failed", "contradicted", "not_found"]  # not_found: only in results of 0.1.0
+Assessed = Literal["yes", "partly", "no"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Stored(BaseModel):
+    """A frozen part of a result. Unknown fields are ignored, so that an older version can open a newer result."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Citation(_Frozen):
-    """A passage of one of the application's documents, and the words of it that count."""
+class Citation(Stored):
+    """A quotation from one of the application's documents."""
 
     passage_id: str
     document_id: str
     document: str
     pages: tuple[int, ...]
     quote: str
-    speaks: Outcome = Field("met", description="Which way these words speak.")
+    speaks: Outcome = Field("met", description="The outcome that these words support.")
+    status: str | None = Field(None, description="Whether the words propose, describe what exists, quote policy …")
+    speaker: str | None = Field(None, description="Who says it: the applicant, a consultee, the officer …")
 
     @property
     def place(self) -> str:
         return f"{self.document}, {pages_text(self.pages)}"
 
 
-class PolicyCitation(_Frozen):
-    """A passage of the revision in force. `ref` is the readable form (R9): `LTN 1/20:Table 5-2`."""
+class PolicyCitation(Stored):
+    """A passage of the revision in force. `ref` is the readable form: `LTN 1/20:Table 5-2`."""
 
     passage_id: str
     source: str
@@ -40,52 +45,56 @@ class PolicyCitation(_Frozen):
     version_label: str
     section_ref: str
     ref: str
-    page: int | None
+    page: int | None = None
     quote: str
 
 
-class Finding(_Frozen):
-    """One checked point: what was found, where it is written, and what policy says about it."""
+class Calculation(Stored):
+    """A figure that no document states: what it was computed from and how, so that anyone can repeat it."""
+
+    expression: str = Field(description="For example `127 + 7 = 134`.")
+    inputs: tuple[float, ...]
+    result: float
+
+
+class Finding(Stored):
+    """One judged point: its outcome, the words that prove it, and the policy it rests on."""
 
     check: str
     requirement: str
     outcome: Outcome
     text: str
-    essential: bool
-    short: str | None = Field(None, description="What is met, in a few words.")
-    citations: tuple[Citation, ...] = ()
-    policies: tuple[PolicyCitation, ...] = ()
-    derived: tuple[float, ...] = Field((), description="Numbers of the text that were computed, not quoted.")
+    essential: bool = False
+    evidence: tuple[Citation, ...] = ()
+    policy: tuple[PolicyCitation, ...] = ()
+    flags: tuple[str, ...] = Field((), description="Remarks of the verification.")
+    short: str | None = Field(None, description="The point in a few words, for the key issue of a green aspect.")
+    calculations: tuple[Calculation, ...] = ()
+    derived: tuple[float, ...] = ()
     recommendation: str | None = None
     condition: str | None = None
-    flags: tuple[str, ...] = Field((), description="What verification had to say about it.")
 
 
-class AspectJudgement(_Frozen):
-    id: str
-    name: str
-    rating: Rating
-    key_issue: str
-    findings: tuple[Finding, ...]
+class Place(Stored):
+    """Pages of one document."""
 
-    @property
-    def enough_evidence(self) -> bool:
-        return any(finding.outcome != "not_found" for finding in self.findings)
+    document: str
+    document_id: str
+    pages: tuple[int, ...]
 
 
-class Judgement(_Frozen):
-    """All aspects, and who judged."""
+class NotAssessed(Stored):
+    """A check that applies and was not judged: why not, and which pages a person should look at."""
 
-    aspects: tuple[AspectJudgement, ...]
-    analyser: Literal["rules", "llm"]
-    model: str
-    tokens: int = 0
-    notes: tuple[str, ...] = ()
-    fallback_from: str | None = None
+    check: str
+    requirement: str
+    essential: bool = False
+    reason: str
+    places: tuple[Place, ...] = ()
 
 
 def pages_text(pages: tuple[int, ...]) -> str:
-    """`page 14`, `pages 14-15`."""
+    """Return `page 14`, `pages 14-15` or `page not known`."""
     if not pages:
         return "page not known"
     if len(pages) == 1:

@@ -21,8 +21,9 @@ from trigpoint.errors import AnalysisFailed, shorten
 from trigpoint.review.aspects import Aspect
 from trigpoint.review.contradictions import find_contradictions
 from trigpoint.review.evidence import Evidence, Passage, PolicyPassage, policy_citation
-from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement, PolicyCitation, Rating
+from trigpoint.review.findings import Citation, Finding, PolicyCitation, Rating
 from trigpoint.review.rating import NOT_ENOUGH
+from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.rules import judge_by_rules
 
 log = logging.getLogger(__name__)
@@ -125,7 +126,7 @@ async def _after_failure(
 
 async def _judge_aspect(
     evidence: Evidence, aspect: Aspect, settings: Settings, usage: RunUsage, step: Step | None, share: float
-) -> AspectJudgement:
+) -> AspectReview:
     if step is not None:
         await step(share, f"Judging: {aspect.name}")
     passages = {f"E{n}": evidence.passages[i] for n, i in enumerate(evidence.ranked[aspect.id][:PASSAGES], 1)}
@@ -190,9 +191,9 @@ def _as_judgement(
     answer: ModelJudgement,
     passages: Mapping[str, Passage],
     policies: Mapping[str, PolicyPassage],
-) -> AspectJudgement:
+) -> AspectReview:
     found = [_as_finding(number, one, passages, policies) for number, one in enumerate(answer.findings, 1)]
-    return AspectJudgement(
+    return AspectReview(
         id=aspect.id,
         name=aspect.name,
         rating=answer.rating,
@@ -210,8 +211,8 @@ def _as_finding(
         outcome=finding.outcome,
         text=_plain(finding.statement),
         essential=finding.essential,
-        citations=tuple(_citation(passages[q.id], q.quote, finding) for q in finding.evidence if q.id in passages),
-        policies=tuple(_policy(policies[i], finding.requirement) for i in finding.policy if i in policies),
+        evidence=tuple(_citation(passages[q.id], q.quote, finding) for q in finding.evidence if q.id in passages),
+        policy=tuple(_policy(policies[i], finding.requirement) for i in finding.policy if i in policies),
         recommendation=None if finding.outcome == "met" else _plain_or_none(finding.recommendation),
         condition=None if finding.outcome == "met" else _plain_or_none(finding.condition),
     )
@@ -232,9 +233,9 @@ def _policy(passage: PolicyPassage, says: str) -> PolicyCitation:
     return policy_citation(passage, says)
 
 
-def _without_evidence(aspect: Aspect) -> AspectJudgement:
+def _without_evidence(aspect: Aspect) -> AspectReview:
     issue = f"{NOT_ENOUGH}: the documents do not say enough about {aspect.name.lower()} to judge it"
-    return AspectJudgement(id=aspect.id, name=aspect.name, rating="amber", key_issue=issue, findings=())
+    return AspectReview(id=aspect.id, name=aspect.name, rating="amber", key_issue=issue, assessed="no")
 
 
 def _warnings(evidence: Evidence) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""What goes into a review and what comes out: the request, its progress, the result, and the two things a
-pipeline needs from whoever runs it (tools to call, checkpoints to resume from).
+"""What goes into a review: the request, its options and progress, and the two things a pipeline needs from whoever runs
+it (tools to call, checkpoints to resume from). The finished review is in `result`.
 """
 
 from __future__ import annotations
@@ -92,15 +92,6 @@ class Progress:
     total_phases: int
     percent_complete: int
     detail: str
-
-
-@dataclass(frozen=True)
-class ReviewResult:
-    """The contract's `application`, `review` and `metadata`, ready to be sent as JSON."""
-
-    application: dict[str, Any]
-    review: dict[str, Any]
-    metadata: dict[str, Any]
 
 
 class Tools(Protocol):

@@ -25,7 +25,6 @@ from trigpoint.errors import (
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.assemble import assemble_review, revisions_used
 from trigpoint.review.evidence import Evidence, gather_evidence
-from trigpoint.review.findings import Judgement
 from trigpoint.review.models import (
     FOCUS_AREAS,
     PHASES,
@@ -34,12 +33,12 @@ from trigpoint.review.models import (
     Progress,
     ReviewOptions,
     ReviewRequest,
-    ReviewResult,
     Server,
     ToolProgress,
     Tools,
 )
 from trigpoint.review.render import render_markdown
+from trigpoint.review.result import Application, CitationCounts, DocumentCounts, Judgement, Metadata, ReviewResult
 from trigpoint.review.rules import judge_by_rules
 from trigpoint.review.verify import verify
 
@@ -186,7 +185,7 @@ class _Run:
             log.warning("review %s: dropped: %s", self.request.review_id, note)
         return {
             "judgement": verified.model_dump(mode="json"),
-            "citations": count.as_dict(),
+            "citations": count.counts().model_dump(),
             "documents": len(evidence.documents),
             "notes": [shorten(note, 200) for note in count.notes],
         }
@@ -194,18 +193,21 @@ class _Run:
     async def generate(self, step: Step, found: Data, fetched: Data, ingested: Data, judged: Data) -> Data:
         """Phase 5: the contract's objects, and the Markdown."""
         judgement = Judgement.model_validate(judged["judgement"])
-        review = assemble_review(judgement, self.request.options)
-        application = _application(found["application"], fetched, ingested, self.settings.cherwell_portal_url)
-        metadata = self._metadata(found, judged, judgement, fetched, ingested)
-        result = ReviewResult(application, review, metadata)
+        result = ReviewResult(
+            application=_application(found["application"], fetched, ingested, self.settings.cherwell_portal_url),
+            review=assemble_review(judgement, self.request.options),
+            metadata=self._metadata(found, judged, judgement, fetched, ingested),
+        )
         await step(0.3, "Writing the review")
         markdown = await asyncio.to_thread(render_markdown, result)
-        return {"application": application, "review": review | {"full_markdown": markdown}, "metadata": metadata}
+        review = result.review.model_copy(update={"full_markdown": markdown})
+        return result.model_copy(update={"review": review}).model_dump(mode="json")
 
     def result(self, done: Data) -> ReviewResult:
-        """The result with the times of all phases, also of those that an earlier try did."""
+        """Return the result with the times of all phases, including those that an earlier try completed."""
+        result = ReviewResult.model_validate(done)
         times = {"processing_time_seconds": round(sum(self.seconds.values())), "phase_seconds": dict(self.seconds)}
-        return ReviewResult(done["application"], done["review"], done["metadata"] | times)
+        return result.model_copy(update={"metadata": result.metadata.model_copy(update=times)})
 
     async def _judge(self, evidence: Evidence, chosen: tuple[Aspect, ...], step: Step) -> Judgement:
         if self.settings.trigpoint_model is None:
@@ -225,29 +227,22 @@ class _Run:
             return "skipped" if error.code in ("no_content", "no_chunks", "unsupported_file_type") else "failed"
         return "ingested" if answer["status"] in ("success", "already_ingested") else "skipped"
 
-    def _metadata(self, found: Data, judged: Data, judgement: Judgement, fetched: Data, ingested: Data) -> Data:
+    def _metadata(self, found: Data, judged: Data, judgement: Judgement, fetched: Data, ingested: Data) -> Metadata:
         used = revisions_used(judgement)
-        return {
-            "model": judgement.model,
-            "analyser": judgement.analyser,
-            "total_tokens_used": judgement.tokens,
-            "processing_time_seconds": 0,
-            "phase_seconds": {},
-            "documents_analysed": judged["documents"],
-            "policy_sources_referenced": len({revision["source"] for revision in used}),
-            "policy_effective_date": found["effective_date"],
-            "policy_revisions_used": used,
-            "citations": judged["citations"],
-            "documents": {
-                "listed": fetched["listed"],
-                "filtered": fetched["filtered"],
-                "download_failed": fetched["failed"],
-                **{key: ingested[key] for key in ("ingested", "skipped", "failed", "not_read")},
-            },
-            "options": self.request.options.model_dump(mode="json"),
-            "fallback_from": judgement.fallback_from,
-            "notes": [*judgement.notes, *judged["notes"]],
-        }
+        return Metadata(
+            model=judgement.model,
+            analyser=judgement.analyser,
+            total_tokens_used=judgement.tokens,
+            documents_analysed=judged["documents"],
+            policy_sources_referenced=len({revision.source for revision in used}),
+            policy_effective_date=found["effective_date"],
+            policy_revisions_used=used,
+            citations=CitationCounts.model_validate(judged["citations"]),
+            documents=_document_counts(fetched, ingested),
+            options=self.request.options.model_dump(mode="json"),
+            fallback_from=judgement.fallback_from,
+            notes=(*judgement.notes, *judged["notes"]),
+        )
 
     def _step(self, phase: Phase) -> Step:
         before = sum(p.weight for p in PHASES[: phase.number - 1])
@@ -287,16 +282,28 @@ async def _guarded(work: Callable[[], Awaitable[Data]], failure: type[ReviewFail
         raise failure(error.message) from None
 
 
-def _application(details: Data, fetched: Data, ingested: Data, register: str) -> Data:
-    wanted = ("reference", "address", "proposal", "applicant", "status", "consultation_end")
-    more = ("agent", "application_type", "ward", "parish", "date_received", "date_validated", "case_officer")
-    return {
-        **{key: details.get(key) for key in wanted},
-        "documents_fetched": len(fetched["files"]),
-        "documents_ingested": ingested["ingested"],
-        **{key: details.get(key) for key in more},
-        "portal_url": f"{register}/Planning/Display/{details['reference']}",
-    }
+def _application(details: Data, fetched: Data, ingested: Data, register: str) -> Application:
+    known = {key: value for key, value in details.items() if key in Application.model_fields}
+    return Application.model_validate(
+        {
+            **known,
+            "documents_fetched": len(fetched["files"]),
+            "documents_ingested": ingested["ingested"],
+            "portal_url": f"{register}/Planning/Display/{details['reference']}",
+        }
+    )
+
+
+def _document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
+    return DocumentCounts(
+        listed=fetched["listed"],
+        filtered=fetched["filtered"],
+        download_failed=fetched["failed"],
+        ingested=ingested["ingested"],
+        skipped=ingested["skipped"],
+        failed=ingested["failed"],
+        not_read=tuple(ingested["not_read"]),
+    )
 
 
 def _count(number: float | None, noun: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trigpoint.review.findings import AspectJudgement, Finding, Outcome, Rating
+from trigpoint.review.findings import Finding, Outcome, Rating
+from trigpoint.review.result import AspectReview
 
 NOT_ENOUGH = "Not enough evidence"
 NO_POLICY = "no policy in force could be cited"
@@ -56,7 +57,7 @@ def weightiest(findings: Sequence[Finding]) -> list[Finding]:
     )
 
 
-def overall_rating(judged: Sequence[AspectJudgement], core: frozenset[str]) -> Rating:
+def overall_rating(judged: Sequence[AspectReview], core: frozenset[str]) -> Rating:
     """The rating of the application, by `OVERALL_RULE`."""
     weighing = [one for one in judged if one.id in core] or list(judged)
     red = sum(one.rating == "red" for one in weighing)

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trigpoint.review.findings import pages_text
-from trigpoint.review.models import ReviewResult
+from trigpoint.review.findings import Outcome
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
+from trigpoint.review.result import AspectReview, ComplianceRow, ReviewResult
 from trigpoint.review.typeset import compile_pdf
 
-OUTCOMES = {
+OUTCOMES: dict[Outcome, str] = {
     "met": "Met",
     "partly": "Partly met",
     "failed": "Not met",
@@ -34,48 +34,38 @@ _LIST = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
 
 def render_markdown(result: ReviewResult) -> str:
-    """The whole review, in the contract's layout, with quotations below each aspect."""
+    """Return the whole review in the contract's layout, with quotations below each aspect."""
     return "\n".join(_markdown(result)) + "\n"
 
 
 def render_json(result: ReviewResult) -> bytes:
-    """`application`, `review` and `metadata` as one object."""
-    body = {"application": result.application, "review": result.review, "metadata": result.metadata}
+    """Return `application`, `review` and `metadata` as one object."""
+    body = result.model_dump(mode="json")
     return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode(errors="replace")
 
 
 def render_pdf(result: ReviewResult) -> bytes:
-    """The report that one would send to a council. Slow enough (tens of ms) to be called in a thread."""
+    """Return the report. Takes tens of milliseconds: call it in a thread."""
     return compile_pdf("review.typ", report_data(result))
 
 
 def render_letter(result: ReviewResult) -> bytes:
-    """A letter of response to the council: objection, comment or support, built from the same findings."""
+    """Return a letter of response to the council: objection, comment or support, built from the same findings."""
     return compile_pdf("letter.typ", report_data(result) | {"letter": letter_data(result)})
 
 
 def report_data(result: ReviewResult) -> dict[str, Any]:
-    """What the templates print, as plain data."""
+    """Return what the templates print, as plain data: the last line before typst."""
     return {
-        "application": result.application,
-        "review": result.review,
-        "metadata": result.metadata,
-        "not_read": not_read(result.metadata),
+        **result.model_dump(mode="json", exclude={"review": {"full_markdown"}}),
         "outcomes": OUTCOMES,
         "rules": [ASPECT_RULE, OVERALL_RULE],
     }
 
 
-def not_read(metadata: Mapping[str, Any]) -> list[str]:
-    """Names of documents that gave no text. A review of another making may not have them."""
-    return list(metadata.get("documents", {}).get("not_read", ()))
-
-
 def letter_data(result: ReviewResult) -> dict[str, Any]:
-    """The stand that follows from the overall rating, and its grounds."""
-    rating = result.review["overall_rating"]
-    aspects = result.review["aspects"]
-    against = [aspect for aspect in aspects if aspect["rating"] != "green"]
+    """Return the letter's position, which follows from the overall rating, and its grounds."""
+    aspects = result.review.aspects
     stand, opening = {
         "red": ("Objection", "We object to this application, for the reasons given below."),
         "amber": (
@@ -83,73 +73,76 @@ def letter_data(result: ReviewResult) -> dict[str, Any]:
             "We neither support nor object as it stands. We ask that the points below are settled before it is decided.",
         ),
         "green": ("Support", "We support this application, for the reasons given below."),
-    }[rating]
+    }[result.review.overall_rating]
     return {
         "stand": stand,
         "opening": opening,
-        "grounds": against,
-        "strengths": [a for a in aspects if a["rating"] == "green"],
+        "grounds": [a.model_dump(mode="json") for a in aspects if a.rating != "green"],
+        "strengths": [a.model_dump(mode="json") for a in aspects if a.rating == "green"],
     }
 
 
-def escape(text: str) -> str:
-    """Text from documents or models as Markdown that shows it and does nothing else."""
+def escape(text: object) -> str:
+    """Return text from documents or models as Markdown that shows it and does nothing else."""
     plain = _MARKUP.sub(r"\\\1", " ".join(str(text).split()))
     return _LIST.sub(r"\1\\\2", plain)
 
 
 def _markdown(result: ReviewResult) -> Iterator[str]:
-    application, review = result.application, result.review
-    yield f"# Cycle Advocacy Review: {application['reference']}"
+    review = result.review
+    yield f"# Cycle Advocacy Review: {result.application.reference}"
     yield ""
-    yield f"## Overall Rating: {review['overall_rating'].upper()}"
+    yield f"## Overall Rating: {review.shown_rating.upper()}"
     yield ""
     yield "## Summary"
-    yield escape(review["summary"])
+    yield escape(review.summary)
     yield ""
     yield from _application(result)
     yield "## Aspect Assessments"
-    for aspect in review["aspects"]:
-        yield ""
-        yield f"### {escape(aspect['name'])}: {aspect['rating'].upper()}"
-        yield f"**Key Issue:** {escape(aspect['key_issue'])}"
-        yield ""
-        yield escape(aspect["detail"])
-        yield from _quotations(aspect)
-        if aspect["policy_refs"]:
-            yield ""
-            yield "Policy: " + "; ".join(escape(ref) for ref in aspect["policy_refs"])
-    yield from _matrix(review["policy_compliance"])
-    yield from _list("Recommendations", review["recommendations"])
-    yield from _list("Suggested Conditions", review["suggested_conditions"])
+    for aspect in review.aspects:
+        yield from _aspect(aspect)
+    yield from _matrix(review.policy_compliance)
+    yield from _list("Recommendations", review.recommendations)
+    yield from _list("Suggested Conditions", review.suggested_conditions)
     yield from _method(result)
 
 
 def _application(result: ReviewResult) -> Iterator[str]:
     application = result.application
     yield "## Application"
-    for label, key in _FACTS.items():
-        if application.get(key):
-            yield f"- {label}: {escape(application[key])}"
-    yield f"- Policy as of: {result.metadata['policy_effective_date']}"
-    yield f"- Documents read: {application['documents_ingested']} of {application['documents_fetched']} fetched"
-    if names := not_read(result.metadata):
+    for label, name in _FACTS.items():
+        if value := getattr(application, name):
+            yield f"- {label}: {escape(value)}"
+    yield f"- Policy as of: {result.metadata.policy_effective_date}"
+    yield f"- Documents read: {application.documents_ingested} of {application.documents_fetched} fetched"
+    if names := result.metadata.documents.not_read:
         yield f"- Not read, for want of text: {escape(', '.join(names))}"
     yield ""
 
 
-def _quotations(aspect: dict[str, Any]) -> Iterator[str]:
-    quoted = {(e["document"], e["quote"]): e for f in aspect["findings"] for e in reversed(f["evidence"])}
+def _aspect(aspect: AspectReview) -> Iterator[str]:
+    yield ""
+    yield f"### {escape(aspect.name)}: {aspect.shown_rating.upper()}"
+    yield f"**Key Issue:** {escape(aspect.key_issue)}"
+    yield ""
+    yield escape(aspect.detail)
+    yield from _quotations(aspect)
+    if aspect.policy_refs:
+        yield ""
+        yield "Policy: " + "; ".join(escape(ref) for ref in aspect.policy_refs)
+
+
+def _quotations(aspect: AspectReview) -> Iterator[str]:
+    quoted = {(e.document, e.quote): e for f in aspect.findings for e in reversed(f.evidence)}
     if not quoted:
         return
     yield ""
     yield "Evidence:"
-    for evidence in sorted(quoted.values(), key=lambda e: (e["document"], e["pages"], e["passage_id"])):
-        place = f"{evidence['document']}, {pages_text(tuple(evidence['pages']))}"
-        yield f"- “{escape(evidence['quote'])}” ({escape(place)}) [{OUTCOMES[evidence['speaks']].lower()}]"
+    for evidence in sorted(quoted.values(), key=lambda e: (e.document, e.pages, e.passage_id)):
+        yield f"- “{escape(evidence.quote)}” ({escape(evidence.place)}) [{OUTCOMES[evidence.speaks].lower()}]"
 
 
-def _matrix(rows: list[dict[str, Any]]) -> Iterator[str]:
+def _matrix(rows: Sequence[ComplianceRow]) -> Iterator[str]:
     if not rows:
         return
     yield ""
@@ -158,11 +151,11 @@ def _matrix(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield "| Requirement | Policy | Compliant | Notes |"
     yield "|---|---|---|---|"
     for row in rows:
-        compliant = "Yes" if row["compliant"] else "No"
-        yield f"| {escape(row['requirement'])} | {escape(row['policy_ref'])} | {compliant} | {escape(row['notes'])} |"
+        compliant = "Yes" if row.compliant else "No"
+        yield f"| {escape(row.requirement)} | {escape(row.ref)} | {compliant} | {escape(row.notes)} |"
 
 
-def _list(title: str, items: list[str]) -> Iterator[str]:
+def _list(title: str, items: Sequence[str]) -> Iterator[str]:
     if not items:
         return
     yield ""
@@ -173,12 +166,12 @@ def _list(title: str, items: list[str]) -> Iterator[str]:
 
 def _method(result: ReviewResult) -> Iterator[str]:
     metadata = result.metadata
-    citations = metadata["citations"]
+    citations = metadata.citations
     yield ""
     yield "## How This Was Judged"
-    yield f"- Analyser: {escape(metadata['model'])}"
-    for revision in metadata["policy_revisions_used"]:
-        yield f"- {escape(revision['source'])}: {escape(revision['version_label'])} ({escape(revision['revision_id'])})"
-    yield f"- Citations: {citations['checked']} checked, {citations['verified']} verified, {citations['dropped']} dropped"
+    yield f"- Analyser: {escape(metadata.model)}"
+    for revision in metadata.policy_revisions_used:
+        yield f"- {escape(revision.source)}: {escape(revision.version_label)} ({escape(revision.revision_id)})"
+    yield f"- Citations: {citations.checked} checked, {citations.verified} verified, {citations.dropped} dropped"
     yield f"- {ASPECT_RULE}"
     yield f"- {OVERALL_RULE}"

@@ -12,7 +12,7 @@ from trigpoint.review.aspects import Aspect, Bounds, Check, QuantityRule
 from trigpoint.review.contradictions import find_contradictions
 from trigpoint.review.denials import is_said
 from trigpoint.review.evidence import SHORT_NAMES, Evidence, Statement
-from trigpoint.review.findings import AspectJudgement, Finding, Judgement, Outcome, PolicyCitation
+from trigpoint.review.findings import Finding, Outcome, PolicyCitation
 from trigpoint.review.matching import (
     cite,
     in_terms_of,
@@ -25,6 +25,7 @@ from trigpoint.review.matching import (
 )
 from trigpoint.review.quantities import Quantity
 from trigpoint.review.rating import NO_POLICY, SEVERITY, key_issue, rate
+from trigpoint.review.result import AspectReview, Judgement
 
 MOST_CITATIONS = 6
 
@@ -47,12 +48,12 @@ def judge_by_rules(evidence: Evidence, aspects: Iterable[Aspect]) -> Judgement:
     return Judgement(aspects=judged, analyser="rules", model="rules")
 
 
-def judge_aspect(evidence: Evidence, aspect: Aspect) -> AspectJudgement:
+def judge_aspect(evidence: Evidence, aspect: Aspect) -> AspectReview:
     checked = [_check(evidence, aspect, check) for check in aspect.checks]
     findings = (*checked, *find_contradictions(evidence, aspect))
     rating = rate(findings)
     issue = key_issue(aspect.name, rating, findings)
-    return AspectJudgement(id=aspect.id, name=aspect.name, rating=rating, key_issue=issue, findings=findings)
+    return AspectReview(id=aspect.id, name=aspect.name, rating=rating, key_issue=issue, findings=findings)
 
 
 def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
@@ -71,8 +72,8 @@ def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
         text=_words(check, outcome, telling),
         essential=check.essential,
         short=check.short,
-        citations=tuple(citations),
-        policies=policies,
+        evidence=tuple(citations),
+        policy=policies,
         recommendation=None if outcome == "met" else _naming(check.recommendation, policies),
         condition=None if outcome == "met" or not check.condition else _naming(check.condition, policies),
     )

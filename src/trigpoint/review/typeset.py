@@ -12,8 +12,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import typst
-
 from trigpoint.errors import shorten
 
 log = logging.getLogger(__name__)
@@ -23,6 +21,8 @@ _UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
 
 def compile_pdf(template: str, data: dict[str, Any]) -> bytes:
     """A PDF of a template of `review/templates`."""
+    import typst  # slow to import, and seldom needed
+
     text = json.dumps(_printable(data), ensure_ascii=False, sort_keys=True)
     try:
         return _typeset(template, text, accessible=True)
@@ -34,6 +34,8 @@ def compile_pdf(template: str, data: dict[str, Any]) -> bytes:
 
 
 def _typeset(template: str, data: str, *, accessible: bool) -> bytes:
+    import typst
+
     with resources.as_file(resources.files("trigpoint.review") / "templates") as folder:
         made: bytes = typst.compile(
             Path(folder) / template,

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from trigpoint.review.evidence import Evidence, readable_ref, same_section
-from trigpoint.review.findings import AspectJudgement, Citation, Finding, Judgement, PolicyCitation
+from trigpoint.review.findings import Citation, Finding, PolicyCitation
 from trigpoint.review.numbers import DIGITS, number, numbers_in
 from trigpoint.review.quantities import parse_quantities
 from trigpoint.review.rating import NOT_ENOUGH, key_issue, rate, weightiest
+from trigpoint.review.result import AspectReview, CitationCounts, Judgement
 from trigpoint.review.sentences import fold
 
 _NUMBER = re.compile(rf"(?<![\w.])(?:{DIGITS})")
@@ -41,8 +42,8 @@ class CitationCount:
         self.notes.append(problem)
         return False
 
-    def as_dict(self) -> dict[str, int]:
-        return {"checked": self.checked, "verified": self.verified, "dropped": self.dropped}
+    def counts(self) -> CitationCounts:
+        return CitationCounts(checked=self.checked, verified=self.verified, dropped=self.dropped)
 
 
 def verify(judgement: Judgement, evidence: Evidence) -> tuple[Judgement, CitationCount]:
@@ -100,9 +101,7 @@ def unsupported(text: str, sources: Iterable[str], derived: Sequence[float] = ()
     return wrong
 
 
-def _verified_aspect(
-    aspect: AspectJudgement, evidence: Evidence, count: CitationCount, analyser: str
-) -> AspectJudgement:
+def _verified_aspect(aspect: AspectReview, evidence: Evidence, count: CitationCount, analyser: str) -> AspectReview:
     findings = tuple(_verified_finding(finding, evidence, count) for finding in aspect.findings)
     changed = any(after.outcome != before.outcome for before, after in zip(aspect.findings, findings, strict=True))
     proved = [finding for finding in findings if finding.outcome != "not_found"]
@@ -124,9 +123,9 @@ def _verified_aspect(
 
 
 def _verified_finding(finding: Finding, evidence: Evidence, count: CitationCount) -> Finding:
-    citations = tuple(one for one in finding.citations if count.take(citation_problem(one, evidence)))
-    policies = tuple(one for one in finding.policies if count.take(policy_problem(one, evidence)))
-    kept = finding.model_copy(update={"citations": citations, "policies": policies})
+    citations = tuple(one for one in finding.evidence if count.take(citation_problem(one, evidence)))
+    policies = tuple(one for one in finding.policy if count.take(policy_problem(one, evidence)))
+    kept = finding.model_copy(update={"evidence": citations, "policy": policies})
     if finding.outcome == "not_found":
         return kept
     if not citations:
@@ -140,9 +139,9 @@ def _verified_finding(finding: Finding, evidence: Evidence, count: CitationCount
 
 def sources_of(finding: Finding, evidence: Evidence) -> list[str]:
     """The texts that a finding may draw on: its cited passages, and what its citations are called."""
-    texts = [evidence.passages[one.passage_id].text for one in finding.citations if one.passage_id in evidence.passages]
-    texts += [evidence.policies[one.passage_id].text for one in finding.policies if one.passage_id in evidence.policies]
-    texts += [one.document for one in finding.citations]
+    texts = [evidence.passages[one.passage_id].text for one in finding.evidence if one.passage_id in evidence.passages]
+    texts += [evidence.policies[one.passage_id].text for one in finding.policy if one.passage_id in evidence.policies]
+    texts += [one.document for one in finding.evidence]
     return texts if finding.check.startswith("model_") else [*texts, finding.requirement]
 
 
@@ -151,7 +150,7 @@ def _unproved(finding: Finding, why: str) -> Finding:
         update={
             "outcome": "not_found",
             "text": f"A statement about this could not be verified and was left out: {finding.requirement}",
-            "citations": (),
+            "evidence": (),
             "derived": (),
             "flags": (*finding.flags, why),
         }

@@ -1,9 +1,9 @@
-"""Downloads: a completed review as Markdown, JSON or PDF."""
+"""Downloads: a completed review in one of its formats."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -11,15 +11,8 @@ from starlette.responses import Response
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.services import Use
 from trigpoint.errors import ReviewIncomplete
-from trigpoint.jobs.reviews import Review
+from trigpoint.review.formats import FORMATS, FormatName
 
-Format = Literal["markdown", "json", "pdf"]
-
-_FORMS: dict[Format, tuple[str, str]] = {
-    "markdown": ("text/markdown", "md"),
-    "json": ("application/json", "json"),
-    "pdf": ("application/pdf", "pdf"),
-}
 _DOCUMENTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The review as a file",
@@ -35,7 +28,9 @@ router = APIRouter(prefix="/api/v1/reviews", tags=["Downloads"])
 
 
 @router.get("/{review_id}/download", response_class=Response, responses={**errors(400, 404), **_DOCUMENTED})
-async def download_review(review_id: str, use: Use, format: Annotated[Format, Query()] = "markdown") -> Response:
+async def download_review(
+    review_id: str, use: Use, format: Annotated[FormatName, Query()] = FormatName.MARKDOWN
+) -> Response:
     """A completed review in the format asked for, whatever format it was submitted with."""
     review = await use.reviews.get(review_id)
     if review.status != "completed":
@@ -44,23 +39,10 @@ async def download_review(review_id: str, use: Use, format: Annotated[Format, Qu
             review_id=review.review_id,
             status=review.status,
         )
-    media_type, suffix = _FORMS[format]
+    chosen = FORMATS[format]
     headers = {
-        "Content-Type": media_type,
-        "Content-Disposition": f'attachment; filename="review-{review.review_id}.{suffix}"',
+        "Content-Type": chosen.media_type,
+        "Content-Disposition": f'attachment; filename="{chosen.file_name.format(review.review_id)}"',
         "X-Content-Type-Options": "nosniff",
     }
-    return Response(await asyncio.to_thread(_render, review, format), headers=headers)
-
-
-def _render(review: Review, format: Format) -> bytes:
-    from trigpoint.review.render import render_json, render_pdf  # slow to import, seldom needed
-
-    result = review.result()
-    match format:
-        case "markdown":
-            return str(result.review["full_markdown"]).encode()
-        case "json":
-            return render_json(result)
-        case "pdf":
-            return render_pdf(result)
+    return Response(await asyncio.to_thread(chosen.render, review.result()), headers=headers)

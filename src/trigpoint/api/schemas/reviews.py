@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import httpx
@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from trigpoint.api.schemas.values import ApplicationRef, one_of
 from trigpoint.errors import shorten
 from trigpoint.jobs.events import DEFAULT_EVENTS, EVENTS
+from trigpoint.review.findings import Assessed
 from trigpoint.review.models import ReviewOptions
+from trigpoint.review.result import Application, Metadata, ReviewBody
 
 Status = Literal["queued", "processing", "completed", "failed", "cancelled"]
 PhaseName = Literal[
@@ -104,9 +106,9 @@ class ReviewDetail(BaseModel):
     started_at: str | None
     completed_at: str | None
     progress: ReviewProgress | None
-    application: dict[str, Any] | None
-    review: dict[str, Any] | None
-    metadata: dict[str, Any] | None
+    application: Application | None
+    review: ReviewBody | None
+    metadata: Metadata | None
     error: ReviewError | None
 
 
@@ -130,6 +132,7 @@ class ReviewSummary(BaseModel):
     overall_rating: str | None
     created_at: str
     completed_at: str | None
+    assessed: Assessed | None = None
 
 
 class ReviewPage(BaseModel):

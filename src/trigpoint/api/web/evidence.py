@@ -7,6 +7,7 @@ of that application's documents: nothing of a path or a text to mark is taken fr
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -17,10 +18,10 @@ from trigpoint.api.services import Services
 from trigpoint.api.web.asking import ask
 from trigpoint.api.web.paging import whole_number
 from trigpoint.api.web.resources import Resources
-from trigpoint.api.web.review_view import Evidence, ReviewView
 from trigpoint.api.web.templating import page
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.errors import FileMissing, ReviewIncomplete, TrigpointError
+from trigpoint.review.findings import Citation
 from trigpoint.review.render import OUTCOMES
 from trigpoint.text.picture import PagePicture
 
@@ -28,55 +29,66 @@ _HOUR = "private, max-age=3600"
 
 
 async def evidence_page(request: Request) -> Response:
-    view, evidence = await _chosen(request)
-    everything = list(view.evidence())
+    chosen = await _chosen(request)
+    evidence = chosen.citation
     problem, pictures = None, []
     try:
-        path = await _file(request, view, evidence)
+        path = await _file(request, chosen)
         pictures = [await asyncio.to_thread(_draw, request, path, evidence, number) for number in evidence.pages]
     except TrigpointError as error:
         problem = error.message
     return page(
         request,
         "evidence.html",
-        view=view,
+        chosen=chosen,
         evidence=evidence,
         problem=problem,
         pictures=pictures,
         outcomes=OUTCOMES,
-        previous=evidence.number - 1,
-        following=evidence.number + 1 if evidence.number < len(everything) else 0,
-        total=len(everything),
+        previous=chosen.number - 1,
+        following=chosen.number + 1 if chosen.number < chosen.total else 0,
     )
 
 
 async def evidence_picture(request: Request) -> Response:
-    view, evidence = await _chosen(request)
+    chosen = await _chosen(request)
+    evidence = chosen.citation
     number = whole_number(request.path_params["page"])
     if number not in evidence.pages:
         raise HTTPException(404)
-    path = await _file(request, view, evidence)
+    path = await _file(request, chosen)
     picture = await asyncio.to_thread(_draw, request, path, evidence, number)
     return Response(picture.png, media_type="image/png", headers={"Cache-Control": _HOUR})
 
 
-async def _chosen(request: Request) -> tuple[ReviewView, Evidence]:
+@dataclass(frozen=True)
+class _Chosen:
+    """One quotation of a review. Its number is its place in the review, from 1."""
+
+    review_id: str
+    application_ref: str
+    citation: Citation
+    number: int
+    total: int
+
+
+async def _chosen(request: Request) -> _Chosen:
     services: Services = request.scope["services"]
     review = await services.reviews.get(request.path_params["review_id"])
     if review.status != "completed":
         raise ReviewIncomplete(f"The review {review.review_id} is {review.status}: it has no evidence to show yet.")
-    view = ReviewView.of(review)
+    quotations = review.result().review.quotations()
     number = whole_number(request.path_params["number"])
-    found = next((e for e in view.evidence() if e.number == number), None)
-    if found is None:
+    if not 1 <= number <= len(quotations):
         raise HTTPException(404)
-    return view, found
+    return _Chosen(review.review_id, review.application_ref, quotations[number - 1], number, len(quotations))
 
 
-async def _file(request: Request, view: ReviewView, evidence: Evidence) -> Path:
+async def _file(request: Request, chosen: _Chosen) -> Path:
     """The document's file. Raises FileMissing where the store no longer has it, or it is not on this machine."""
     services: Services = request.scope["services"]
-    ref = {"application_ref": view.application["reference"]}
+    evidence = chosen.citation
+    ref = {"application_ref": chosen.application_ref}
     listed = await ask(services.settings, "document-store", "list_ingested_documents", ref)
     paths = [d["file_path"] for d in listed["documents"] if d["document_id"] == evidence.document_id]
     if not paths:
@@ -89,7 +101,7 @@ async def _file(request: Request, view: ReviewView, evidence: Evidence) -> Path:
         ) from None
 
 
-def _draw(request: Request, path: Path, evidence: Evidence, number: int) -> PagePicture:
+def _draw(request: Request, path: Path, evidence: Citation, number: int) -> PagePicture:
     resources: Resources = request.scope["resources"]
     stat = path.stat()
     key = (str(path), stat.st_mtime_ns, stat.st_size, number, evidence.quote)

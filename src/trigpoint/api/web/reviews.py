@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
@@ -15,18 +15,19 @@ from starlette.routing import Route
 
 from trigpoint.api.schemas.reviews import ReviewSubmission
 from trigpoint.api.services import Services
+from trigpoint.api.web.comparing import pair_aspects
 from trigpoint.api.web.evidence import evidence_page, evidence_picture
 from trigpoint.api.web.paging import Pages
 from trigpoint.api.web.resources import Resources
-from trigpoint.api.web.review_view import ReviewView, pair_aspects
 from trigpoint.api.web.templating import page
 from trigpoint.errors import InvalidInput, ReviewAlreadyExists, ReviewIncomplete, StoreError
 from trigpoint.ids import parse_application_ref
 from trigpoint.jobs.reviews import STATUSES, Review, ReviewRow
 from trigpoint.logs import request_id
 from trigpoint.review.aspects import load_aspects
-from trigpoint.review.models import PHASES, ReviewResult
-from trigpoint.review.render import OUTCOMES, not_read, render_json, render_letter, render_pdf
+from trigpoint.review.formats import FORMATS
+from trigpoint.review.models import PHASES
+from trigpoint.review.render import OUTCOMES
 
 ACTIVE = ("queued", "processing")
 _RECENT = 6
@@ -131,9 +132,11 @@ async def read(request: Request) -> Response:
     review = await _review(request)
     if review.status != "completed":
         return _unfinished(request, review)
-    view = ReviewView.of(review)
-    shown = {"outcomes": OUTCOMES, "downloads": list(DOWNLOADS), "not_read": not_read(view.metadata)}
-    return page(request, "review.html", review=review, view=view, **shown)
+    result = review.result()
+    numbers = {quotation: number for number, quotation in enumerate(result.review.quotations(), 1)}
+    return page(
+        request, "review.html", review=review, result=result, numbers=numbers, outcomes=OUTCOMES, formats=FORMATS
+    )
 
 
 def _unfinished(request: Request, review: Review) -> Response:
@@ -204,14 +207,14 @@ async def compare(request: Request) -> Response:
     first, second = [await services.reviews.get(review_id) for review_id in chosen]
     for review in (first, second):
         _check_complete(review)
-    views = ReviewView.of(first), ReviewView.of(second)
+    results = first.result(), second.result()
     return page(
         request,
         "compare.html",
         reviews=(first, second),
-        views=views,
-        pairs=pair_aspects(*views),
-        recommendations=_apart(views[0].recommendations, views[1].recommendations),
+        results=results,
+        pairs=pair_aspects(*results),
+        recommendations=_apart(*(result.review.recommendations for result in results)),
     )
 
 
@@ -225,34 +228,21 @@ def _apart(first: tuple[str, ...], second: tuple[str, ...]) -> dict[str, list[st
 
 async def download(request: Request) -> Response:
     review = await _review(request)
-    form = DOWNLOADS.get(request.path_params["form"])
-    if form is None:
+    chosen = next((one for name, one in FORMATS.items() if name == request.path_params["form"]), None)
+    if chosen is None:
         raise HTTPException(404)
     _check_complete(review)
-    name, media_type, render = form
     headers = {
-        "Content-Type": media_type,
-        "Content-Disposition": f'attachment; filename="{name.format(review.review_id)}"',
+        "Content-Type": chosen.media_type,
+        "Content-Disposition": f'attachment; filename="{chosen.file_name.format(review.review_id)}"',
         "Cache-Control": "no-store",
     }
-    return Response(await asyncio.to_thread(render, review.result()), headers=headers)
+    return Response(await asyncio.to_thread(chosen.render, review.result()), headers=headers)
 
 
 def _check_complete(review: Review) -> None:
     if review.status != "completed":
         raise ReviewIncomplete(f"The review {review.review_id} is {review.status}: there is no result of it to show.")
-
-
-def _markdown(result: ReviewResult) -> bytes:
-    return str(result.review["full_markdown"]).encode()
-
-
-DOWNLOADS: dict[str, tuple[str, str, Callable[[ReviewResult], bytes]]] = {
-    "pdf": ("review-{}.pdf", "application/pdf", render_pdf),
-    "letter": ("letter-{}.pdf", "application/pdf", render_letter),
-    "markdown": ("review-{}.md", "text/markdown; charset=utf-8", _markdown),
-    "json": ("review-{}.json", "application/json", render_json),
-}
 
 
 async def _review(request: Request) -> Review:

@@ -1,0 +1,190 @@
+"""The finished review as the contract describes it, with additional fields next to the contract's. Pages, files, letter
+and OpenAPI are made from these types, and results stored by version 0.1.0 load into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from trigpoint.review.findings import (
+    Assessed,
+    Citation,
+    Finding,
+    NotAssessed,
+    Outcome,
+    PolicyCitation,
+    Rating,
+    Stored,
+)
+
+
+class Application(Stored):
+    """What the register says about the application, and how many of its documents were read."""
+
+    reference: str
+    address: str | None = None
+    proposal: str | None = None
+    applicant: str | None = None
+    status: str | None = None
+    consultation_end: str | None = None
+    documents_fetched: int = 0
+    documents_ingested: int = 0
+    agent: str | None = None
+    application_type: str | None = None
+    ward: str | None = None
+    parish: str | None = None
+    date_received: str | None = None
+    date_validated: str | None = None
+    case_officer: str | None = None
+    portal_url: str | None = None
+
+
+class AspectReview(Stored):
+    """One aspect. With `assessed: no` the rating is amber by convention and means nothing."""
+
+    id: str = ""
+    name: str
+    rating: Rating
+    key_issue: str
+    detail: str = ""
+    policy_refs: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    assessed: Assessed = "yes"
+    not_assessed: tuple[NotAssessed, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _assessed_in_0_1_0(cls, given: Any) -> Any:
+        """Version 0.1.0 did not say whether an aspect was assessed, and kept what it had not found as findings."""
+        if not isinstance(given, dict) or "assessed" in given or not given.get("findings"):
+            return given
+        outcomes = [_outcome(finding) for finding in given["findings"]]
+        judged = [outcome for outcome in outcomes if outcome != "not_found"]
+        assessed: Assessed = "no" if not judged else "yes" if len(judged) == len(outcomes) else "partly"
+        return {**given, "assessed": assessed}
+
+    @property
+    def shown_rating(self) -> str:
+        """The rating as every surface shows it: `not assessed` unless something was judged."""
+        return "not assessed" if self.assessed == "no" else self.rating
+
+
+def _outcome(finding: Any) -> str:
+    return finding.outcome if isinstance(finding, Finding) else finding["outcome"]
+
+
+class ComplianceRow(Stored):
+    """A row of the policy matrix: a judged requirement. What was not judged is in `not_assessed`."""
+
+    requirement: str
+    policy_source: str
+    compliant: bool
+    notes: str
+    policy_ref: str | None = None
+    revision_id: str | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def ref(self) -> str:
+        return self.policy_ref or self.policy_source
+
+    @property
+    def shown_outcome(self) -> Outcome:
+        return self.outcome or ("met" if self.compliant else "failed")
+
+
+class ReviewBody(Stored):
+    """The contract's `review`."""
+
+    overall_rating: Rating
+    summary: str
+    aspects: tuple[AspectReview, ...] = ()
+    policy_compliance: tuple[ComplianceRow, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    suggested_conditions: tuple[str, ...] = ()
+    contradictions: tuple[Finding, ...] = ()
+    assessed: Assessed = "yes"
+    full_markdown: str = ""
+
+    @property
+    def shown_rating(self) -> str:
+        return "not assessed" if self.assessed == "no" else self.overall_rating
+
+    def quotations(self) -> list[Citation]:
+        """Return every quotation once, in the order of the review. Its place in the list names its page on the web."""
+        return list(dict.fromkeys(self._citations()))
+
+    def _citations(self) -> Iterator[Citation]:
+        for aspect in self.aspects:
+            for finding in aspect.findings:
+                yield from finding.evidence
+
+    def policies(self) -> list[PolicyCitation]:
+        """Return every cited passage of policy once, by reference."""
+        cited = {policy.passage_id: policy for a in self.aspects for f in a.findings for policy in f.policy}
+        return sorted(cited.values(), key=lambda policy: (policy.ref, policy.passage_id))
+
+
+class RevisionUsed(Stored):
+    source: str
+    revision_id: str
+    version_label: str
+
+
+class CitationCounts(Stored):
+    checked: int = 0
+    verified: int = 0
+    dropped: int = 0
+
+
+class DocumentCounts(Stored):
+    """What became of the documents that the register lists."""
+
+    listed: int = 0
+    filtered: int = 0
+    download_failed: int = 0
+    ingested: int = 0
+    skipped: int = 0
+    failed: int = 0
+    not_read: tuple[str, ...] = ()
+
+
+class Metadata(Stored):
+    """How the review was made."""
+
+    model: str = ""
+    analyser: Literal["rules", "llm"] = "rules"
+    total_tokens_used: int = 0
+    processing_time_seconds: int = 0
+    phase_seconds: dict[str, float] = Field(default_factory=dict)
+    documents_analysed: int = 0
+    policy_sources_referenced: int = 0
+    policy_effective_date: str | None = None
+    policy_revisions_used: tuple[RevisionUsed, ...] = ()
+    citations: CitationCounts = CitationCounts()
+    documents: DocumentCounts = DocumentCounts()
+    options: dict[str, Any] = Field(default_factory=dict)
+    fallback_from: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class ReviewResult(Stored):
+    """The contract's `application`, `review` and `metadata`."""
+
+    application: Application
+    review: ReviewBody
+    metadata: Metadata
+
+
+class Judgement(Stored):
+    """What an analyser says about the aspects, before it is assembled into a review."""
+
+    aspects: tuple[AspectReview, ...] = ()
+    analyser: Literal["rules", "llm"]
+    model: str
+    tokens: int = 0
+    notes: tuple[str, ...] = ()
+    fallback_from: str | None = None
