@@ -13,6 +13,7 @@ import uvicorn
 
 from trigpoint.api.app import create_app
 from trigpoint.config import Settings
+from trigpoint.http.connections import GuardedProtocol
 
 KEY, OTHER_KEY = "sk-cycle-dev-key-1", "sk-cycle-dev-key-2"
 
@@ -24,7 +25,14 @@ def serving(app: Any, port: int = 0) -> Iterator[str]:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.bind(("127.0.0.1", port))
     server = uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2)
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            lifespan="on",
+            timeout_graceful_shutdown=2,
+            http=GuardedProtocol,
+        )
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
     thread.start()

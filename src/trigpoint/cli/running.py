@@ -15,6 +15,7 @@ from typing import Any
 import uvicorn
 
 from trigpoint.errors import ConfigurationError
+from trigpoint.http.connections import GuardedProtocol
 from trigpoint.storage.files import reason
 
 log = logging.getLogger(__name__)
@@ -152,4 +153,5 @@ def _config(app: Any) -> uvicorn.Config:
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,
+        http=GuardedProtocol,
     )

@@ -1,0 +1,204 @@
+"""What a connection may cost before anybody knows who is calling: size and time of a request's head, silence within its
+body, and how many connections one address may hold.
+
+`GuardedProtocol` is uvicorn's own HTTP protocol with these limits. It overrides parts of uvicorn that are not documented, so
+`pyproject.toml` pins uvicorn to the versions it was tested with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from trigpoint.http.envelope import envelope
+from trigpoint.ids import new_request_id
+
+log = logging.getLogger(__name__)
+
+HEAD_BYTES = 64 * 1024
+HEAD_SECONDS = 15.0
+BODY_SILENCE_SECONDS = 30.0
+WAITING_PER_ADDRESS = 128
+WAITING_IN_ALL = 1024
+REQUESTS_PER_ADDRESS = 512
+
+
+class Crowd:
+    """The connections of this process. Those without a complete request wait; if too many do, the oldest has to go.
+
+    A flood of half-open connections thus makes room for the request behind it, whatever address it comes from.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[GuardedProtocol, str] = OrderedDict()
+        self._waiting_at: Counter[str] = Counter()
+        self._busy_at: Counter[str] = Counter()
+
+    def wait(self, connection: GuardedProtocol, address: str) -> None:
+        """Count a connection that has not sent a complete request yet."""
+        self._waiting[connection] = address
+        self._waiting_at[address] += 1
+        if self._waiting_at[address] > WAITING_PER_ADDRESS:
+            next(other for other, at in self._waiting.items() if at == address).abort()
+        elif len(self._waiting) > WAITING_IN_ALL:
+            next(iter(self._waiting)).abort()
+
+    def begin(self, connection: GuardedProtocol, address: str) -> bool:
+        """Count a request that has arrived. False: its address has too many under way."""
+        self._stop_waiting(connection)
+        self._busy_at[address] += 1
+        return self._busy_at[address] <= REQUESTS_PER_ADDRESS
+
+    def end(self, address: str) -> None:
+        self._busy_at[address] -= 1
+        if not self._busy_at[address]:
+            del self._busy_at[address]
+
+    def leave(self, connection: GuardedProtocol) -> None:
+        self._stop_waiting(connection)
+
+    def _stop_waiting(self, connection: GuardedProtocol) -> None:
+        address = self._waiting.pop(connection, None)
+        if address is None:
+            return
+        self._waiting_at[address] -= 1
+        if not self._waiting_at[address]:
+            del self._waiting_at[address]
+
+
+CROWD = Crowd()
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    """One connection. A head that is too large or too slow and a body that stops arriving end it with an error."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._address = "unknown"
+        self._head_bytes = 0
+        self._in_head = True
+        self._busy = False
+        self._refused = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    # --- the connection
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._address = self.client[0] if self.client else "local"
+        self._time(HEAD_SECONDS, self._slow_head)
+        CROWD.wait(self, self._address)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        CROWD.leave(self)
+        if self._busy:
+            self._busy = False
+            CROWD.end(self._address)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._refused:
+            return
+        if self._in_head:
+            if not self._head_bytes:
+                self._time(HEAD_SECONDS, self._slow_head)
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self._in_head and self._head_bytes > HEAD_BYTES and not self._refused:
+            self._refuse(431, "headers_too_large", f"The request's headers are larger than {HEAD_BYTES // 1024} kB")
+
+    def abort(self) -> None:
+        """Close without a word: the other end has not asked for anything."""
+        self._refused = True
+        CROWD.leave(self)
+        self.transport.abort()
+
+    # --- the parser's callbacks
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head = True
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if size > HEAD_BYTES:
+            self._refuse(431, "headers_too_large", f"The request's headers are larger than {HEAD_BYTES // 1024} kB")
+        elif not self.url.startswith((b"/", b"http://", b"https://")):
+            self._refuse(400, "bad_request", "The request must name a path that begins with /")
+        elif not self._busy and not CROWD.begin(self, self._address):
+            self._busy = True
+            self._refuse(
+                503, "too_many_connections", "Too many requests of this address are under way. Try again later"
+            )
+        else:
+            self._busy = True
+            self._time(BODY_SILENCE_SECONDS, self._silent_body)
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if not self._refused:
+            self._time(BODY_SILENCE_SECONDS, self._silent_body)
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if not self._refused:
+            self._stop_timer()
+            super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        if self._busy and not self.pipeline:
+            self._busy, self._in_head, self._head_bytes = False, True, 0
+            CROWD.end(self._address)
+            if not self.transport.is_closing():
+                CROWD.wait(self, self._address)
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, "bad_request", "This is not an HTTP request that we can read")
+
+    # --- limits
+
+    def _time(self, seconds: float, then: Any) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(seconds, then)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _slow_head(self) -> None:
+        if self._head_bytes:
+            self._refuse(408, "request_timeout", f"The request's headers took longer than {HEAD_SECONDS:g} s")
+        else:
+            self.abort()
+
+    def _silent_body(self) -> None:
+        if self.flow.read_paused:  # we are the slow ones
+            self._time(BODY_SILENCE_SECONDS, self._silent_body)
+        elif self.cycle is not None and self.cycle.response_started:
+            self.transport.close()
+        else:
+            self._refuse(408, "request_timeout", f"Nothing of the body arrived for {BODY_SILENCE_SECONDS:g} s")
+
+    def _refuse(self, status: int, code: str, message: str) -> None:
+        """Answer in the envelope, and close. Nothing further of this connection is read."""
+        if self._refused or self.transport.is_closing():
+            return
+        self._refused = True
+        self._stop_timer()
+        log.warning("refused a connection from %s: %s", self._address, message)
+        body = envelope(code, message)
+        head = (
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\nx-request-id: {new_request_id()}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode("ascii") + body)
+        self.transport.close()

@@ -1,0 +1,198 @@
+"""What a connection may cost before anybody knows who is calling: raw sockets against a running server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import httpx
+import pytest
+
+from serving_api import serving
+from trigpoint.http import connections
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Answers with the number of bytes it got."""
+    if scope["type"] == "lifespan":
+        while (message := await receive())["type"] != "lifespan.shutdown":
+            await send({"type": f"{message['type']}.complete"})
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
+    body = str(size).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture
+def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(connections, "BODY_SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(connections, "WAITING_PER_ADDRESS", 20)
+    monkeypatch.setattr(connections, "REQUESTS_PER_ADDRESS", 8)
+    with serving(echo) as address:
+        yield int(address.rpartition(":")[2])
+
+
+def connect(port: int, sent: bytes = b"") -> socket.socket:
+    sock = socket.create_connection(("127.0.0.1", port), timeout=10)
+    sock.sendall(sent)
+    return sock
+
+
+def answer_to(port: int, sent: bytes) -> tuple[int, dict[str, Any] | bytes]:
+    """The status and body of whatever comes back before the server closes; status 0 if nothing does."""
+    with connect(port) as sock:
+        received = b""
+        try:
+            sock.sendall(sent)
+            while part := sock.recv(65536):
+                received += part
+        except OSError:
+            received = received or b""
+    head, _, body = received.partition(b"\r\n\r\n")
+    if not head:
+        return 0, b""
+    return int(head.split()[1]), json.loads(body) if b"application/json" in head else body
+
+
+def test_an_endless_header_is_refused_while_it_comes(port: int) -> None:
+    with connect(port, b"GET / HTTP/1.1\r\nHost: x\r\n") as sock:
+        sent = 0
+        try:
+            while sent < 50_000_000:
+                sock.sendall(b"X-Long: " + b"a" * 8000 + b"\r\n")
+                sent += 8010
+        except OSError:
+            assert sent < 5_000_000
+        else:
+            raise AssertionError("50 MB of headers were taken")
+
+
+@pytest.mark.parametrize("one_header", [True, False])
+def test_headers_beyond_the_limit_get_a_431_in_the_envelope(port: int, one_header: bool) -> None:
+    many = [b"A: " + b"x" * 70_000] if one_header else [b"A%d: " % n + b"x" * 700 for n in range(100)]
+    status, body = answer_to(port, b"GET / HTTP/1.1\r\nHost: x\r\n" + b"\r\n".join(many) + b"\r\n\r\n")
+    assert status == 431
+    assert isinstance(body, dict)
+    assert body["error"]["code"] == "headers_too_large"
+
+
+def test_a_head_that_never_ends_is_timed_out_however_often_it_sends_a_byte(port: int) -> None:
+    started = time.monotonic()
+    with connect(port, b"GET / HTTP/1.1\r\nHost: x\r\nX: ") as sock:
+        sock.settimeout(0.1)
+        received = b""
+        while time.monotonic() - started < 8 and not received:
+            try:
+                sock.sendall(b"a")
+                received = sock.recv(65536)
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+    assert b"408" in received
+    assert time.monotonic() - started < 6
+
+
+def ended(sock: socket.socket) -> bool:
+    """Whether the server closes or resets this connection within five seconds."""
+    sock.settimeout(5)
+    try:
+        while sock.recv(65536):
+            continue
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+    return True
+
+
+def test_a_connection_that_says_nothing_is_closed(port: int) -> None:
+    with connect(port) as sock:
+        assert ended(sock)
+
+
+def test_a_blank_line_between_requests_does_not_keep_a_connection_for_ever(port: int) -> None:
+    with connect(port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as sock:
+        assert b"200" in sock.recv(65536)
+        sock.sendall(b"\r\n")
+        assert ended(sock)
+
+
+def test_a_body_that_stops_arriving_is_timed_out(port: int) -> None:
+    status, body = answer_to(port, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc")
+    assert status == 408
+    assert isinstance(body, dict)
+    assert body["error"]["code"] == "request_timeout"
+
+
+def test_a_slow_body_that_keeps_arriving_is_taken(port: int) -> None:
+    with connect(port, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\nConnection: close\r\n\r\n") as sock:
+        for _ in range(8):
+            time.sleep(0.2)
+            sock.sendall(b"a")
+        assert sock.recv(65536).endswith(b"\r\n\r\n8")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"GET * HTTP/1.1",
+        b"OPTIONS * HTTP/1.1",
+        b"CONNECT x:1 HTTP/1.1",
+        b"nonsense",
+        b"GET / HTTP/9.9",
+        b"\x16\x03\x01",
+    ],
+)
+def test_a_request_line_that_is_none_is_a_400_and_never_a_500(port: int, line: bytes) -> None:
+    status, body = answer_to(port, line + b"\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert status == 400
+    assert isinstance(body, dict)
+    assert body["error"]["code"] == "bad_request"
+
+
+def test_half_open_connections_make_room_for_the_request_behind_them(port: int) -> None:
+    with ExitStack() as stack:
+        held = [stack.enter_context(connect(port, b"GET / HT")) for _ in range(200)]
+        started = time.monotonic()
+        assert httpx.get(f"http://127.0.0.1:{port}/", trust_env=False, timeout=5).text == "0"
+        assert time.monotonic() - started < 1
+        assert ended(held[0])
+
+
+def test_one_address_cannot_have_more_requests_under_way_than_the_limit(port: int) -> None:
+    unfinished = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
+    with ExitStack() as stack:
+        held = [stack.enter_context(connect(port, unfinished)) for _ in range(8)]
+        time.sleep(0.1)
+        assert answer_to(port, unfinished)[0] == 503
+        for sock in held:
+            sock.sendall(b"x" * 10)
+            assert b"200" in sock.recv(65536)
+    assert httpx.get(f"http://127.0.0.1:{port}/", trust_env=False, timeout=5).status_code == 200
+
+
+def test_a_kept_connection_can_be_used_many_times(port: int) -> None:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        assert [client.post("/", content=b"x" * n).text for n in range(100)] == [str(n) for n in range(100)]
+
+
+def test_pipelined_requests_are_all_answered(port: int) -> None:
+    one = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    last = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    with connect(port, one * 5 + last) as sock:
+        received = b""
+        while part := sock.recv(65536):
+            received += part
+    assert received.count(b"HTTP/1.1 200 OK") == 6
