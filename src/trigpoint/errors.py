@@ -301,6 +301,29 @@ class SectionNotFound(PolicyError):
         super().__init__(f"Section '{shorten(section_ref)}' not found in policy '{shorten(source)}'")
 
 
+class ProvisionNotFound(PolicyError):
+    code = "provision_not_found"
+    status = 404
+
+    def __init__(self, source: str, provision_id: str) -> None:
+        super().__init__(
+            f"Policy '{source}' has no provision '{shorten(provision_id)}'. `trigpoint policies provisions` lists them",
+            source=source,
+        )
+
+
+class NotPlacedYet(PolicyError):
+    code = "not_placed_yet"
+    status = 409
+
+    def __init__(self, source: str, revision_id: str) -> None:
+        super().__init__(
+            f"The sections of {revision_id} have not been read yet. The policy server does that within seconds of "
+            "an upload: check that it runs, and repeat the request",
+            source=source,
+        )
+
+
 class PolicyAlreadyExists(PolicyError):
     code = "policy_already_exists"
 

@@ -1,17 +1,19 @@
-"""The policy knowledge base's MCP server: six tools, port 3003. Parses, calls the domain, shapes the answer."""
+"""The policy knowledge base's MCP server: tools on port 3003. Parses, calls the domain, shapes the answer."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from trigpoint.config import Settings
-from trigpoint.dates import parse_day
+from trigpoint.dates import parse_day, today
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.search import PassageHit, SearchMode
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
+from trigpoint.policies.placements import Placement
 
 _INSTRUCTIONS = (
     "Planning policy as it stood on a date. Give effective_date (an application's validation date) to search only the "
@@ -129,6 +131,50 @@ class RevisionsAnswer(Answer):
     revisions: list[ListedRevision]
 
 
+class ProvisionsInput(ToolInput):
+    effective_date: PlainText | None = Field(
+        None, description="YYYY-MM-DD: the revisions in force on this date. By default today"
+    )
+    sources: list[Slug] | None = Field(None, max_length=200, description="Only these policies, by slug")
+    provision_ids: list[Slug] | None = Field(None, max_length=500, description="Only these provisions, by id")
+
+
+class PlacedProvision(BaseModel):
+    """A provision and the section that states it in the revision in force."""
+
+    model_config = ConfigDict(frozen=True)
+
+    provision_id: str
+    title: str
+    kind: str
+    requires: str = Field(description="What it requires, in our words")
+    source: str
+    source_title: str
+    revision_id: str
+    version_label: str
+    section_ref: str | None = Field(description="Null if no section was found, or the revision does not state it")
+    state: Literal["confirmed", "found", "to_be_confirmed", "not_stated"] = Field(
+        description="confirmed: by a person. found: in the text, with confidence. to_be_confirmed: cite the policy and "
+        "say that the section is to be confirmed. not_stated: a person found that the revision does not state it"
+    )
+    confidence: float = Field(description="0 to 1")
+    excerpt: str = Field(description="The words of the policy that fit best")
+    page_number: int | None
+    note: str | None = None
+
+
+class UnplacedProvision(BaseModel):
+    provision_id: str
+    reason: str
+
+
+class ProvisionsAnswer(Answer):
+    effective_date: str
+    provisions: list[PlacedProvision]
+    unavailable: list[UnplacedProvision] = Field(description="Provisions that no loaded revision in force can state")
+    warnings: list[str]
+
+
 class IngestInput(ToolInput):
     source: Slug = Field(description="Policy source slug")
     revision_id: RevisionId = Field(description="Revision ID, already registered")
@@ -208,6 +254,18 @@ async def list_policy_revisions(given: RevisionsInput, call: Call) -> RevisionsA
     return RevisionsAnswer(source=given.source, revision_count=len(listed), revisions=listed)
 
 
+async def get_provisions(given: ProvisionsInput, call: Call) -> ProvisionsAnswer:
+    knowledge: PolicyKnowledge = call.state
+    day = today() if given.effective_date is None else parse_day(given.effective_date)
+    answer = await knowledge.provisions(day, sources=given.sources, provision_ids=given.provision_ids)
+    return ProvisionsAnswer(
+        effective_date=day.isoformat(),
+        provisions=[_placed(placement, answer.titles) for placement in answer.placements],
+        unavailable=[UnplacedProvision(provision_id=i, reason=why) for i, why in answer.unavailable.items()],
+        warnings=list(answer.warnings),
+    )
+
+
 async def ingest_policy_revision(given: IngestInput, call: Call) -> IngestAnswer:
     knowledge: PolicyKnowledge = call.state
     ingested = await knowledge.ingest(
@@ -270,6 +328,17 @@ TOOLS = (
         title="List revisions of a policy",
     ),
     Tool(
+        "get_provisions",
+        "List what policy requires (provisions, each with an id that stays the same over all revisions) with the "
+        "section that states it in the revision in force on a date, the words of that section, and how sure that is. "
+        "Cite sections of state confirmed or found; with to_be_confirmed cite the policy and say so.",
+        ProvisionsInput,
+        ProvisionsAnswer,
+        get_provisions,
+        read_only=True,
+        title="Provisions and where they are stated",
+    ),
+    Tool(
         "ingest_policy_revision",
         "Ingest the PDF of a registered policy revision: extracts text, splits it by section, embeds and stores it. "
         "The revision's old passages, if it has any, answer until the new ones are complete. Registry status is "
@@ -298,6 +367,26 @@ def server(settings: Settings) -> ToolServer:
         return open_knowledge(settings)
 
     return ToolServer("policy-kb-mcp", TOOLS, settings, lifespan=lifespan, instructions=_INSTRUCTIONS)
+
+
+def _placed(placement: Placement, titles: Mapping[str, str]) -> PlacedProvision:
+    provision, revision = placement.provision, placement.revision
+    return PlacedProvision(
+        provision_id=provision.id,
+        title=provision.title,
+        kind=provision.kind.value,
+        requires=provision.requires,
+        source=revision.source,
+        source_title=titles[revision.source],
+        revision_id=revision.revision_id,
+        version_label=revision.version_label,
+        section_ref=placement.section_ref,
+        state=placement.status.value,
+        confidence=placement.confidence,
+        excerpt=placement.excerpt,
+        page_number=placement.page,
+        note=placement.note,
+    )
 
 
 def _found(hit: PassageHit) -> FoundPassage:

@@ -125,6 +125,11 @@ def _kind(old: SectionText | None, new: SectionText) -> Kind:
     return "changed"
 
 
+def likeness(a: SectionText, b: SectionText) -> float:
+    """Return the share of words that two sections have in common: 1 for the same words, 0 for none."""
+    return _likeness(_bag(a), _bag(b))
+
+
 def _bag(section: SectionText) -> frozenset[str]:
     return frozenset(word.casefold().strip(".,;:()") for word in section.words)
 

@@ -20,11 +20,20 @@ from typing import TypeVar
 
 from trigpoint.config import Settings
 from trigpoint.dates import today
-from trigpoint.errors import PolicyNotFound, RegistryUnavailable, RevisionNotFound, SectionNotFound, TrigpointError
+from trigpoint.errors import (
+    Cancelled,
+    PolicyNotFound,
+    RegistryUnavailable,
+    RevisionNotFound,
+    SectionNotFound,
+    TrigpointError,
+)
 from trigpoint.passages.search import PassageHit, SearchMode
 from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
+from trigpoint.policies.placements import ProvisionsInForce, provisions_in_force
+from trigpoint.policies.placing import Placer
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.chroma import Record
 from trigpoint.storage.redis import redis_client, redis_server
@@ -59,6 +68,9 @@ class PolicyKnowledge:
         self._reads = ThreadPoolExecutor(_READS_AT_ONCE, thread_name_prefix="policy-read")
         self._busy: dict[str, asyncio.Lock] = {}
         self._stopping = threading.Event()
+        self.placer = Placer(registry, passages, self._read, cancelled=self._stopping.is_set)
+        self._to_place: set[str] = set()  # policies whose placements may be behind
+        self._placed_since_start = False
 
     async def search(
         self,
@@ -85,6 +97,14 @@ class PolicyKnowledge:
         if revision is None:
             raise SectionNotFound(source, section_ref)
         return await self._read(partial(self._section, revision, section_ref))
+
+    async def provisions(
+        self, day: date, *, sources: Sequence[str] | None = None, provision_ids: Sequence[str] | None = None
+    ) -> ProvisionsInForce:
+        """Return what the policies in force on a day require, and where they say so."""
+        policies = await self.registry.list_policies()
+        chosen = [p for p in policies if not sources or p.source in sources]
+        return provisions_in_force(chosen, await self.placer.in_force(chosen, day), day, provision_ids)
 
     async def ingest(
         self,
@@ -123,7 +143,8 @@ class PolicyKnowledge:
 
     async def settle(self) -> None:
         """Let the passages' metadata follow what the registry decided since the last time."""
-        for source, seen in (await self.registry.policies_due()).items():
+        due = await self.registry.policies_due()
+        for source, seen in due.items():
             try:
                 policy = await self.registry.get_policy(source)
             except PolicyNotFound:
@@ -132,6 +153,20 @@ class PolicyKnowledge:
                 shared = revision_metadata(policy, revision) if policy else {}
                 await self._write(partial(self.passages.update_revision_metadata, revision.revision_id, shared))
             await self.registry.settle(source, seen)
+            self._to_place.add(source)
+
+    async def place_provisions(self) -> None:
+        """Find the provisions in every text whose placements are behind."""
+        policies = {policy.source for policy in await self.registry.list_policies()}
+        behind = policies & self._to_place if self._placed_since_start else policies
+        self._to_place -= behind
+        try:
+            for source in sorted(behind):
+                await self.placer.bring_up_to_date(source)
+        except BaseException:
+            self._to_place |= behind
+            raise
+        self._placed_since_start = True
 
     async def repair(self) -> None:
         """What a crash left: deletions are finished, metadata and words brought up to date."""
@@ -156,16 +191,25 @@ class PolicyKnowledge:
         """Settle until the end; repair first, if the registry could not be reached at the start."""
         while not ended.is_set():
             try:
-                await (self.settle() if repaired else self.repair())
+                if not repaired:
+                    await self.repair()
                 repaired = True
+                await self.settle()
+                await self.place_provisions()
+            except Cancelled:
+                return
             except TrigpointError as error:
                 log.warning("Policy metadata could not be brought up to date, will try again: %s", error.message)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), _SETTLE_SECONDS)
 
+    def begin_stop(self) -> None:
+        """Let work under way stop at its next safe point."""
+        self._stopping.set()
+
     def close(self) -> None:
         """Work under way stops at its next safe point; then the store is closed."""
-        self._stopping.set()
+        self.begin_stop()
         self._ingests.shutdown(cancel_futures=True)
         self._reads.shutdown(cancel_futures=True)
         self._ingest.processor.close()
@@ -215,6 +259,7 @@ async def open_knowledge(settings: Settings) -> AsyncIterator[PolicyKnowledge]:
                 try:
                     yield knowledge
                 finally:
+                    knowledge.begin_stop()
                     ended.set()  # not cancelled: it may be in the middle of a change
                     await asyncio.gather(keeper, return_exceptions=True)
             finally:

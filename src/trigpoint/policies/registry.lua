@@ -5,6 +5,8 @@
 --   policy_deleting:{source}       set, revisions whose deletion has begun: they answer and count no more (P8)
 --   policy_hold:{source}:{id}      the job that works on a revision; expires when the job falls silent (P9)
 --   policy_progress:{source}:{id}  how far that job is
+--   policy_placements:{source}:{id} hash, provision's id -> where the revision states it, as found; `_stamp`, `_sections`
+--   policy_choices:{source}:{id}    hash, provision's id -> the section that a person confirmed or set
 --   policy_chunks_due              hash, policies whose passages' metadata may be behind the registry -> number of changes
 
 local OPEN = ''
@@ -18,6 +20,9 @@ local function supersessions_key() return 'policy_supersessions:' .. source end
 local function deleting_key() return 'policy_deleting:' .. source end
 local function hold_key(id) return 'policy_hold:' .. source .. ':' .. id end
 local function progress_key(id) return 'policy_progress:' .. source .. ':' .. id end
+
+local function placements_key(id) return 'policy_placements:' .. source .. ':' .. id end
+local function choices_key(id) return 'policy_choices:' .. source .. ':' .. id end
 
 local function hash(key)
   local flat, found = redis.call('HGETALL', key), {}
@@ -325,8 +330,39 @@ function steps.finish_delete()
   redis.call('DEL', revision_key(a.id))
   redis.call('ZREM', order_key(), a.id)
   redis.call('SREM', deleting_key(), a.id)
+  redis.call('DEL', placements_key(a.id), choices_key(a.id))
   let_go(a.id)
   return {}
+end
+
+-- Where the provisions are, as found in the text that was ingested at `ingested_at`. Nothing if that text is gone.
+function steps.put_placements()
+  local revision = find(load(), a.id)
+  if not revision or revision.ingested_at ~= a.ingested_at then return { put = false } end
+  redis.call('DEL', placements_key(a.id))
+  for field, value in pairs(a.fields) do redis.call('HSET', placements_key(a.id), field, value) end
+  return { put = true }
+end
+
+-- A person's word on one provision; without `choice` it is taken back. Later revisions are found again in its light.
+function steps.choose_section()
+  if redis.call('EXISTS', policy_key()) == 0 then return refuse('no_policy') end
+  if not find(load(), a.id) then return refuse('no_revision') end
+  if given(a.choice) then
+    redis.call('HSET', choices_key(a.id), a.provision, a.choice)
+  else
+    redis.call('HDEL', choices_key(a.id), a.provision)
+  end
+  changed()
+  return {}
+end
+
+function steps.read_placements()
+  local found = {}
+  for _, id in ipairs(a.ids) do
+    found[#found + 1] = { id = id, placements = hash(placements_key(id)), choices = hash(choices_key(id)) }
+  end
+  return { placements = found }
 end
 
 function steps.deleting()

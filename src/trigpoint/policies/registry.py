@@ -293,6 +293,29 @@ class PolicyRegistry:
         """Its passages are up to date with that change; a later one leaves it due."""
         await self._step("settle", source=source, seen=seen)
 
+    # Where revisions state provisions (see placements.py)
+
+    async def put_placements(self, revision: Revision, fields: dict[str, str]) -> bool:
+        """Record what was found in the revision's text. False: the text has been replaced or deleted since."""
+        stamp = "" if revision.ingested_at is None else micro_timestamp(revision.ingested_at)
+        reply = await self._step(
+            "put_placements", source=revision.source, id=revision.revision_id, ingested_at=stamp, fields=fields
+        )
+        return bool(reply["put"])
+
+    async def choose_section(self, source: str, revision_id: str, provision_id: str, choice: str | None) -> None:
+        """Record a person's choice for one provision (JSON), or take it back with None."""
+        reply = await self._step("choose_section", source=source, id=revision_id, provision=provision_id, choice=choice)
+        self._raise_refusal(reply, source, revision_id)
+
+    async def read_placements(
+        self, source: str, revision_ids: list[str]
+    ) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
+        """Return by revision what was found and what people chose, as stored."""
+        reply = await self._step("read_placements", source=source, ids=revision_ids)
+        found = reply["placements"] or []
+        return {item["id"]: (dict(item["placements"] or {}), dict(item["choices"] or {})) for item in found}
+
     async def _command(self, *words: str) -> Any:
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
