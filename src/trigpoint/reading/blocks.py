@@ -175,7 +175,9 @@ class _Reader:
         text = line.text
         if len(text) > LONGEST_HEADING or _ended(text.rstrip(":")) or text[-1] in ",;-–" or not text[0].isalnum():
             return False
-        if _CAPTION.match(text) or text.endswith(":") or text.count("(") != text.count(")"):
+        if _CAPTION.match(text) or text.count("(") != text.count(")"):
+            return False
+        if text.endswith(":") and not (fresh and text.isupper()):
             return False
         words = text.rstrip(":").split()
         if text.lower() in _RUN_IN or text[0].islower() or len(words) > 14 or words[-1].lower() in _SMALL_WORDS:

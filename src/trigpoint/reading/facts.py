@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trigpoint.reading.documents import Frozen, Source
-from trigpoint.reading.quantities import Quantity
+from trigpoint.reading.context import Context
+from trigpoint.reading.documents import Document, Frozen, Source
+from trigpoint.reading.profile import Profile
+from trigpoint.reading.quantities import Quantity, read_quantities
+from trigpoint.reading.sources import genre_of
+from trigpoint.reading.statements import Statement
+from trigpoint.reading.status import read_status
+from trigpoint.reading.tokens import tokenise
+from trigpoint.reading.topics import read_topics
 from trigpoint.reading.vocabulary import PROVISION, Polarity, Speaker, Status, Topic
 
 CERTAIN = 0.9
 """The certainty from which on a fact may be judged. Below it, a fact is quoted and not judged."""
 
+SENTENCES_BEFORE = 3
 Reader = Literal["rules", "model", "person"]
+
+
+_OFF_SITE: frozenset[Topic] = frozenset(
+    (
+        "cycle_route.off_site",
+        "offsite.works",
+        "offsite.contribution",
+        "bus.stop_distance",
+        "bus.frequency",
+        "rail.access",
+    )
+)
+_MEASURED_BY: dict[str, frozenset[str]] = {
+    "cycle_parking": frozenset(
+        ("cycle space", "cycle stand", "cycle rack", "space", "stand", "%", "shower", "locker", "", "m")
+    ),
+    "car_parking": frozenset(("car space", "space", "bay", "charging point", "%", "")),
+    "cycle_route": frozenset(("m", "mm", "km", "mile", "foot", "gradient", "%")),
+    "traffic.volume": frozenset(("vehicle", "trip", "%", "service")),
+    "traffic.speed": frozenset(("mph", "km/h")),
+    "place.speed": frozenset(("mph", "km/h")),
+    "junction": frozenset(("m", "junction", "crossing", "mm")),
+    "permeability": frozenset(("m", "km", "mile", "minute", "yard", "foot")),
+    "trips": frozenset(("trip", "vehicle", "%", "cycle", "person")),
+    "bus": frozenset(("m", "km", "mile", "minute", "yard", "service", "bus stop")),
+    "rail": frozenset(("m", "km", "mile", "minute", "yard", "service")),
+    "offsite": frozenset(("pound", "m", "display")),
+    "travel_plan": frozenset(("%", "pound", "year", "month", "dwelling")),
+    "place.trees": frozenset(("tree",)),
+    "school": frozenset(("m", "km", "mile", "minute")),
+    "development": frozenset(
+        ("dwelling", "m2", "ha", "bed", "bedroom", "pupil", "storey", "job", "unit", "place", "room")
+    ),
+}
 
 
 class Fact(Frozen):
@@ -43,3 +86,76 @@ class Fact(Frozen):
     def is_provision(self) -> bool:
         """Whether the statement certainly says that something will be provided."""
         return self.is_certain and self.status in PROVISION and self.polarity == "provides"
+
+
+def read_facts(statements: Sequence[Statement], profile: Profile, documents: Sequence[Document]) -> tuple[Fact, ...]:
+    """Return what the statements say about the topics, in order: one fact for each statement and topic."""
+    by_id = {document.id: document for document in documents}
+    genres = {document.id: genre_of(document) for document in documents}
+    facts: list[Fact] = []
+    proposal = frozenset(token.text for token in tokenise(profile.proposal) if token.kind != "mark")
+    paragraph = _Paragraph()
+    for statement in statements:
+        document = by_id[statement.document_id]
+        context = Context(statement, genres[document.id], paragraph.before(statement), proposal)
+        facts.extend(_facts_of(context, document))
+    return tuple(facts)
+
+
+class _Paragraph:
+    """The sentences of the paragraph that is being read, for those that lean on them."""
+
+    def __init__(self) -> None:
+        self.last: Statement | None = None
+        self.said: list[str] = []
+
+    def before(self, statement: Statement) -> str:
+        """Return the sentences before a statement in its paragraph, the last few of them."""
+        if self.last is None or not _same_paragraph(self.last, statement):
+            self.said = []
+        before = " ".join(self.said[-SENTENCES_BEFORE:])
+        if statement.kind == "sentence":
+            self.said.append(statement.text)
+        self.last = statement
+        return before
+
+
+def _facts_of(context: Context, document: Document) -> Iterator[Fact]:
+    topics = read_topics(context.statement, context.before)
+    if not topics:
+        return
+    judged = read_status(context)
+    quantities = read_quantities(context.statement.text)
+    source = context.statement.source(document)
+    for topic in topics:
+        yield Fact(
+            topic=topic,
+            status=judged.status,
+            speaker="policy_text" if judged.status == "policy" else context.speaker,
+            polarity=_polarity(context, judged.status),
+            certainty=judged.certainty,
+            quantities=tuple(one for one in quantities if measures(topic, one)),
+            place=_place(topic),
+            source=source,
+            because=judged.because,
+        )
+
+
+def _same_paragraph(one: Statement, other: Statement) -> bool:
+    return one.document_id == other.document_id and one.number == other.number and one.headings == other.headings
+
+
+def _polarity(context: Context, status: Status) -> Polarity:
+    if context.has("denial") or status == "rejected":
+        return "lacks"
+    return "provides" if status in (*PROVISION, "conditional", "existing") else "neutral"
+
+
+def _place(topic: Topic) -> str:
+    return "off site" if topic in _OFF_SITE else ""
+
+
+def measures(topic: Topic, quantity: Quantity) -> bool:
+    """Whether a quantity can measure a topic: metres do not measure a travel plan."""
+    units = _MEASURED_BY.get(topic) or _MEASURED_BY.get(topic.partition(".")[0], frozenset())
+    return quantity.unit in units

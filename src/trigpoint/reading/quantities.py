@@ -1,19 +1,57 @@
-"""A quantity of a planning document: a number or range with its unit, limit and basis ("up to 2 spaces per dwelling")."""
+"""Quantities: a number or range with its unit, limit and basis, read by a small grammar with named rules.
+
+quantity  = money | frequency | share | ratio | measured
+measured  = [limit] number ["to" number] [description] unit [basis]
+basis     = ("per" | "for each" | "for every" | "each") [number] noun
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from trigpoint.reading.documents import Frozen
+from trigpoint.reading.numerals import take_fraction, take_number
+from trigpoint.reading.tokens import Cursor, Token, tokenise
+from trigpoint.reading.units import MEASURES, counted_unit, take_measure, take_noun
 
-Limit = Literal["exactly", "about", "at least", "at most"]
+Limit = Literal["exactly", "about", "at least", "at most", "more than", "less than", "reduces to"]
+
+MOST_DESCRIPTION = 6  # words between a number and the noun that it counts ("1,600 new long-stay cycle parking spaces")
+
+LIMITS: dict[str, Limit] = {
+    **dict.fromkeys(("up to", "no more than", "not more than", "at most", "a maximum of", "maximum of"), "at most"),
+    **dict.fromkeys(("maximum", "max", "within", "not exceeding", "as many as"), "at most"),
+    **dict.fromkeys(("at least", "no less than", "not less than", "no fewer than", "a minimum of"), "at least"),
+    **dict.fromkeys(("minimum of", "minimum", "min", "in excess of or equal to"), "at least"),
+    **dict.fromkeys(("more than", "over", "in excess of", "exceeding", "greater than", "above"), "more than"),
+    **dict.fromkeys(("less than", "fewer than", "under", "below"), "less than"),
+    **dict.fromkeys(("reduces to", "reducing to", "reduced to", "narrows to", "narrowing to", "down to"), "reduces to"),
+    **dict.fromkeys(("approximately", "approx", "approx .", "circa", "c .", "c", "around", "about", "some"), "about"),
+    **dict.fromkeys(("roughly", "nearly", "almost", "~"), "about"),
+}
+_SAID: dict[Limit, str] = {"exactly": "", "at most": "up to ", "about": "approximately "}
+
+_PER = ("per", "/")
+_FOR_EACH = ("for each", "for every", "to each", "to every")
+_BREAKS = frozenset(
+    "and or with to in on at from by of for is are was were will would shall be has have which that including plus but "
+    "as than the this these per each every".split()
+)
+_VERB_GROUP = frozenset("is are will would shall must to be should installed provided made available required".split())
+_PERIODS = {"hourly": 1.0, "half-hourly": 2.0, "quarter-hourly": 4.0}
+_DAYS = frozenset("sunday sundays saturday saturdays weekday weekdays weekend weekends evening evenings".split())
+_GRADIENT = frozenset("gradient gradients slope slopes ramp ramps ramped incline steep steeper shallower".split())
+_PER_CENT = {"%": True, "per cent": True, "percent": True}
+_MONEY = {"m": 1e6, "million": 1e6, "k": 1e3, "bn": 1e9, "billion": 1e9, "thousand": 1e3}
+_MINUTES = {"minute": 1.0, "minutes": 1.0, "mins": 1.0, "min": 1.0, "hour": 60.0, "hours": 60.0}
 
 
 class Quantity(Frozen):
     """A number with what it counts. "One space per five dwellings" is 1 `space` per 5 `dwelling`.
 
-    `high` is the upper end of a range. `of` names what is counted or measured in the document's words
-    ("long-stay", "of the requirement"). `start` and `end` are offsets in the statement's text.
+    `high` is the upper end of a range. `of` holds the document's words for what is counted ("long-stay cycle
+    parking") or, for a share, the whole ("the requirement"). `start` and `end` are offsets in the statement's text.
     """
 
     value: float
@@ -30,3 +68,330 @@ class Quantity(Frozen):
     def rate(self) -> float:
         """The value for one of what it is counted per."""
         return self.value / self.per_count
+
+    def __str__(self) -> str:
+        """Return the quantity in words that the grammar reads as the same quantity."""
+        return f"{_SAID.get(self.limit, self.limit + ' ')}{self._number()}{self._basis()}"
+
+    def _number(self) -> str:
+        if self.unit == "pound":
+            return f"£{_figures(self.value)}" + ("" if self.high is None else f" to £{_figures(self.high)}")
+        if self.unit in ("gradient", "ratio"):
+            return f"{'a gradient of ' if self.unit == 'gradient' else ''}1{':'}{_figures(self.per_count)}"
+        figures = _figures(self.value) + ("" if self.high is None else f" to {_figures(self.high)}")
+        described = f" {self.of}" if self.of and self.unit not in MEASURES.values() else ""
+        share = f" of {self.of}" if self.unit == "%" and self.of else ""
+        noun = self.unit.removeprefix("cycle ").removeprefix("car ") if described else self.unit
+        return f"{figures}{described} {noun}{share}"
+
+    def _basis(self) -> str:
+        if self.per is None or self.unit in ("gradient", "ratio"):
+            return ""
+        count = "" if self.per_count == 1 else f"{_figures(self.per_count)} "
+        return f" per {count}{self.per}"
+
+
+def _figures(value: float) -> str:
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
+
+
+def read_quantities(text: str) -> tuple[Quantity, ...]:
+    """Return the quantities of a statement in order, with their offsets in it."""
+    return tuple(_Grammar(tokenise(text)).read())
+
+
+class _Grammar(Cursor):
+    """The rules. Each returns a quantity and moves on, or returns None and stays."""
+
+    def __init__(self, tokens: tuple[Token, ...]) -> None:
+        super().__init__(tokens)
+        self.bracketed: list[Quantity] = []
+
+    def read(self) -> Iterator[Quantity]:
+        while self.at < len(self.tokens):
+            start = self.at
+            found = self._quantity()
+            if found is None:
+                self.at = start + 1
+                self.bracketed.clear()
+                continue
+            yield found
+            yield from self.bracketed
+            self.bracketed.clear()
+
+    def _quantity(self) -> Quantity | None:
+        if self._inside_a_name():
+            return None
+        start = self.at
+        for rule in (self._frequency, self._absence, self._money, self._ratio, self._share, self._measured):
+            found = rule()
+            if found is not None:
+                first, last = self.tokens[start], self.tokens[self.at - 1]
+                return found.model_copy(update={"start": first.start, "end": last.end})
+            self.at = start
+        return None
+
+    def _inside_a_name(self) -> bool:
+        """Whether a number belongs to a name: "Policy 5", "A120", "LTN 1/20", "UTT/25/3011", "Phase 2", "M4(3)"."""
+        if self.text(1) == "-" and self.text(2) in _NOT_COUNTED:
+            return True
+        token, before = self.peek(), self.peek(-1)
+        if token is None or token.kind != "number" or before is None:
+            return False
+        if before.kind == "word" and not token.spaced:
+            return True
+        if before.text in ("/", ":") and not token.spaced:
+            return True
+        return before.text in _NAMES
+
+    def _limit(self) -> Limit:
+        found: Limit = "exactly"
+        while (limit := self.take_longest(LIMITS, 5)) is not None:
+            found = limit if found in ("exactly", "about") else found
+        return found
+
+    def _frequency(self) -> Quantity | None:
+        """Read "every 20 minutes", "half-hourly", "hourly", "twice an hour" as services per hour."""
+        if self.take_phrase("every"):
+            count = take_number(self) or 1.0
+            minutes = self.take_longest(_MINUTES)
+            return None if minutes is None or not count else _per_hour(60 / (count * minutes))
+        if self.text() in ("half", "quarter") and self.text(1) == "-" and self.text(2) == "hourly":
+            word = f"{self.text()}-hourly"
+            self.at += 3
+            return _per_hour(_PERIODS[word])
+        return _per_hour(_PERIODS["hourly"]) if self.take(("hourly",)) else None
+
+    def _absence(self) -> Quantity | None:
+        """Read "none on Sundays", "no service on Sundays", "no evening service" as no services."""
+        if not self.take(("no", "none")):
+            return None
+        self.take(("bus", "train"))
+        self.take(("service", "services", "buses", "trains"))
+        self.take(("on", "in", "at", "during"))
+        self.take(("the",))
+        day = self.take(_DAYS)
+        return None if day is None else Quantity(value=0, unit="service", per="hour", of=day)
+
+    def _money(self) -> Quantity | None:
+        limit = self._limit()
+        value = self._pounds()
+        if value is None:
+            return None
+        high, end = None, self.at
+        if self.take(("-", "to")):
+            high = self._pounds()
+            self.at = end if high is None else self.at
+        return self._with_basis(Quantity(value=value, high=high, unit="pound", limit=limit))
+
+    def _pounds(self) -> float | None:
+        if not self.take(("£",)):
+            return None
+        value = take_number(self)
+        token = self.peek()
+        if (
+            value is not None
+            and token is not None
+            and token.text in _MONEY
+            and (not token.spaced or len(token.text) > 2)
+        ):
+            self.at += 1
+            value *= _MONEY[token.text]
+        return value
+
+    def _ratio(self) -> Quantity | None:
+        """Read "1:20" and "1 in 20": a gradient next to a word for a slope, otherwise a ratio."""
+        limit = self._limit()
+        if self.text() not in ("1", "one"):
+            return None
+        self.at += 1
+        if not self.take((":", "in")):
+            return None
+        count = take_number(self)
+        if not count:
+            return None
+        unit = "gradient" if self._near(_GRADIENT) else "ratio"
+        return Quantity(value=1, per_count=count, unit=unit, limit=limit, per="unit")
+
+    def _share(self) -> Quantity | None:
+        """Read "80% of the requirement" and "two thirds of trips" as per cent of a whole."""
+        limit = self._limit()
+        if (fraction := take_fraction(self)) is not None and self.text() == "of":
+            return Quantity(value=round(fraction * 100, 4), unit="%", limit=limit, of=self._whole())
+        if fraction is not None:
+            return None
+        low, high = self._range()
+        if low is None or not self.take_longest(_PER_CENT):
+            return None
+        return Quantity(value=low, high=high, unit="%", limit=limit, of=self._whole())
+
+    def _whole(self) -> str:
+        """Move over "of …" after a share and return the words of the whole."""
+        if self.text() != "of":
+            return ""
+        start = self.at = self.at + 1
+        self.take(("the", "all", "these", "this", "its", "their"))
+        while self.is_word() and self.text() not in _BREAKS and self.at - start < MOST_DESCRIPTION:
+            self.at += 1
+        return self._words(start, self.at)
+
+    def _measured(self) -> Quantity | None:
+        between = self.take(("between", "from"))
+        limit = self._limit()
+        low, high = self._range(joint=("and", "to", "-") if between else ("to", "-"))
+        if low is None:
+            return self._one_for_each()
+        if (unit := self._measure()) is not None:
+            return self._with_basis(Quantity(value=low, high=high, unit=unit, limit=limit))
+        if self.text() in _PER:
+            return self._with_basis(Quantity(value=low, high=high, unit="", limit=limit))
+        share = self._share_in_brackets()
+        described = self._counted()
+        if described is None and share:
+            return Quantity(value=low, high=high, unit="", limit=limit, of=self._description())
+        if described is None:
+            return None
+        noun, words = described
+        unit = counted_unit(noun, f"{words} {self._context()}" if noun in ("space", "stand") else words)
+        return self._with_basis(Quantity(value=low, high=high, unit=unit, limit=limit, of=words))
+
+    def _share_in_brackets(self) -> bool:
+        """Move over the share of a count: "127 (95%) two-tier spaces". The share is a quantity of its own."""
+        start = self.at
+        if not self.take(("(",)):
+            return False
+        first = self.tokens[self.at] if self.at < len(self.tokens) else None
+        value = take_number(self)
+        if first is not None and value is not None and self.take_longest(_PER_CENT) and self.take((")",)):
+            last = self.tokens[self.at - 2]
+            self.bracketed.append(Quantity(value=value, unit="%", of="the total", start=first.start, end=last.end))
+            return True
+        self.at = start
+        return False
+
+    def _description(self) -> str:
+        start = self.at
+        while (self.is_word() or self.text() == "-") and self.text() not in _BREAKS:
+            self.at += 1
+        return self._words(start, self.at)
+
+    def _one_for_each(self) -> Quantity | None:
+        """Read "a space for each bedroom" and "a cycle space per dwelling": an article that counts one."""
+        if not self.take(("a", "an")):
+            return None
+        described = self._counted()
+        if described is None:
+            return None
+        noun, words = described
+        found = self._with_basis(Quantity(value=1, unit=counted_unit(noun, words), of=words))
+        return found if found.per else None
+
+    def _range(self, joint: tuple[str, ...] = ("to", "-")) -> tuple[float | None, float | None]:
+        low = take_number(self)
+        if low is None:
+            return None, None
+        start = self.at
+        unit = self._measure()
+        if self.take(joint):
+            self._limit()
+            high = take_number(self)
+            if high is not None and high > low and (unit is None or self._measure_follows(unit)):
+                return low, high
+        self.at = start
+        return low, None
+
+    def _measure_follows(self, unit: str) -> bool:
+        start = self.at
+        same = self._measure() == unit
+        self.at = start
+        return same
+
+    def _measure(self) -> str | None:
+        start = self.at
+        self.take(("-",))
+        found = take_measure(self)
+        if found is None:
+            self.at = start
+        return found
+
+    def _counted(self) -> tuple[str, str] | None:
+        """Move over a description and the noun that ends it; return the noun's name and the description."""
+        start, best = self.at, None
+        while self.at - start <= MOST_DESCRIPTION and (self.is_word() or self.text() in ("-", "no", ".", "(", ")")):
+            at = self.at
+            noun = take_noun(self)
+            if noun is not None:
+                best = noun, self._words(start, at), self.at
+                if not self.is_word() or self.text() in _BREAKS or self.text() in _PER:
+                    break
+                continue
+            if self.text() in _BREAKS or self.text() == "per":
+                break
+            self.at += 1
+        if best is None:
+            self.at = start
+            return None
+        self.at = best[2]
+        return best[0], best[1]
+
+    def _with_basis(self, found: Quantity) -> Quantity:
+        """Read "per dwelling", "for every 5 dwellings", "/dwelling" or "per 100 sqm" after a quantity."""
+        start = self.at
+        while self.text() in _VERB_GROUP:  # "one point shall be installed for each dwelling"
+            self.at += 1
+        apart = self.at > start
+        if not ((not apart and self.take(_PER)) or any(self.take_phrase(words) for words in _FOR_EACH)):
+            self.at = start
+            return found
+        self.take(("each", "every", "additional"))
+        count = take_number(self)
+        basis = take_measure(self) or self._basis_noun()
+        if basis is None:
+            self.at = start
+            return found
+        return found.model_copy(update={"per": basis, "per_count": count or 1.0})
+
+    def _basis_noun(self) -> str | None:
+        """Return the noun that a rate is counted by; a word that is no unit counts under its own name."""
+        start = self.at
+        described = self._counted()
+        if described is not None:
+            return described[0]
+        self.at = start
+        if self.is_word() and self.text() not in _BREAKS:
+            self.at += 1
+            return self.tokens[self.at - 1].text
+        return None
+
+    def _words(self, start: int, end: int) -> str:
+        parts: list[str] = []
+        for token in self.tokens[start:end]:
+            if token.text in (".", "(", ")", "no") or (token.text == "-" and not parts):
+                continue
+            joined = parts and (token.text == "-" or parts[-1].endswith("-")) and not token.spaced
+            if joined:
+                parts[-1] += token.text
+            else:
+                parts.append(token.text)
+        return " ".join(parts)
+
+    def _context(self) -> str:
+        """Return the words around, among which a description ("cycle parking: 24 spaces") may be."""
+        around: tuple[Token, ...] | list[Token] = list(self.tokens[max(0, self.at - 14) : self.at + 4])
+        return " ".join(token.text for token in around)
+
+    def _near(self, words: frozenset[str]) -> bool:
+        return any(token.text in words for token in self.tokens[max(0, self.at - 12) : self.at + 6])
+
+
+_NOT_COUNTED = frozenset("way tier sided off led hand stop".split())  # "two-way", "two-tier"
+_NAMES = frozenset(
+    "policy policies paragraph paragraphs para paras section sections table tables figure figures appendix phase class "
+    "condition conditions chapter plan route footpath bridleway block plot zone stage version revision rev july june "
+    "january february march april may august september october november december part schedule article core "
+    "regulation objective page volume option junction building core site unit step category level ncn ltn band".split()
+)
+
+
+def _per_hour(value: float) -> Quantity:
+    return Quantity(value=round(value, 4), unit="service", per="hour")

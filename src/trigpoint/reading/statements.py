@@ -98,7 +98,7 @@ class _Statements:
     def __init__(self, document_id: str) -> None:
         self.document_id = document_id
         self.count = 0
-        self.path: list[tuple[int, str]] = []
+        self.path: list[Block] = []
         self.lead = ""
         self.unfinished = False  # whether the last bullet ended as if another followed
         self.columns: tuple[str, ...] = ()
@@ -117,10 +117,10 @@ class _Statements:
                 yield from self._prose(block)
 
     def _heading(self, block: Block) -> Statement:
-        while self.path and self.path[-1][0] >= block.level:
+        while self.path and self.path[-1].level >= block.level:
             self.path.pop()
         statement = self._statement("heading", block.text, _Places(block).whole, block)
-        self.path.append((block.level, block.text))
+        self.path.append(block)
         self.lead, self.unfinished = "", False
         return statement
 
@@ -132,6 +132,7 @@ class _Statements:
         yield self._statement("row", text, _Places(block).whole, block)
 
     def _prose(self, block: Block) -> Iterator[Statement]:
+        self._leave_sections(block.number)
         text, places = block.text, _Places(block)
         sentences = split_sentences(text)
         for start, end in sentences:
@@ -141,6 +142,13 @@ class _Statements:
         elif text.endswith(":") or not self.unfinished:  # a caption may interrupt a list that has not ended
             self.lead = text[sentences[-1][0] :].strip() if text.endswith(":") else ""
             self.unfinished = False
+
+    def _leave_sections(self, number: str) -> None:
+        """Close numbered sections that a paragraph's own number shows to have ended: 14.3.1 is not within 14.2."""
+        for index, heading in enumerate(self.path):
+            if "." in number and heading.number and not _is_within(number, heading.number):
+                del self.path[index:]
+                return
 
     def _statement(self, kind: StatementKind, text: str, place: _Place, block: Block) -> Statement:
         self.count += 1
@@ -153,7 +161,7 @@ class _Statements:
             end=place.end,
             page=place.page,
             last_page=place.last_page,
-            headings=tuple(title for _, title in self.path),
+            headings=tuple(heading.text.rstrip(":") for heading in self.path),
             number=block.number,
             lead=self.lead if kind == "bullet" else "",
             cells=block.cells,
@@ -204,6 +212,12 @@ class _Places:
                 return line.start + match.start() + max(within, 0)
             within -= len(match.group()) + 1
         return line.end
+
+
+def _is_within(number: str, heading: str) -> bool:
+    """Whether a paragraph's number belongs under a heading's: 14.2.7 under 14, and under 14.2.6 as its neighbour."""
+    around = heading.rpartition(".")[0] or heading
+    return number == heading or number.startswith(f"{around}.")
 
 
 def _next_is_separator(blocks: Sequence[Block], index: int) -> bool:

@@ -1,0 +1,1 @@
+"""The reading measured on labelled applications: status, quoting, discrepancies."""

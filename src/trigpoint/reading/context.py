@@ -1,0 +1,145 @@
+"""What surrounds a statement and tells who speaks and about what: section, document, list, tense, subject."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from trigpoint.reading.cues import CUES, SECTIONS
+from trigpoint.reading.sources import SPEAKER_OF, Genre
+from trigpoint.reading.statements import Statement
+from trigpoint.reading.tokens import Token, tokenise
+from trigpoint.reading.vocabulary import Speaker
+
+Section = Literal[
+    "policy", "existing", "proposal", "consultees", "objectors", "engagement", "history", "others", "conditions",
+    "obligations", "forecast", "assessment", "travel_plan",
+]  # fmt: skip
+
+SAME_PROPOSAL = 0.85
+SUBJECT = 12  # tokens in which a sentence names its subject
+_STRONG: tuple[Section, ...] = ("conditions", "objectors", "consultees", "history", "others")
+"""Sections whose whole content belongs to somebody else, whatever their subsections are called."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """A statement with its cues. `before` is the sentence before it in the same paragraph."""
+
+    statement: Statement
+    genre: Genre
+    before: str = ""
+    proposal: frozenset[str] = frozenset()
+
+    @cached_property
+    def is_proposal(self) -> bool:
+        """Whether the statement repeats the description of the development that was applied for."""
+        if self.has("proposal_label"):
+            return True
+        words = {token.text for token in self.tokens if token.kind != "mark"}
+        return len(self.proposal) >= SUBJECT and len(words & self.proposal) >= SAME_PROPOSAL * len(words) > 0
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        return tokenise(self.statement.text)
+
+    @cached_property
+    def cues(self) -> Mapping[str, list[int]]:
+        return CUES.tag(self.tokens)
+
+    @cached_property
+    def lead(self) -> Mapping[str, list[int]]:
+        """The cues of the sentence that introduces this bullet's list."""
+        return CUES.tag(tokenise(self.statement.lead)) if self.statement.lead else {}
+
+    @cached_property
+    def said(self) -> Mapping[str, list[int]]:
+        """The cues of the sentences before this one in its paragraph."""
+        return CUES.tag(tokenise(self.before)) if self.before else {}
+
+    def was_said(self, *cues: str) -> bool:
+        """Whether the sentences before this one have one of these cues."""
+        return any(cue in self.said for cue in cues)
+
+    @cached_property
+    def section(self) -> Section | None:
+        """The kind of section: one that belongs to somebody else, or else the innermost that tells."""
+        found = [_section_of(heading) for heading in self.statement.headings]
+        for kinds in found:
+            for kind in _STRONG:
+                if kind in kinds:
+                    return kind
+        return next((kinds[0] for kinds in reversed(found) if kinds), None)
+
+    def has(self, *cues: str) -> bool:
+        """Whether the statement has one of these cues."""
+        return any(cue in self.cues for cue in cues)
+
+    def led(self, *cues: str) -> bool:
+        """Whether the sentence that introduces the list has one of these cues."""
+        return any(cue in self.lead for cue in cues)
+
+    def subject_is(self, *cues: str) -> bool:
+        """Whether one of these is named at the beginning of the sentence, before its verb."""
+        return any(position < SUBJECT for cue in cues for position in self.cues.get(cue, ()))
+
+    def first(self, cue: str) -> int:
+        """Return the position of the first such cue, or a large number."""
+        return self.cues.get(cue, [10_000])[0]
+
+    def follows(self, one: str, other: str, distance: int) -> bool:
+        """Whether a cue comes after another within a number of tokens."""
+        return any(0 < j - i <= distance for i in self.cues.get(one, ()) for j in self.cues.get(other, ()))
+
+    @cached_property
+    def speaker(self) -> Speaker:
+        """Whoever speaks, before a policy is recognised as the one that does."""
+        if self.section == "conditions":
+            return "condition"
+        if self.is_proposal:
+            return "applicant"
+        if self.section == "objectors" and self.genre == "committee report":
+            return "objector"
+        reported = self._reported()
+        if reported is not None:
+            return reported
+        if self.genre in ("committee report", "appeal decision") or self.section != "consultees":
+            by_section = _SPEAKERS.get(self.section or "")
+            if by_section is not None and self.genre != "consultee letter":
+                return by_section
+        return SPEAKER_OF[self.genre]
+
+    def _reported(self) -> Speaker | None:
+        """Return whose view a sentence reports: "The Highway Authority considers …", "residents raised …"."""
+        verbs = self.cues.get("reports", ())
+        for speaker in ("inspector", "objector", "applicant", "authority"):
+            named = self.cues.get(speaker, ())
+            if any(i < SUBJECT and 0 < j - i <= SUBJECT for i in named for j in verbs):
+                return _REPORTED[speaker] if self.genre != "application" or speaker != "applicant" else None
+        if self.led("objector") and self.led("reports", "asks"):
+            return "objector"
+        return None
+
+
+_SPEAKERS: dict[str, Speaker] = {"objectors": "objector", "consultees": "consultee"}
+_REPORTED: dict[str, Speaker] = {
+    "inspector": "inspector",
+    "objector": "objector",
+    "applicant": "applicant",
+    "authority": "consultee",
+}
+
+
+def _section_of(heading: str) -> list[Section]:
+    found = SECTIONS.tag(tokenise(heading))
+    if found.pop("not_conditions", None):
+        found.pop("conditions", None)
+    return sorted(found, key=lambda kind: _ORDER.index(kind))  # type: ignore[arg-type]
+
+
+_ORDER: tuple[str, ...] = (
+    "conditions", "objectors", "consultees", "history", "others", "engagement", "obligations", "policy", "proposal",
+    "existing", "forecast", "travel_plan", "assessment",
+)  # fmt: skip

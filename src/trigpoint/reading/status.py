@@ -1,0 +1,188 @@
+"""The status of a statement: signals of grammar and place speak for a status, some decisively, most not.
+
+Each signal is one observation that a careful reader would make. The status with the most weight wins. It is certain
+only if one of its decisive signals is present and nothing at all speaks for another status: a sentence that is both
+"proposed" and "subject to" something is quoted, not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from trigpoint.reading.context import Context
+from trigpoint.reading.vocabulary import Status
+
+SURE = 0.95
+UNSURE_AT_MOST = 0.8  # what a status can reach without being certain
+LONGEST_CERTAIN = 60  # tokens: a longer sentence says more than one thing
+_OTHERS = ("policy", "consultees", "objectors", "history", "others", "engagement", "forecast")
+
+Test = Callable[[Context], bool]
+
+
+@dataclass(frozen=True)
+class Signal:
+    """An observation, the status that it speaks for, its weight, and whether it can decide by itself."""
+
+    status: Status
+    weight: float
+    why: str
+    test: Test
+    decisive: bool = False
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A status, how sure it is (0 to 1), and why."""
+
+    status: Status
+    certainty: float
+    because: tuple[str, ...]
+
+
+def _policy_speaks(c: Context) -> bool:
+    """A policy is the subject of a sentence that requires: "Policy T5 requires …", "Paragraph 110 states …"."""
+    requires = c.follows("policy", "policy_verb", 14) or c.follows("policy", "must", 14)
+    return c.subject_is("policy") and c.first("policy") < c.first("scheme") and requires
+
+
+def _policy_list(c: Context) -> bool:
+    return c.led("policy") and c.led("policy_verb", "must") and not c.led("scheme", "complies")
+
+
+def _policy_title(c: Context) -> bool:
+    return c.first("policy") <= 1 and c.section == "policy" and not c.has("present", "future", "past")
+
+
+def _exists_on_site(c: Context) -> bool:
+    return (
+        c.section == "existing" and c.has("present", "located", "existing") and not c.has("future", "proposes", "own")
+    )
+
+
+def _exists(c: Context) -> bool:
+    return c.has("existing", "located") and c.has("present") and not c.has("future", "proposes", "scheme")
+
+
+def _scheme_provides(c: Context) -> bool:
+    """The scheme is the subject of a verb of provision: "The proposals include …", "The development will provide …"."""
+    return c.subject_is("scheme") and c.follows("scheme", "provides", 6) and not c.follows("scheme", "may", 3)
+
+
+def _will_be_provided(c: Context) -> bool:
+    return c.follows("future", "provides", 3)
+
+
+def _hedged(c: Context) -> bool:
+    """A condition on what is said: "subject to", "where feasible"; not "subject to a speed limit"."""
+    return c.has("where_hedge") and not c.has("limit")
+
+
+def _in_condition(c: Context) -> bool:
+    return c.section == "conditions"
+
+
+def _details_of_a_condition(c: Context) -> bool:
+    return _in_condition(c) and (c.led("approval") or c.was_said("approval"))
+
+
+def _pays(c: Context) -> bool:
+    return "£" in c.statement.text and c.speaker != "consultee"
+
+
+def _own_document_says(c: Context) -> bool:
+    return c.has("accompanied") or (c.subject_is("own_document") and c.follows("own_document", "contains", 4))
+
+
+def _asks(c: Context) -> bool:
+    return c.speaker in ("consultee", "inspector") and c.has("asks") and not c.has("denial")
+
+
+def _objects(c: Context) -> bool:
+    return c.speaker == "objector"
+
+
+def _predicts_effect(c: Context) -> bool:
+    return c.has("impact") and c.has("future")
+
+
+SIGNALS: tuple[Signal, ...] = (
+    Signal("policy", 7, "a policy is the subject", _policy_speaks, decisive=True),
+    Signal("policy", 6, "the list is introduced by a policy", _policy_list, decisive=True),
+    Signal("policy", 5, "a policy's title", _policy_title, decisive=True),
+    Signal("policy", 3, "under a heading on policy", lambda c: c.section == "policy"),
+    Signal("policy", 2, "it names a policy and says must", lambda c: c.subject_is("policy") and c.has("must")),
+    Signal("existing", 5, "present tense under a heading on the site", _exists_on_site, decisive=True),
+    Signal("existing", 3, "existing or located, in the present tense", _exists),
+    Signal("existing", 3, "the list is of what exists", lambda c: c.led("located", "existing") and not c.has("own")),
+    Signal("proposed", 5, "is proposed", lambda c: c.has("proposes"), decisive=True),
+    Signal("proposed", 4, "the scheme provides", _scheme_provides, decisive=True),
+    Signal("proposed", 3, "will be provided", _will_be_provided, decisive=True),
+    Signal("proposed", 3, "an obligation to be signed", lambda c: c.section == "obligations"),
+    Signal("proposed", 2, "under a heading on the proposal", lambda c: c.section in ("proposal", "travel_plan")),
+    Signal("proposed", 2, "a provision is named", lambda c: c.has("noun_of_provision")),
+    Signal(
+        "proposed", 3, "the list is of what is provided", lambda c: c.led("provides") and not c.led("located", "asks")
+    ),
+    Signal("proposed", 5, "the proposal itself", lambda c: c.is_proposal),
+    Signal("proposed", 3, "a condition requires it", lambda c: _in_condition(c) and c.has("must")),
+    Signal("proposed", 3, "a sum to be paid", _pays),
+    Signal("proposed", 3, "a document of the application says it", _own_document_says),
+    Signal("proposed", 1, "something new", lambda c: c.has("own")),
+    Signal("conditional", 6, "subject to, where feasible", _hedged),
+    Signal("conditional", 2, "if, could, may", lambda c: c.has("if", "may")),
+    Signal("indicative", 6, "illustrative, indicative", lambda c: c.has("indicative")),
+    Signal("indicative", 3, "potential, an opportunity", lambda c: c.has("potential") and not c.has("impact")),
+    Signal("deferred", 9, "left to a later stage", lambda c: c.has("deferred"), decisive=True),
+    Signal("deferred", 9, "details are to be approved", lambda c: c.has("approval"), decisive=True),
+    Signal("deferred", 6, "part of a condition on details", _details_of_a_condition),
+    Signal("requested", 6, "a consultee asks", _asks, decisive=True),
+    Signal("requested", 4, "somebody asks for a list", lambda c: c.led("asks") and c.led("authority", "objector")),
+    Signal("requested", 1, "a consultee speaks", lambda c: c.speaker == "consultee"),
+    Signal("none", 5, "an objector's view", _objects),
+    Signal("none", 4, "a claim of compliance", lambda c: c.has("complies") and not c.has("proposes")),
+    Signal("assumption", 5, "a forecast or an assumption", lambda c: c.has("assumption"), decisive=True),
+    Signal("assumption", 4, "an effect that is expected", _predicts_effect),
+    Signal("assumption", 2, "likely, expected", lambda c: c.has("likely")),
+    Signal("other_scheme", 6, "another scheme", lambda c: c.has("other_scheme"), decisive=True),
+    Signal("other_scheme", 5, "under a heading on other schemes", lambda c: c.section in ("others", "history")),
+    Signal("historic", 2, "previous, former", lambda c: c.has("historic", "permitted")),
+    Signal("rejected", 5, "not provided, removed", lambda c: c.has("rejects")),
+    Signal("phased", 4, "in phases", lambda c: c.has("phased")),
+)
+
+
+def read_status(context: Context) -> Judged:
+    """Return the status for which most speaks. Without a signal it is `mentioned`."""
+    heard = [signal for signal in SIGNALS if signal.test(context)]
+    if not heard:
+        return Judged("mentioned", 0.0, ())
+    votes: dict[Status, float] = {}
+    for signal in heard:
+        votes[signal.status] = votes.get(signal.status, 0.0) + signal.weight
+    best = max(votes, key=lambda status: (votes[status], status))
+    because = tuple(signal.why for signal in heard if signal.status == best)
+    if _is_decided(best, heard, context):
+        return Judged(best, SURE, because)
+    return Judged(best, round(UNSURE_AT_MOST * votes[best] / sum(votes.values()), 3), because)
+
+
+def _is_decided(best: Status, heard: list[Signal], context: Context) -> bool:
+    """Whether a decisive signal is there and nothing speaks for another status."""
+    decided = any(signal.decisive for signal in heard if signal.status == best)
+    against = [signal for signal in heard if signal.status != best and signal.weight > 1]
+    return decided and not against and not _doubtful(best, context)
+
+
+def _doubtful(status: Status, context: Context) -> bool:
+    """Whether something makes a reader hesitate that speaks for no status of its own."""
+    if len(context.tokens) > LONGEST_CERTAIN:
+        return True
+    if status == "proposed":
+        return context.section in _OTHERS or context.has("denial", "historic", "intended", "impact", "aims")
+    if status in ("existing", "policy"):
+        return context.speaker in ("objector", "consultee") or context.has(
+            "denial" if status == "existing" else "scheme"
+        )
+    return False

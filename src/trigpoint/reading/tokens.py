@@ -1,0 +1,82 @@
+"""Words, numbers and marks of a statement, with a cursor that the grammars of this package move over them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+Value = TypeVar("Value")
+TokenKind = Literal["number", "word", "mark"]
+
+_NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
+_WORD = r"m[²2](?!\d)|[A-Za-z]+(?:['’][a-z]+)?"
+_TOKEN = re.compile(rf"(?P<number>{_NUMBER})|(?P<word>{_WORD})|(?P<mark>\S)")
+_DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, number or mark; `text` is in lower case, every dash is "-", and `spaced` says that a space precedes it."""
+
+    kind: TokenKind
+    text: str
+    start: int
+    end: int
+    spaced: bool
+
+
+def tokenise(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text with their offsets in it."""
+    tokens: list[Token] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        kind: TokenKind = match.lastgroup  # type: ignore[assignment]
+        word = match.group().lower().translate(_DASHES).replace("’", "'")
+        tokens.append(Token(kind, word, match.start(), match.end(), match.start() > end or not tokens))
+        end = match.end()
+    return tuple(tokens)
+
+
+class Cursor:
+    """A position in a sequence of tokens. Grammar rules move it forward, or leave it where it was and return None."""
+
+    def __init__(self, tokens: Sequence[Token], at: int = 0) -> None:
+        self.tokens, self.at = tokens, at
+
+    def peek(self, ahead: int = 0) -> Token | None:
+        index = self.at + ahead
+        return self.tokens[index] if 0 <= index < len(self.tokens) else None
+
+    def text(self, ahead: int = 0) -> str:
+        token = self.peek(ahead)
+        return token.text if token else ""
+
+    def is_word(self, ahead: int = 0) -> bool:
+        token = self.peek(ahead)
+        return token is not None and token.kind == "word"
+
+    def take(self, words: Collection[str]) -> str | None:
+        """Move over one token if it is one of these words, and return it."""
+        if self.text() in words and self.peek() is not None:
+            self.at += 1
+            return self.tokens[self.at - 1].text
+        return None
+
+    def take_phrase(self, phrase: str) -> bool:
+        """Move over a phrase of words with single spaces, if it comes next."""
+        words = phrase.split(" ")
+        if all(self.text(index) == word for index, word in enumerate(words)):
+            self.at += len(words)
+            return True
+        return False
+
+    def take_longest(self, phrases: Mapping[str, Value], longest: int = 4) -> Value | None:
+        """Move over the longest phrase of a table that comes next, and return what the table has for it."""
+        for length in range(min(longest, len(self.tokens) - self.at), 0, -1):
+            phrase = " ".join(token.text for token in self.tokens[self.at : self.at + length])
+            if phrase in phrases:
+                self.at += length
+                return phrases[phrase]
+        return None

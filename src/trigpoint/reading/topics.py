@@ -1,0 +1,251 @@
+"""Which topics a statement is about: rules over word classes, in the statement and in the headings and list above it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from trigpoint.reading.lexicon import tag
+from trigpoint.reading.statements import Statement
+from trigpoint.reading.vocabulary import TOPICS, Topic
+
+CLOSE = 6  # tokens within which two words belong together
+SAME_PHRASE = 3
+
+_POINTS_BACK = ("these ", "this ", "such ", "they ", "it ", "those ", "both ", "the approved ", "the scheme shall ")
+
+
+class Words:
+    """The word classes of a statement, and those of what it stands under."""
+
+    def __init__(self, statement: Statement, before: str = "") -> None:
+        own = " ".join((statement.text, *statement.columns)) if statement.columns else statement.text
+        self.found = tag(own)
+        above = " . ".join((*statement.headings[-2:], statement.lead, before if _leans(statement) else ""))
+        self.above = tag(above) if above.strip(" .") else {}
+        self.before = tag(before) if before else {}
+
+    def has(self, *classes: str) -> bool:
+        """Whether the statement has a word of one of these classes."""
+        return any(name in self.found for name in classes)
+
+    def under(self, *classes: str) -> bool:
+        """Whether the headings or the sentence that introduces the list have a word of one of these classes."""
+        return any(name in self.above for name in classes)
+
+    def near(self, one: str, other: str, distance: int = CLOSE) -> bool:
+        """Whether words of two classes lie close together."""
+        return any(
+            abs(i - j) <= distance and i != j for i in self.found.get(one, ()) for j in self.found.get(other, ())
+        )
+
+    @property
+    def cycling(self) -> bool:
+        """Whether cycles are meant, and not a life cycle."""
+        others = {position for at in self.found.get("not_cycle", ()) for position in range(at, at + 3)}
+        return any(position not in others for position in self.found.get("cycle", ()))
+
+    @property
+    def cycling_above(self) -> bool:
+        return "cycle" in self.above and "not_cycle" not in self.above
+
+    @property
+    def on_foot_or_cycle(self) -> bool:
+        return self.cycling or self.has("walk", "active")
+
+
+def _leans(statement: Statement) -> bool:
+    """Whether a statement leans on what was said before it: a bullet, or a sentence that begins by pointing back."""
+    return statement.kind == "bullet" or statement.text.lower().startswith(_POINTS_BACK)
+
+
+def read_topics(statement: Statement, before: str = "") -> tuple[Topic, ...]:
+    """Return the topics of a statement. `before` is the sentence before it in the same paragraph."""
+    words = Words(statement, before)
+    if statement.kind == "heading" or not words.found:
+        return ()
+    found = set(_topics(words)) or set(_passing(words))
+    return tuple(topic for topic in TOPICS if topic in found)
+
+
+def _topics(words: Words) -> Iterator[Topic]:
+    for rule in _RULES:
+        yield from rule(words)
+
+
+def _passing(words: Words) -> Iterator[Topic]:
+    """A mention of cycling or walking that no rule places is still quoted with the routes."""
+    if words.cycling or words.has("active"):
+        yield "cycle_route.on_site"
+    elif words.has("walk") and not words.has("leisure", "fire", "water", "wild", "view"):
+        yield "permeability.link"
+
+
+def _cycle_parking(words: Words) -> Iterator[Topic]:
+    """Parking is for cycles if the words say so, or if the heading does and no car is mentioned."""
+    named = (words.cycling and (words.near("cycle", "store", 4) or words.near("cycle", "space", 4))) or words.has(
+        "stand"
+    )
+    implied = (
+        words.cycling_above
+        and ("store" in words.above or "parking" in words.above)
+        and words.has("store", "space", "facility", "long_stay", "short_stay", "larger")
+        and not words.has("car")
+    )
+    facilities = words.has("facility") and (words.cycling or words.cycling_above)
+    if facilities:
+        yield "cycle_parking.facilities"
+    if not (named or implied):
+        return
+    if words.has("long_stay"):
+        yield "cycle_parking.long_stay"
+    if words.has("short_stay"):
+        yield "cycle_parking.short_stay"
+    if words.near("larger", "cycle") or words.near("larger", "space", 4) or words.near("larger", "stand", 4):
+        yield "cycle_parking.larger_cycles"
+    if words.has("quality"):
+        yield "cycle_parking.quality"
+    if not words.has("long_stay", "short_stay", "larger", "quality"):
+        yield "cycle_parking.total"
+
+
+def _car_parking(words: Words) -> Iterator[Topic]:
+    cycles_only = words.near("cycle", "parking", 2) and not words.has("car")
+    if words.has("car_parking") or (words.has("parking") and not cycles_only and not words.cycling_above):
+        yield "car_parking"
+
+
+def _cycle_route(words: Words) -> Iterator[Topic]:
+    named = (words.cycling and words.near("cycle", "route", 5)) or words.near("active", "route", 5) or words.has("ncn")
+    named = named or words.near("cycle", "link", 5) or words.near("active", "link", 5)
+    implied = (words.cycling_above or words.under("active")) and words.has("dependent") and words.under("route", "link")
+    if not (named or implied) or words.has("leisure", "fire"):
+        return
+    outside = words.has("ncn", "works", "contribution") or words.has("junction")
+    yield "cycle_route.off_site" if outside else "cycle_route.on_site"
+    if words.has("width"):
+        yield "cycle_route.width"
+    if words.has("separate"):
+        yield "cycle_route.separation"
+    if words.has("surface"):
+        yield "cycle_route.surface_lighting"
+
+
+def _traffic(words: Words) -> Iterator[Topic]:
+    if words.has("traffic") and not words.has("not_traffic"):
+        yield "traffic.volume"
+    if words.has("speed"):
+        yield "traffic.speed"
+    if words.has("calm"):
+        yield "place.speed"
+
+
+def _junction(words: Words) -> Iterator[Topic]:
+    if words.has("crossing") and not words.has("water"):
+        yield "junction.crossing"
+    if words.near("junction", "priority", 8) or (words.cycling and words.near("cycle", "priority", 3)):
+        yield "junction.priority"
+    if words.has("geometry", "junction", "access") and not words.has("fire", "water"):
+        yield "junction.geometry"
+
+
+def _permeability(words: Words) -> Iterator[Topic]:
+    if words.has("leisure", "fire", "view") or (words.has("water", "wild") and not words.cycling):
+        return
+    travelling = words.on_foot_or_cycle or words.under("cycle", "walk", "active")
+    if words.has("prow") or (words.has("link") and travelling):
+        yield "permeability.link"
+    if words.has("barrier") and travelling:
+        yield "permeability.barrier"
+    if words.has("direct") and (travelling or words.has("bus", "rail")):
+        yield "permeability.directness"
+
+
+def _trips(words: Words) -> Iterator[Topic]:
+    if words.has("trip") and not words.has("facility", "not_traffic"):
+        yield "trips.forecast"
+    if words.has("mode_share"):
+        yield "trips.mode_share"
+    if words.has("assessment") or (words.has("data") and words.has("traffic", "trip", "mode_share", "junction")):
+        yield "trips.data"
+
+
+def _audit(words: Words) -> Iterator[Topic]:
+    if words.has("audit"):
+        yield "audit.walking_cycling"
+    if words.has("school") and (words.near("school", "link", 8) or words.near("school", "walk", 8)):
+        yield "school.route"
+
+
+def _public_transport(words: Words) -> Iterator[Topic]:
+    rail = words.has("rail") and not words.has("not_rail")
+    if words.has("bus") and words.has("bus_stop"):
+        yield "bus.stop_distance"
+    if words.has("bus") and words.has("frequency"):
+        yield "bus.frequency"
+    if rail:
+        yield "rail.access"
+
+
+def _off_site(words: Words) -> Iterator[Topic]:
+    if words.has("works") and not words.has("not_traffic"):
+        yield "offsite.works"
+    if words.has("contribution") and words.has("transport") and not words.has("not_transport"):
+        yield "offsite.contribution"
+
+
+def _travel_plan(words: Words) -> Iterator[Topic]:
+    planned = words.has("travel_plan") or "travel_plan" in words.above or "travel_plan" in words.before
+    named = words.has("travel_plan")
+    if named:
+        yield "travel_plan.exists"
+    if words.has("coordinator") and planned:
+        yield "travel_plan.coordinator"
+    if words.has("target") and (planned or words.has("mode_share")):
+        yield "travel_plan.target"
+    if words.has("monitor") and planned:
+        yield "travel_plan.monitoring"
+    if words.has("remedy") and planned:
+        yield "travel_plan.remedies"
+    if words.has("measure_named") or (words.has("measure") and (planned or words.on_foot_or_cycle)):
+        yield "travel_plan.measures"
+
+
+def _place(words: Words) -> Iterator[Topic]:
+    if words.has("tree") and not words.has("wild"):
+        yield "place.trees"
+    if words.has("lighting") and not words.has("privacy"):
+        yield "place.lighting"
+    if words.has("overlook") and not words.has("privacy"):
+        yield "place.overlooking"
+
+
+def _compliance(words: Words) -> Iterator[Topic]:
+    if words.near("comply", "standard", 10):
+        yield "compliance.claim"
+
+
+def _development(words: Words) -> Iterator[Topic]:
+    sized = words.has("dwelling", "floorspace") and words.has("build")
+    if sized:
+        yield "development.use"
+        yield "development.size"
+    if words.has("kind") and words.has("build"):
+        yield "development.kind"
+
+
+_RULES: tuple[Callable[[Words], Iterator[Topic]], ...] = (
+    _cycle_parking,
+    _car_parking,
+    _cycle_route,
+    _traffic,
+    _junction,
+    _permeability,
+    _trips,
+    _audit,
+    _public_transport,
+    _off_site,
+    _travel_plan,
+    _place,
+    _compliance,
+    _development,
+)
