@@ -30,7 +30,9 @@ from trigpoint.text.images import (
 from trigpoint.text.pages import Bookmark, DocumentLook, Extraction, Outline, Page, clean_text, has_text
 from trigpoint.text.picture import MAX_PICTURE_PIXELS, PagePicture, find_run
 from trigpoint.text.processor import DocumentProcessor
+from trigpoint.text.rulings import MOST_LINES
 from trigpoint.text.survey import Opened, PageLook, PageOcr, file_identity
+from trigpoint.text.table_layer import with_tables
 
 __all__ = ["READERS", "DocumentLook", "DocumentProcessor", "Extraction", "Page"]
 
@@ -142,6 +144,7 @@ def read_opening(path: str, pages: Sequence[int]) -> Iterator[Opened]:
 def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
     """The text layers. A page that raises is noted, and the next one is read."""
     pymupdf = _mupdf()
+    flags = pymupdf.TEXTFLAGS_TEXT
     document = _document(path)
     labels = document.is_pdf and bool(document.get_page_labels())
     doubtful = document.is_pdf and (document.is_repaired or bool(lost_tail(path)))
@@ -152,12 +155,14 @@ def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
                 yield PageLook(number, "", note="missing from the file", unreadable=True)
                 continue
             incomplete = "a part of its content is lost" if doubtful and _lost_content(document, page) else None
-            found = page.get_textpage(flags=pymupdf.TEXTFLAGS_TEXT | pymupdf.TEXT_PRESERVE_IMAGES)
+            found = page.get_textpage(flags=flags | pymupdf.TEXT_PRESERVE_IMAGES | pymupdf.TEXT_COLLECT_VECTORS)
             text = clean_text(found.extractText())
-            ratio = covered_ratio(_image_boxes(found), tuple(page.rect))
+            images, vectors = _image_and_vector_boxes(found)
+            ratio = covered_ratio(images, tuple(page.rect))
             label = (page.get_label() or None) if labels else None
             is_drawing, is_blank = _marks(page, text, ratio)
-            yield PageLook(number, text, ratio, is_drawing, is_blank, label, incomplete)
+            text, tables = with_tables(page, found, text, vectors, flags)
+            yield PageLook(number, text, ratio, is_drawing, is_blank, label, incomplete, tables=tables)
         except Exception as error:
             yield PageLook(number, "", note=f"could not be read ({shorten(error)})", unreadable=True)
 
@@ -171,16 +176,19 @@ def read_outline(path: str, pages: Sequence[int]) -> Iterator[Outline]:
     yield Outline(0, title or None, bookmarks)
 
 
-def _image_boxes(found: Any) -> list[Box]:
-    """Where images lie on a page. Walks MuPDF's own list: `extractIMGINFO` takes longer than the text does."""
-    boxes = []
+def _image_and_vector_boxes(found: Any) -> tuple[list[Box], list[Box]]:
+    """Where images and drawn lines lie on a page. Walks MuPDF's own list: `extractIMGINFO` takes longer than the text."""
+    mupdf = _mupdf().mupdf
+    images: list[Box] = []
+    vectors: list[Box] = []
     block = found.this.m_internal.first_block
     while block:
-        if block.type == _mupdf().mupdf.FZ_STEXT_BLOCK_IMAGE:
+        kind = block.type
+        if kind == mupdf.FZ_STEXT_BLOCK_IMAGE or (kind == mupdf.FZ_STEXT_BLOCK_VECTOR and len(vectors) <= MOST_LINES):
             box = block.bbox
-            boxes.append((box.x0, box.y0, box.x1, box.y1))
+            (images if kind == mupdf.FZ_STEXT_BLOCK_IMAGE else vectors).append((box.x0, box.y0, box.x1, box.y1))
         block = block.next
-    return boxes
+    return images, vectors
 
 
 def _exists(document: Any, xref: int) -> bool:

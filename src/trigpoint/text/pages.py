@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trigpoint.text.account import DocumentAccount, Kind, Region
+from trigpoint.text.tables import Table
 
 Method = Literal["text_layer", "ocr", "mixed"]
 Span = tuple[int, int]
@@ -29,7 +30,8 @@ class HiddenText:
 class Page:
     """One physical page with all of its visible text.
 
-    `label` is the printed page number; `running` the spans of `text` that are running headers and footers.
+    `label` is the printed page number; `running` the spans of `text` that are running headers and footers; `tables`
+    are in `text` too, as Markdown rows.
     """
 
     number: int
@@ -38,6 +40,7 @@ class Page:
     label: str | None = None
     running: tuple[Span, ...] = ()
     hidden: tuple[HiddenText, ...] = ()
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

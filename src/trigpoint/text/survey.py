@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trigpoint.text.account import DocumentAccount, LeftOut, PageAccount
 from trigpoint.text.pages import MIN_TEXT_CHARS, Extraction, Page, has_text
 from trigpoint.text.readers import Lost
+from trigpoint.text.tables import Table, continue_headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class PageLook:
     label: str | None = None
     note: str | None = None
     unreadable: bool = False
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,22 @@ def file_identity(path: Path) -> tuple[object, ...]:
 
 def assemble(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> Extraction:
     """Return every page of the document, from its text layer or from OCR if that found more, with its account."""
+    survey = replace(survey, pages=_with_continued_tables(survey.pages))
     told = [_page(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1)]
     account = DocumentAccount(tuple(account for _, account in told), survey.opened.notes)
     return Extraction(tuple(page for page, _ in told), account)
+
+
+def _with_continued_tables(looks: Mapping[int, PageLook]) -> dict[int, PageLook]:
+    """The pages; a table that goes on from the page before has its headings here too."""
+    continued = dict(looks)
+    tables_of = continue_headers([looks[number].tables for number in sorted(looks)])
+    for number, tables in zip(sorted(looks), tables_of, strict=True):
+        text = looks[number].text
+        for before, after in zip(looks[number].tables, tables, strict=True):
+            text = text.replace(before.markdown(), after.markdown(), 1)
+        continued[number] = replace(looks[number], text=text, tables=tables)
+    return continued
 
 
 def failed_pages(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> dict[int, str]:
@@ -110,7 +125,7 @@ def _from_layer(look: PageLook, left_out: tuple[LeftOut, ...], read: PageOcr | N
         left_out=left_out,
         notes=_present(look.note, read.note if read else None),
     )
-    return Page(look.number, look.text, "text_layer", look.label), account
+    return Page(look.number, look.text, "text_layer", look.label, tables=look.tables), account
 
 
 def _from_ocr(look: PageLook, read: PageOcr) -> tuple[Page, PageAccount]:

@@ -1,0 +1,82 @@
+"""The text layer of a PyMuPDF page as tables need it: words with their lines, directions and weights."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trigpoint.text.images import Box
+from trigpoint.text.pages import clean_text
+from trigpoint.text.rulings import find_grids, may_have_table
+from trigpoint.text.tables import Table, Word, find_tables, text_with_tables
+
+_BOLD = 16  # MuPDF's flag of a span
+_STRIP = 8.0  # points: spans are looked up by the strip of the page that their middle lies in
+
+Strips = Mapping[int, list[Box]]
+
+
+def with_tables(page: Any, layer: Any, text: str, boxes: Sequence[Box], flags: int) -> tuple[str, tuple[Table, ...]]:
+    """Return the page's text with its tables as Markdown rows, and the tables.
+
+    `layer` is where the text comes from, `boxes` are those of the page's vector drawings: a page on which they make no
+    grid costs next to nothing.
+    """
+    if not text.strip() or not may_have_table(boxes) or not find_grids(boxes):
+        return text, ()
+    lines = text.splitlines(keepends=True)
+    words = _words(page, layer, lines, flags)
+    tables = find_tables(page.number + 1, words, boxes)
+    return (text_with_tables(lines, words, tables), tables) if tables else (text, ())
+
+
+def _words(page: Any, layer: Any, lines: Sequence[str], flags: int) -> list[Word]:
+    """The words of the layer in their order; none if they are not those of the lines."""
+    bold, turned = _styles(page.get_textpage(flags=flags).extractDICT())
+    words: list[Word] = []
+    letters = iter([(number, len("".join(line.split()))) for number, line in enumerate(lines)])
+    number, left = next(letters)
+    for x0, y0, x1, y1, text, *_ in layer.extractWORDS():
+        text = "".join(clean_text(text).split())
+        while not left:
+            number, left = next(letters, (number, len(text)))
+        left -= len(text)
+        if left < 0:
+            return []
+        middle = (x0 + x1) / 2, (y0 + y1) / 2
+        turn = next((turn for turn in (1, 3) if _is_in(turned[turn], middle)), 0)
+        words.append(Word(x0, y0, x1, y1, text, number, _is_in(bold, middle), turn))
+    return words
+
+
+def _styles(layer: Any) -> tuple[Strips, Mapping[int, Strips]]:
+    """Where bold text is, and where text runs downwards (1) or upwards (3)."""
+    bold: defaultdict[int, list[Box]] = defaultdict(list)
+    turned: dict[int, defaultdict[int, list[Box]]] = {1: defaultdict(list), 3: defaultdict(list)}
+    for block in layer["blocks"]:
+        for line in block.get("lines", ()):
+            turn = _turn(line["dir"])
+            if turn:
+                _enter(turned[turn], line["bbox"])
+            for span in line["spans"]:
+                if span["flags"] & _BOLD or "bold" in span["font"].lower():
+                    _enter(bold, span["bbox"])
+    return bold, turned
+
+
+def _enter(strips: defaultdict[int, list[Box]], box: Box) -> None:
+    for strip in range(int(box[1] // _STRIP), int(box[3] // _STRIP) + 1):
+        strips[strip].append(box)
+
+
+def _is_in(strips: Strips, point: tuple[float, float]) -> bool:
+    x, y = point
+    return any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in strips.get(int(y // _STRIP), ()))
+
+
+def _turn(direction: tuple[float, float]) -> int:
+    across, down = direction
+    if abs(across) >= abs(down):
+        return 0
+    return 1 if down > 0 else 3

@@ -1,0 +1,400 @@
+"""Cells of real tables as a person read them off the page: row heading, column heading, value.
+
+Facts only: the documents are not part of this project. `TUNED` tables were looked at while the table reader was
+written; `UNSEEN` ones were written down first and read by it only to be counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_TEWKESBURY = "policy/Tewkesbury_Borough_Plan_2011-2031_Adopted_2022.pdf"
+_BLACK_COUNTRY = "policy/Black_Country_Core_Strategy_2011.pdf"
+_DRAFT_NPPF = "policy/Draft_NPPF_December_2025.pdf"
+_BISHOPSGATE = "reading/documents/99_Bishopsgate_Planning_Statement.pdf"
+_ICELAND_WHARF = "reading/documents/PA_25_00973_A1-ADDENDUM-2294022.pdf"
+
+
+@dataclass(frozen=True)
+class RealTable:
+    """A table of a document in the shared data, and some of its cells."""
+
+    file: str
+    page: int
+    cells: tuple[tuple[str, str, str], ...]  # beginning of the row's heading, the column's whole heading, value
+
+
+TUNED = (
+    RealTable(
+        _TEWKESBURY,
+        20,
+        (
+            ("Market town", "Settlements", "Tewkesbury town area1"),
+            ("Rural Service Centres", "Settlements", "Bishop’s Cleeve Winchcombe"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        22,
+        (
+            ("TEW1", "Location", "Land at Odessa Farm, Tewkesbury"),
+            ("TEW3", "Site area", "1.3ha"),
+            ("WIN1", "Indicative capacity", "80 dwellings"),
+            ("COO2", "Site specific policy", "No"),
+            ("BRO1", "Indicative capacity", "166 dwellings"),
+            ("SHU2", "Location", "Land north of Leckhampton Lane, Shurdington"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        30,
+        (
+            ("Completions", "Supply", "5,579"),
+            ("Windfall sites", "Supply", "414"),
+            ("Shortfall still to be provided", "Supply", "518"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        47,
+        (
+            ("Minsterworth", "Site area (hectares)", "0.40"),
+            ("Minsterworth", "Capacity (Pitches)", "7"),
+            ("Staverton", "Capacity (Pitches)", "15"),
+            ("Badgeworth", "Site area (hectares)", "0.29"),
+            ("Badgeworth", "Site Allocations", "Brookside Stables, Cold Pool Lane"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        48,
+        (
+            ("Travelling households", "2016 - 2021", "4"),
+            ("Non-travelling households", "2026 - 31", "6"),
+            ("Not Known", "Total", "48"),
+            ("Sub-Total", "2021 - 2026", "16"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        52,
+        (
+            ("Bishops Cleeve", "Site", "Malvern View Business Park"),
+            ("Bishops Cleeve", "Notes", "2.24ha extension allocated on adjacent land"),
+            ("Churchdown/Staverton", "Notes", "Planning permission granted on 5.9ha of adjacent land"),
+            ("Innsworth", "Site", "Innsworth Technology Park"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        153,
+        (
+            ("1b", "1 storey dwellings", "50"),
+            ("1b", "2 storey dwellings", "58"),
+            ("1b", "Built-in storage", "1.5"),
+            ("3b", "Number of bed spaces (persons)", "5p"),
+            ("3b", "3 storey dwellings", "108"),
+            ("4b", "Built-in storage", "3.0"),
+            ("6b", "2 storey dwellings", "132"),
+            ("5b", "1 storey dwellings", "112"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        165,
+        (
+            ("Paragraph 2.2 - Vision", "NPPG Definition", "A"),
+            ("Policy SP1", "NPPG Definition", "A, B, C, E, G"),
+            ("Policy SP2", "NPPG Definition", "A, C, E, F, G"),
+            ("Policy SD1", "NPPF Guidance", "1"),
+            ("Paragraph 2.35", "Comments", "Overarching objectives"),
+        ),
+    ),
+    RealTable(
+        _DRAFT_NPPF,
+        116,
+        (
+            ("Development Viability", "National decision- making policy", "DM5: Development Viability"),
+            ("Town Centres", "Information requirement", "Town centre impact assessment."),
+            ("Transport", "Information requirement", "Travel Plan"),
+            ("Transport", "National decision- making policy", "TR6: Assessing transport impacts"),
+        ),
+    ),
+    RealTable(
+        _DRAFT_NPPF,
+        124,
+        (
+            (
+                "Zone 1 Low Probability",
+                "Definition",
+                "Land having a less than 0.1% annual probability of river or sea flooding. (All land outside Zones 2, 3a and 3b)",
+            ),
+            (
+                "Zone 2 Medium Probability",
+                "Definition",
+                "Land having between a 1% and 0.1% annual probability of river flooding; or land having between a 0.5% and 0.1% annual probability of sea flooding. (Land shown in light blue on the Flood Map for Planning)",
+            ),
+        ),
+    ),
+    RealTable(
+        _DRAFT_NPPF,
+        127,
+        (
+            ("Zone 1", "Flood Risk Vulnerability Classification Essential infrastructure", "✓"),
+            ("Zone 2", "Flood Risk Vulnerability Classification Highly vulnerable", "Exception test required"),
+            ("Zone 3a", "Flood Risk Vulnerability Classification More vulnerable", "Exception test required"),
+            ("Zone 3b", "Flood Risk Vulnerability Classification Less vulnerable", "X"),
+            ("Zone 3a", "Flood Risk Vulnerability Classification Water compatible", "✓"),
+        ),
+    ),
+    RealTable(
+        _BISHOPSGATE,
+        22,
+        (
+            ("Office (Class E)", "Existing (GIA) sqm", "44,605"),
+            ("Office (Class E)", "Proposed (GIA) sqm", "99,005"),
+            ("Plant, BMU", "Proposed (GIA) sqm", "40,840"),
+            ("Public Cycle Hub", "Proposed (GIA) sqm", "648"),
+            ("Total", "Existing (GIA) sqm", "54,344 sqm"),
+        ),
+    ),
+    RealTable(
+        _BISHOPSGATE,
+        85,
+        (
+            ("3264AU", "Status", "Application refused on 21 September 1978"),
+            (
+                "3264BO",
+                "Description",
+                "Change of use & fitting retail area for use as a staff restaurant & kitchen facility ancillary to office accommodation at 99 Bishopsgate",
+            ),
+            ("3264CH", "Status", "Application permitted on 10 June 1994"),
+            ("3264CW", "Status", "Application permitted on 10 June 1997"),
+        ),
+    ),
+    RealTable(
+        _ICELAND_WHARF,
+        8,
+        (
+            ("Private", "Number of Units 2B4P", "27"),
+            ("Private", "Number of Units Total", "37"),
+            ("Affordable Rent", "Number of Units 3B5P", "3"),
+            ("Shared Ownership", "Number of Units 4B5P", "0"),
+            ("Total", "Number of Units 3B4P", "10"),
+        ),
+    ),
+    RealTable(
+        _ICELAND_WHARF,
+        9,
+        (
+            ("Overall No. of Homes", "Extant Scheme (No. of homes)", "120"),
+            ("Overall No. of Homes", "Proposed Development", "165"),
+            ("Affordable homes", "Extant Scheme (No. of homes)", "35%"),
+            ("1-Bed homes", "Proposed Development", "79 (48%)"),
+            ("No. of affordable family homes", "Proposed Development", "22"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        13,
+        (
+            ("Growth Network", "New Housing (net)", "67%"),
+            ("Strategic Centres", "New Supply of Employment Land", "NA"),
+            ("Strategic Centres", "Additional Office floorspace (gross)", "90%"),
+            ("Outside the Growth Network", "Additional Comparison Retail floorspace (gross)", "See above"),
+            ("Total", "New Supply of Employment Land", "650ha"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        31,
+        (
+            ("Gross Employment Land 2009", "Dudley", "827"),
+            ("Additions to Employment Land", "S Staffs", "34"),
+            ("Employment land redeveloped to housing", "Sandwell", "392"),
+            ("Gross Employment Land 2016", "W’hampton", "743"),
+            ("Gross Employment Land 2026", "Total", "2858"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        33,
+        (
+            ("RC 4", "2009-16", "66"),
+            ("RC 4", "2016-26", "2030"),
+            ("RC 16", "2009-26", "1446"),
+            ("Brierley Hill Strategic Centre", "2009-16", "2306"),
+            ("Estimated Housing Demolitions (2009-26)", "2009-26", "-6887"),
+            ("Total Net Dwellings", "2016-26", "36738"),
+        ),
+    ),
+)
+
+UNSEEN = (
+    RealTable(
+        _BLACK_COUNTRY,
+        34,
+        (
+            ("Net Completions 2006-9", "Dudley", "1937"),
+            ("RC 2", "Wolverhampton", "873"),
+            ("RC 8", "Sandwell", "3910"),
+            ("RC 8", "Walsall", "332"),
+            ("RC 13", "Total", "4113"),
+            ("Strategic Centre Total", "Sandwell", "-"),
+            ("Estimated net change", "Wolverhampton", "-1175"),
+            ("Total Net Dwellings", "Walsall", "11973"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        36,
+        (
+            ("Indicative proportion of flats", "High: 45 – 60", "25-50%"),
+            ("Indicative amount of housing", "Moderate: 35 – 45", "high"),
+            ("Employment - Strategic Centre", "Moderate: 35 – 45", "30 mins"),
+            ("Health - Doctor’s surgery", "High: 45 – 60", "10 mins"),
+            ("Education - Primary School", "High: 45 – 60", "15 mins"),
+            ("Education - Secondary School", "Moderate: 35 – 45", "20 mins"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        36,
+        (
+            ("LOI HOU2a", "Target", "100% (excluding sites under 35 dph meeting HOU1 criteria)"),
+            ("LOI HOU2b", "Target", "20% 1 bedroom; 40% 2 bedroom; 40% 3+ bedroom"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        41,
+        (
+            ("Dudley", "Employment land stock 2009 (ha) (1)", "827"),
+            ("Sandwell", "Proposed employment land stock 2016 (1)", "1214"),
+            ("Wolverhampton", "Proposed employment land stock 2026 (1)", "645"),
+            ("South Staffordshire", "Employment land stock 2009 (ha) (1)", "21"),
+            ("Total", "Proposed employment land stock 2016 (1)", "3447"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        43,
+        (
+            ("Dudley", "Existing High Quality Employment Land (2009) (ha)", "158"),
+            ("Walsall", "Proposed Strategic High Quality Employment Land 2016 (ha)", "149"),
+            ("South Staffordshire", "Proposed Strategic High Quality Employment Land target 2026 (ha)", "90"),
+            ("TOTAL", "Proposed Strategic High Quality Employment Land target 2026 (ha)", "1564"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        45,
+        (
+            ("Dudley", "Existing Local Quality Employment Land (2009) (ha)", "669"),
+            ("Sandwell", "Proposed Local Quality Employment Target 2026 (ha)", "384"),
+            ("Wolverhampton", "Proposed Local Quality Employment Land 2016 (ha)", "526"),
+            ("TOTAL", "Existing Local Quality Employment Land (2009) (ha)", "3053"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        78,
+        (
+            ("MSW", "Minimum Diversion from Landfill 2010/11", "74%"),
+            ("MSW", "Minimum Diversion from Landfill 2015/16", "80%"),
+            ("C&I", "Minimum Diversion from Landfill 2015/16", "70%"),
+            ("C&I", "Minimum Diversion from Landfill 2025/26", "75%"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        78,
+        (
+            ("Material Recovery", "Total Additional Capacity Required by 2026 (tonnes per annum)", "124,000"),
+            ("Composting/ Organic Waste Treatment", "Typical Average Land Take per Facility (ha)", "1.3"),
+            ("Non-metal waste", "Typical Average Capacity per Facility (tonnes per annum)", "50,000 - 100,000"),
+            ("CD&EW Recovery", "Equivalent No of Facilities Required", "At least 1"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        171,
+        (
+            ("JCS Requirement = 495 dwellings x 9 years", "DWELLINGS", "4,455"),
+            ("Surplus", "TOTALS", "1,124"),
+            ("E - Small site windfall allowance", "DWELLINGS", "138"),
+            ("Total Deliverable Supply", "TOTALS", "2,028"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        173,
+        (
+            ("2023-24", "Completions & Commitments", "198"),
+            ("2023-24", "Mitton Delivery", "25"),
+            ("2024-25", "Borough Plan Delivery", "126"),
+            ("2026-27", "Total and Projected Completions", "336"),
+            ("2028-29", "Plan - Cumulative Housing Requirement", "8910"),
+            ("2030-31", "Cumulative Completions", "9382"),
+        ),
+    ),
+    RealTable(
+        _BISHOPSGATE,
+        19,
+        (
+            (
+                "Surveyor to the Fabric of St Paul’s Cathedral",
+                "Summary of Engagement",
+                "A briefing meeting was held with Oliver Caroe",
+            ),
+            ("Mayor’s London Review Panel", "Summary of Engagement", "On 14 June 2024, the scheme was formally"),
+        ),
+    ),
+    RealTable(
+        _DRAFT_NPPF,
+        122,
+        (
+            (
+                "Moderate",
+                "Illustrative features",
+                "Assessment areas that contribute moderately are likely to be adjacent",
+            ),
+            ("Strong", "Illustrative Features", "Assessment areas that contribute strongly are likely to be free of"),
+            (
+                "Weak or None",
+                "Illustrative Features",
+                "Assessment areas that contribute weakly are likely to include those",
+            ),
+        ),
+    ),
+    RealTable(
+        _ICELAND_WHARF,
+        32,
+        (
+            (
+                "1) Enhance local context",
+                "Assessment of Proposals at Iceland Wharf",
+                "As demonstrated within the submitted DAS",
+            ),
+            (
+                "4) facilitate efficient servicing",
+                "Assessment of Proposals at Iceland Wharf",
+                "The reconfiguration of the ground floor",
+            ),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        98,
+        (
+            ("Permitted Reserves @ 31.12.08", "Location", "Existing Branton Hill & Aldridge Quarries."),
+            ("Additional Permitted Reserves", "Estimated Quantity of Sand and Gravel (million tonnes)", "0.0"),
+            (
+                "Potential Resources identified",
+                "Source of Evidence",
+                "Representation from Cemex - Black Country Core Strategy.",
+            ),
+            ("TOTAL", "Estimated Quantity of Sand and Gravel (million tonnes)", "4.0"),
+        ),
+    ),
+)
