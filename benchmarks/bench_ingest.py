@@ -24,7 +24,8 @@ from trigpoint.config import load_settings
 from trigpoint.text.chunk import TextChunker
 from trigpoint.text.embed import EmbeddingService
 from trigpoint.text.extract import DocumentProcessor
-from trigpoint.text.sections import chunk_sections, find_sections, strip_running_lines
+from trigpoint.text.running_lines import Body
+from trigpoint.text.sections import chunk_sections, find_sections
 
 settings = load_settings(trigpoint_data_dir=Path(sys.argv[2]))
 processor, embedding = DocumentProcessor(settings), EmbeddingService(settings)
@@ -32,7 +33,7 @@ extraction = processor.extract(Path(sys.argv[1]))
 extracted = time.perf_counter()
 chunker = TextChunker(count_tokens=embedding.count_tokens)
 if sys.argv[3] == "policy":
-    pages = strip_running_lines(extraction.pages)
+    pages = Body.of(extraction.pages).pages
     chunks = chunk_sections(pages, find_sections(pages), chunker)
 else:
     chunks = chunker.chunk_pages(extraction.pages)

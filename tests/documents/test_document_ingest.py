@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
+import pymupdf
 import pytest
 from document_bench import CYCLE, NOISE, REF, Bench, make_pdf, other_client, prose
 
@@ -77,12 +80,42 @@ def test_a_file_becomes_a_document_that_another_chroma_client_can_read(bench: Be
     client.close()
 
 
-def test_headers_and_footers_do_not_enter_passages_and_lines_that_only_look_alike_do(bench: Bench):
-    body = [f"Page {n} records {n * 10} soakaways, of which {n} drain to the east of the site." for n in range(1, 8)]
-    pages = [f"Drainage Statement\n{line}\nIssue 2" for line in body]
-    outcome = bench.add(make_pdf(bench.folder / "a.pdf", pages))
+def test_headers_and_footers_are_in_the_text_and_in_no_passage(bench: Bench):
+    path = bench.folder / "a.pdf"
+    with pymupdf.open() as document:
+        for n in range(1, 8):
+            page = document.new_page()
+            page.insert_text((72, 40), "Drainage Statement")
+            page.insert_text((72, 200), f"Page {n} records {n * 10} soakaways, of which {n} drain to the east.")
+            page.insert_text((72, 810), f"Issue 2, page {n}")
+        document.save(path)
+    outcome = bench.add(path)
     text = bench.store.text_of(outcome.document_id)[2]
-    assert "".join(text.split()) == "".join("".join(body).split())
+    assert (text.count("Drainage Statement"), text.count("Issue 2, page ")) == (7, 7)
+    assert outcome.total_chars == len(text)
+    passages = [record.text for record in bench.store.chunks_of(outcome.document_id)]
+    assert sum(passage.count("soakaways") for passage in passages) >= 7
+    assert not any("Drainage Statement" in passage or "Issue 2" in passage for passage in passages)
+
+
+def test_pages_are_found_in_the_stored_text_with_their_account(bench: Bench):
+    outcome = bench.add(make_pdf(bench.folder / "a.pdf", [CYCLE, "", NOISE]))
+    content = bench.store.content_of(outcome.document_id)
+    assert content is not None
+    assert [" ".join(content.text[page.start : page.end].split()) for page in content.pages] == [CYCLE, "", NOISE]
+    assert content.account.summary == "3 pages: 2 text, 1 blank."
+    assert bench.store.text_of(outcome.document_id)[2] == content.text
+
+
+def test_a_document_stored_by_the_first_version_keeps_its_text(bench: Bench):
+    outcome = bench.add(make_pdf(bench.folder / "a.pdf", [prose("statement", 60)]))
+    text = bench.store.text_of(outcome.document_id)[2]
+    layout = json.loads(bench.store.layout.get(ids=[outcome.document_id])[0].text)
+    bench.store.layout.upsert(
+        [outcome.document_id], np.zeros((1, 1), dtype=np.float32), [json.dumps(layout["spans"])], [{"chunk_count": 9}]
+    )
+    assert bench.store.content_of(outcome.document_id) is None
+    assert bench.store.text_of(outcome.document_id)[2].split() == text.split()
 
 
 def test_the_same_file_again_changes_nothing(bench: Bench):

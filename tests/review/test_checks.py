@@ -18,7 +18,8 @@ from trigpoint.review.evidence import SHORT_NAMES, readable_ref, same_section
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
 from trigpoint.review.verify import unsupported
 from trigpoint.text.extract import DocumentProcessor
-from trigpoint.text.sections import find_sections, strip_running_lines
+from trigpoint.text.running_lines import Body
+from trigpoint.text.sections import find_sections
 
 
 def _seeded_revisions() -> dict[str, set[str]]:
@@ -169,7 +170,7 @@ def test_the_real_nppf_has_every_paragraph_that_is_cited(shared_data: Path, sett
         pages = processor.extract(shared_data / "policy" / "NPPF_December_2024.pdf").pages
     finally:
         processor.close()
-    there = {mark.ref for mark in find_sections(strip_running_lines(pages))}
+    there = {mark.ref for mark in find_sections(Body.of(pages).pages)}
     wanted = {section for _, _, revision, section in _cited() if revision == "rev_NPPF_2024_12"}
     assert len(wanted) >= 6
     assert wanted <= there

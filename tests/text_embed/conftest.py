@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import pymupdf
 import pytest
 
 from trigpoint.config import load_settings
 from trigpoint.text.embed import EmbeddingService
+from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import Page
 
 
@@ -21,13 +21,16 @@ def embedding() -> EmbeddingService:
 
 @cache
 def _read(path: Path) -> tuple[Page, ...]:
-    with pymupdf.open(path) as document:
-        return tuple(Page(number, page.get_text("text"), "text_layer") for number, page in enumerate(document, start=1))
+    processor = DocumentProcessor(load_settings(enable_ocr=False))
+    try:
+        return processor.extract(path).pages
+    finally:
+        processor.close()
 
 
 @pytest.fixture
 def policy_pages(shared_data: Path) -> Callable[[str], tuple[Page, ...]]:
-    """The text layer of a real policy document, by the beginning of its name."""
+    """The pages of a real policy document, by the beginning of its name."""
 
     def read(name: str) -> tuple[Page, ...]:
         return _read(next((shared_data / "policy").glob(f"{name}*.pdf")))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from trigpoint.text.chunk import PageMap, document_text, without_overlap
 from trigpoint.text.pages import Page
-from trigpoint.text.sections import SectionMark, chunk_sections, find_sections, normalise_ref, strip_running_lines
+from trigpoint.text.running_lines import Body
+from trigpoint.text.sections import SectionMark, chunk_sections, find_sections, normalise_ref
 
 Reader = Callable[[str], tuple[Page, ...]]
 
@@ -56,7 +57,7 @@ def prose(number: int) -> str:
 
 
 def test_nppf_has_every_paragraph_in_order_with_its_page(policy_pages: Reader) -> None:
-    pages = strip_running_lines(policy_pages("NPPF"))
+    pages = Body.of(policy_pages("NPPF")).pages
     marks = find_sections(pages)
     assert of_kind(marks, "Para") == [str(number) for number in range(1, 244)]
     at = PageMap(pages)
@@ -65,7 +66,7 @@ def test_nppf_has_every_paragraph_in_order_with_its_page(policy_pages: Reader) -
 
 
 def test_nppf_has_its_chapters_and_annexes_and_no_other(policy_pages: Reader) -> None:
-    pages = strip_running_lines(policy_pages("NPPF"))
+    pages = Body.of(policy_pages("NPPF")).pages
     marks = find_sections(pages)
     at = PageMap(pages)
     chapters = {
@@ -84,11 +85,11 @@ def test_nppf_has_its_chapters_and_annexes_and_no_other(policy_pages: Reader) ->
 def test_nppf_sections_are_the_same_with_and_without_running_lines(policy_pages: Reader) -> None:
     pages = policy_pages("NPPF")
     whole = [mark.ref for mark in find_sections(pages) if not mark.continues]
-    assert whole == [mark.ref for mark in find_sections(strip_running_lines(pages)) if not mark.continues]
+    assert whole == [mark.ref for mark in find_sections(Body.of(pages).pages) if not mark.continues]
 
 
 def test_nppf_paragraph_116_is_one_passage_whole_and_alone(policy_pages: Reader) -> None:
-    pages = strip_running_lines(policy_pages("NPPF"))
+    pages = Body.of(policy_pages("NPPF")).pages
     chunks = [chunk for chunk in chunk_sections(pages, find_sections(pages)) if chunk.section_ref == "Para 116"]
     assert len(chunks) == 1
     assert " ".join(chunks[0].text.split()) == (
@@ -101,7 +102,7 @@ def test_nppf_paragraph_116_is_one_passage_whole_and_alone(policy_pages: Reader)
 
 
 def test_nppf_paragraph_that_runs_over_a_page_is_whole_without_the_notes_between(policy_pages: Reader) -> None:
-    pages = strip_running_lines(policy_pages("NPPF"))
+    pages = Body.of(policy_pages("NPPF")).pages
     chunks = [chunk for chunk in chunk_sections(pages, find_sections(pages)) if chunk.section_ref == "Para 240"]
     text = " ".join(" ".join(chunk.text for chunk in chunks).split())
     assert text.startswith("240. For the purposes of the policy on larger-scale development")
@@ -111,7 +112,7 @@ def test_nppf_paragraph_that_runs_over_a_page_is_whole_without_the_notes_between
 
 
 def test_draft_nppf_is_numbered_by_policies(policy_pages: Reader) -> None:
-    pages = strip_running_lines(policy_pages("Draft_NPPF"))
+    pages = Body.of(policy_pages("Draft_NPPF")).pages
     marks = find_sections(pages)
     policies = of_kind(marks, "Policy")
     assert [policy for policy in policies if policy.startswith("TR")] == [f"TR{number}" for number in range(1, 9)]
@@ -126,7 +127,7 @@ def test_draft_nppf_is_numbered_by_policies(policy_pages: Reader) -> None:
 
 
 def test_local_plans_have_their_policies_and_no_mention_or_table_row(policy_pages: Reader) -> None:
-    marks = find_sections(strip_running_lines(policy_pages("Tewkesbury")))
+    marks = find_sections(Body.of(policy_pages("Tewkesbury")).pages)
     policies = of_kind(marks, "Policy")
     for family, count in (
         ("RES", 14),
@@ -143,7 +144,7 @@ def test_local_plans_have_their_policies_and_no_mention_or_table_row(policy_page
         ]
     assert not {"SP1", "SD5", "SD10", "INF1"} & set(policies), "policies of another plan, named in a table"
     assert of_kind(marks, "Chapter") == [str(number) for number in range(1, 11)]
-    marks = find_sections(strip_running_lines(policy_pages("Black_Country")))
+    marks = find_sections(Body.of(policy_pages("Black_Country")).pages)
     policies = of_kind(marks, "Policy")
     for family, count in (
         ("CSP", 5),
@@ -164,7 +165,7 @@ def test_local_plans_have_their_policies_and_no_mention_or_table_row(policy_page
 
 @pytest.mark.parametrize("name", ["NPPF", "Draft_NPPF", "Tewkesbury", "Black_Country"])
 def test_every_passage_of_a_real_policy_has_one_section_and_nothing_is_lost(policy_pages: Reader, name: str) -> None:
-    pages = strip_running_lines(policy_pages(name))
+    pages = Body.of(policy_pages(name)).pages
     text, marks = document_text(pages), find_sections(pages)
     starts = [mark.start for mark in marks]
     assert starts == sorted(set(starts))
@@ -393,7 +394,7 @@ _LINES = st.sampled_from(
 @given(st.lists(st.lists(_LINES, max_size=12).map("\n".join), max_size=6))
 @settings(max_examples=200, deadline=None)
 def test_any_text_has_sections_in_order_and_passages_that_cover_it(texts: list[str]) -> None:
-    pages = strip_running_lines(pages_of(*texts))
+    pages = Body.of(pages_of(*texts)).pages
     text, marks = document_text(pages), find_sections(pages)
     starts = [mark.start for mark in marks]
     assert starts == sorted(set(starts))

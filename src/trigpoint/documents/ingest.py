@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trigpoint.config import Settings
+from trigpoint.documents.content import DocumentContent
 from trigpoint.documents.models import AlreadyIngested, Ingested, IngestOutcome, RegisteredDocument, Skipped
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.documents.store import DocumentStore
@@ -19,7 +20,7 @@ from trigpoint.text.classify import DocumentClassifier
 from trigpoint.text.embed import WINDOW
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import DocumentLook, Extraction
-from trigpoint.text.running_lines import strip_running_lines
+from trigpoint.text.running_lines import Body
 
 SUPPORTED = (".pdf", ".png", ".jpg", ".jpeg", ".tiff", ".tif")  # D1: no .bmp
 
@@ -71,17 +72,19 @@ class DocumentIngest:
             extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
             read(extraction.page_count, extraction.page_count)
             INGESTED_PAGES.labels("documents", extraction.method).inc(extraction.page_count)
-            chunks = self.chunker.chunk_pages(strip_running_lines(extraction.pages))
+            body = Body.of(extraction.pages)
+            chunks = body.placed(self.chunker.chunk_pages(body.pages))
             if not chunks:
                 raise NoChunks(f"{shorten(path.name)} has text, but none that makes a passage")
             if _hash(path) != file_hash:
                 raise ExtractionFailed(f"{shorten(path.name)} changed while it was being read. Ingest it again")
             row = self._row(request, document_id, file_hash, path, look, extraction, chunks)
-            first = self._store(row, path, chunks, report, cancelled)
+            content = DocumentContent.of(extraction)
+            first = self._store(row, path, chunks, content, report, cancelled)
         if not first:
             return AlreadyIngested(document_id=document_id)
         report(_STORED, _STORED, f"stored {len(chunks)} chunks")
-        return _ingested(row, look, extraction)
+        return _ingested(row, look, extraction, content)
 
     def _file(self, file_path: str) -> Path:
         path = self.roots.find(file_path)
@@ -118,7 +121,13 @@ class DocumentIngest:
         )
 
     def _store(
-        self, row: RegisteredDocument, path: Path, chunks: list[Chunk], report: Report, cancelled: Callable[[], bool]
+        self,
+        row: RegisteredDocument,
+        path: Path,
+        chunks: list[Chunk],
+        content: DocumentContent,
+        report: Report,
+        cancelled: Callable[[], bool],
     ) -> bool:
         def embedded(done: int, total: int) -> None:
             report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"embedded {done} of {total} chunks")
@@ -127,7 +136,7 @@ class DocumentIngest:
         vectors = self.store.embedding.embed_batch(texts, progress=embedded, cancelled=cancelled)
         ids = [chunk_id(row.document_id, chunk) for chunk in chunks]
         metadatas = [_chunk_metadata(row, path, chunk) for chunk in chunks]
-        return self.store.write(row, chunks, ids, vectors, metadatas, cancelled)
+        return self.store.write(row, chunks, ids, vectors, metadatas, cancelled, content)
 
 
 def checked_reference(application_ref: str) -> str:
@@ -173,14 +182,16 @@ def _chunk_metadata(row: RegisteredDocument, path: Path, chunk: Chunk) -> dict[s
     }
 
 
-def _ingested(row: RegisteredDocument, look: DocumentLook, extraction: Extraction) -> Ingested:
+def _ingested(
+    row: RegisteredDocument, look: DocumentLook, extraction: Extraction, content: DocumentContent
+) -> Ingested:
     return Ingested(
         document_id=row.document_id,
         chunks_created=row.chunk_count,
         extraction_method=extraction.method,
         contains_drawings=look.contains_drawings,
-        total_chars=sum(len(page.text) for page in extraction.pages),
-        total_words=sum(len(page.text.split()) for page in extraction.pages),
+        total_chars=len(content.text),
+        total_words=len(content.text.split()),
         warnings=extraction.warnings,
     )
 

@@ -21,6 +21,7 @@ from typing import Any, Self
 import numpy as np
 
 from trigpoint.config import Settings
+from trigpoint.documents.content import DocumentContent
 from trigpoint.documents.models import RegisteredDocument
 from trigpoint.documents.registry import Registry
 from trigpoint.errors import Cancelled, DocumentNotFound, NoChunks, StoreError
@@ -33,7 +34,7 @@ log = logging.getLogger(__name__)
 
 PASSAGES = "application_docs"
 REGISTRY = "document_registry"
-LAYOUT = "document_layout"  # ours: where each passage begins and ends, so that a text can be put together exactly (D4)
+LAYOUT = "document_layout"  # ours: a document's whole text, and where each passage begins and ends in it
 
 _WRITTEN_AT_ONCE = 256  # small enough that searches get their turn between
 _LOCK_POLL_SECONDS = 0.1
@@ -74,6 +75,7 @@ class DocumentStore:
         vectors: Vector,
         metadatas: Sequence[dict[str, Any]],
         cancelled: Callable[[], bool],
+        content: DocumentContent | None = None,
     ) -> bool:
         """Write a document; it becomes visible with the last step. False where another process was first."""
         texts = [chunk.text for chunk in chunks]
@@ -83,7 +85,7 @@ class DocumentStore:
                 part = slice(at, at + _WRITTEN_AT_ONCE)
                 self.passages.upsert(chunk_ids[part], vectors[part], texts[part], metadatas[part])
             self._remove_leftovers(row.document_id, chunk_ids)
-            self._write_layout(row.document_id, chunks)
+            self._write_layout(row.document_id, chunks, content)
             self._index(row.document_id, list(zip(chunk_ids, texts, strict=True)))
             _stop_if(cancelled)
         except Cancelled:
@@ -105,8 +107,15 @@ class DocumentStore:
         records = self.chunks_of(document_id)
         if not records:
             raise NoChunks(f"No chunks found for document: {document_id}. Delete it and ingest the file again")
-        texts = _without_repetition([record.text for record in records], self._spans_of(document_id))
+        spans, content = self._layout_of(document_id)
+        if content is not None:
+            return row, len(records), content.text
+        texts = _without_repetition([record.text for record in records], spans)
         return row, len(records), "\n\n".join(text for text in texts if text)
+
+    def content_of(self, document_id: str) -> DocumentContent | None:
+        """The document's text with its pages and their account; None if it was ingested before these were kept."""
+        return self._layout_of(document_id)[1]
 
     def delete_document(self, document_id: str) -> int:
         """Remove a document, its row first. Returns how many passages went. Raises DocumentNotFound; safe to repeat."""
@@ -196,18 +205,25 @@ class DocumentStore:
         self.layout.delete([document_id])
         self._unindex(document_id)
 
-    def _write_layout(self, document_id: str, chunks: Sequence[Chunk]) -> None:
-        spans = json.dumps([(chunk.start, chunk.end) for chunk in chunks], separators=(",", ":"))
+    def _write_layout(self, document_id: str, chunks: Sequence[Chunk], content: DocumentContent | None) -> None:
+        spans = [(chunk.start, chunk.end) for chunk in chunks]
+        layout = {"spans": spans, "content": content.to_json()} if content else spans
+        written = json.dumps(layout, separators=(",", ":"), ensure_ascii=False)
         placeholder = np.zeros((1, 1), dtype=np.float32)
-        self.layout.upsert([document_id], placeholder, [spans], [{"chunk_count": len(chunks)}])
+        self.layout.upsert([document_id], placeholder, [written], [{"chunk_count": len(chunks)}])
 
-    def _spans_of(self, document_id: str) -> list[tuple[int, int]] | None:
+    def _layout_of(self, document_id: str) -> tuple[list[tuple[int, int]] | None, DocumentContent | None]:
+        """The spans of the passages and the content. Version 0.1 wrote the spans only, as a list; other clients nothing."""
         found = self.layout.get(ids=[document_id])
         if not found:
-            return None
+            return None, None
         try:
-            return [(int(start), int(end)) for start, end in json.loads(found[0].text)]
-        except (ValueError, TypeError) as error:
+            layout = json.loads(found[0].text)
+            if isinstance(layout, list):
+                return [(int(start), int(end)) for start, end in layout], None
+            spans = [(int(start), int(end)) for start, end in layout["spans"]]
+            return spans, DocumentContent.from_json(layout["content"])
+        except (ValueError, TypeError, KeyError) as error:
             raise StoreError(
                 f"The layout of {document_id} is damaged ({error}). Delete it and ingest it again"
             ) from None

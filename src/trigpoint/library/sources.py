@@ -12,7 +12,7 @@ from trigpoint.library.pdf_headings import Heading, headings_of
 from trigpoint.text.chunk import PAGE_BREAK, document_text
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import clean_text
-from trigpoint.text.running_lines import strip_running_lines
+from trigpoint.text.running_lines import Body
 
 _DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s\"<>|]{2,200}", re.ASCII)
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
@@ -55,7 +55,7 @@ def read_source(path: Path, processor: DocumentProcessor) -> SourceText:
 def _read_pdf(path: Path, processor: DocumentProcessor) -> SourceText:
     extraction = processor.extract(path)
     outline = processor.outline(path)
-    pages = strip_running_lines(extraction.pages)
+    pages = Body.of(extraction.pages).pages
     starts, offset = [], 0
     for page in pages:
         starts.append((page.number, offset))

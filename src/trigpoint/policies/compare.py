@@ -12,7 +12,8 @@ from typing import Literal
 
 from trigpoint.text.chunk import PageMap, document_text
 from trigpoint.text.extract import DocumentProcessor
-from trigpoint.text.sections import SectionMark, find_sections, strip_running_lines
+from trigpoint.text.running_lines import Body
+from trigpoint.text.sections import SectionMark, find_sections
 
 Kind = Literal["same", "changed", "renumbered", "added", "removed"]
 
@@ -49,7 +50,7 @@ class SectionChange:
 
 def read_sections(processor: DocumentProcessor, path: Path) -> list[SectionText]:
     """The sections of a document in their order, each once and whole. Slow: to be called in a thread."""
-    pages = strip_running_lines(processor.extract(path).pages)
+    pages = Body.of(processor.extract(path).pages).pages
     text, at = document_text(pages), PageMap(pages)
     parts: dict[str, list[str]] = {}
     first_page: dict[str, int | None] = {}

@@ -18,7 +18,8 @@ from trigpoint.text.chunk import TextChunker
 from trigpoint.text.embed import WINDOW
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import Extraction, Method
-from trigpoint.text.sections import SectionChunk, chunk_sections, find_sections, strip_running_lines
+from trigpoint.text.running_lines import Body
+from trigpoint.text.sections import SectionChunk, chunk_sections, find_sections
 
 Report = Callable[[float, float, str], None]
 
@@ -92,8 +93,8 @@ class PolicyIngest:
         return extraction
 
     def _chunk(self, extraction: Extraction) -> list[SectionChunk]:
-        pages = strip_running_lines(extraction.pages)
-        return chunk_sections(pages, find_sections(pages), self._chunker)
+        body = Body.of(extraction.pages)
+        return body.placed(chunk_sections(body.pages, find_sections(body.pages), self._chunker))
 
 
 def _passages(policy: Policy, revision: Revision, chunks: list[SectionChunk]) -> list[Passage]:

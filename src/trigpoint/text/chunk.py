@@ -33,7 +33,7 @@ class PageText(Protocol):
 
 @dataclass(frozen=True)
 class Chunk:
-    """A passage: `document_text(pages)[start:end] == text`, and the pages that this span touches."""
+    """A passage: `document_text(pages)[start:end]` is its text and, if it reaches over a page's edge, the running lines there."""
 
     index: int
     text: str

@@ -21,16 +21,15 @@ from trigpoint.text.images import (
     MAX_IMAGE_PIXELS,
     QUICK_LOOK_DPI,
     Box,
-    covered_ratio,
     image_kind,
     picture_scale,
     raster_scale,
     sheet_scale,
 )
+from trigpoint.text.layout import PageLayout
 from trigpoint.text.pages import Bookmark, DocumentLook, Extraction, Outline, Page, clean_text, has_text
 from trigpoint.text.picture import MAX_PICTURE_PIXELS, PagePicture, find_run
 from trigpoint.text.processor import DocumentProcessor
-from trigpoint.text.rulings import MOST_LINES
 from trigpoint.text.survey import Opened, PageLook, PageOcr, file_identity
 from trigpoint.text.table_layer import with_tables
 
@@ -143,8 +142,7 @@ def read_opening(path: str, pages: Sequence[int]) -> Iterator[Opened]:
 
 def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
     """The text layers. A page that raises is noted, and the next one is read."""
-    pymupdf = _mupdf()
-    flags = pymupdf.TEXTFLAGS_TEXT
+    flags = _mupdf().TEXTFLAGS_TEXT
     document = _document(path)
     labels = document.is_pdf and bool(document.get_page_labels())
     doubtful = document.is_pdf and (document.is_repaired or bool(lost_tail(path)))
@@ -155,14 +153,21 @@ def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
                 yield PageLook(number, "", note="missing from the file", unreadable=True)
                 continue
             incomplete = "a part of its content is lost" if doubtful and _lost_content(document, page) else None
-            found = page.get_textpage(flags=flags | pymupdf.TEXT_PRESERVE_IMAGES | pymupdf.TEXT_COLLECT_VECTORS)
-            text = clean_text(found.extractText())
-            images, vectors = _image_and_vector_boxes(found)
-            ratio = covered_ratio(images, tuple(page.rect))
+            layer, layout = read_layout(page, flags)
             label = (page.get_label() or None) if labels else None
-            is_drawing, is_blank = _marks(page, text, ratio)
-            text, tables = with_tables(page, found, text, vectors, flags)
-            yield PageLook(number, text, ratio, is_drawing, is_blank, label, incomplete, tables=tables)
+            is_drawing, is_blank = _marks(page, layout)
+            text, tables = with_tables(page, layer, layout.text, layout.lines_drawn(), flags)
+            yield PageLook(
+                number,
+                text,
+                layout.margins(),
+                layout.image_ratio(),
+                is_drawing,
+                is_blank,
+                label,
+                incomplete,
+                tables=tables,
+            )
         except Exception as error:
             yield PageLook(number, "", note=f"could not be read ({shorten(error)})", unreadable=True)
 
@@ -176,19 +181,19 @@ def read_outline(path: str, pages: Sequence[int]) -> Iterator[Outline]:
     yield Outline(0, title or None, bookmarks)
 
 
-def _image_and_vector_boxes(found: Any) -> tuple[list[Box], list[Box]]:
-    """Where images and drawn lines lie on a page. Walks MuPDF's own list: `extractIMGINFO` takes longer than the text."""
-    mupdf = _mupdf().mupdf
-    images: list[Box] = []
-    vectors: list[Box] = []
-    block = found.this.m_internal.first_block
-    while block:
-        kind = block.type
-        if kind == mupdf.FZ_STEXT_BLOCK_IMAGE or (kind == mupdf.FZ_STEXT_BLOCK_VECTOR and len(vectors) <= MOST_LINES):
-            box = block.bbox
-            (images if kind == mupdf.FZ_STEXT_BLOCK_IMAGE else vectors).append((box.x0, box.y0, box.x1, box.y1))
-        block = block.next
-    return images, vectors
+def read_layout(page: Any, flags: int) -> tuple[Any, PageLayout]:
+    """PyMuPDF's text layer, and the page's blocks as a reader sees them: text, pictures and drawn shapes."""
+    pymupdf = _mupdf()
+    layer = page.get_textpage(flags=flags | pymupdf.TEXT_PRESERVE_IMAGES | pymupdf.TEXT_COLLECT_VECTORS)
+    sheet = page.rect
+    turn = _turn(page) if page.rotation else None
+    return layer, PageLayout.of(layer.extractBLOCKS(), (sheet.width, sheet.height), turn)
+
+
+def _turn(page: Any) -> Callable[[Box], Box]:
+    """Text is placed on the sheet as it lies; this turns a box as the page says that it is to be shown."""
+    rect, matrix = _mupdf().Rect, page.rotation_matrix
+    return lambda box: tuple(rect(box) * matrix)
 
 
 def _exists(document: Any, xref: int) -> bool:
@@ -200,15 +205,14 @@ def _lost_content(document: Any, page: Any) -> bool:
     return not all(document.xref_is_stream(xref) for xref in page.get_contents())
 
 
-def _marks(page: Any, text: str, image_ratio: float) -> tuple[bool, bool]:
+def _marks(page: Any, layout: PageLayout) -> tuple[bool, bool]:
     """Whether the page is a drawing (little text, and many vector paths, or a picture on a sheet larger than A4),
     and whether it is blank: nothing is drawn on it at all."""
-    if len(text) >= DRAWING_MAX_CHARS:
+    if len(layout.text) >= DRAWING_MAX_CHARS:
         return False, False
-    marks = page.get_bboxlog()
-    paths = sum("path" in kind for kind, *_ in marks)
-    pinned_up = image_ratio >= DRAWING_IMAGE_RATIO and abs(page.rect) > DRAWING_SHEET and has_text(text)
-    return paths >= DRAWING_PATHS or pinned_up, not marks and page.first_annot is None and page.first_widget is None
+    pinned_up = layout.image_ratio() >= DRAWING_IMAGE_RATIO and abs(page.rect) > DRAWING_SHEET and has_text(layout.text)
+    blank = layout.is_empty and page.first_annot is None and page.first_widget is None and not page.get_bboxlog()
+    return len(layout.shapes) >= DRAWING_PATHS or pinned_up, blank
 
 
 def read_by_ocr(path: str, pages: Sequence[int], dpi: int, timeout: float) -> Iterator[PageOcr]:

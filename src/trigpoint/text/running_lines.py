@@ -1,108 +1,155 @@
-"""Headers, footers and page numbers: lines that repeat from page to page and belong to no passage."""
+"""Running headers, running footers and page numbers: found by where they are printed and by their repetition.
+
+They stay in the text of their pages and are only marked there (`Page.running`). Passages leave them out: `Body` is
+the text to cut passages from, and knows where each of its characters is in the document's text.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from statistics import median
+from typing import TypeVar
 
-from trigpoint.text.pages import Page
+from trigpoint.text.chunk import PAGE_BREAK, Chunk
+from trigpoint.text.pages import MarginLine, Page, Span
 
-_ZONE = 4  # lines at the top and at the bottom of a page where running lines stand
+MARGIN = 0.1  # share of the page's height, at the top and at the bottom, in which running lines are printed
+
 _FEWEST_PAGES = 3
 _FEWEST_IN_A_ROW = 5
-_LEAST_LEFT = 0.5
+_SAME_PLACE = 0.012  # of the page's height
+_MOST_ELSEWHERE = 0.2
 _HEADING = re.compile(r"(figure|fig|table|policy|chapter|annex|appendix|section|para|paragraph)\b", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(
     r"(?:[-–—|]\s*)?(?:page\s+)?([0-9]{1,4})(?:\s*(?:of|/)\s*[0-9]{1,4})?(?:\s*[-–—|])?", re.IGNORECASE
 )
 _NUMBER = re.compile(r"[0-9]+")
+_SENTENCE = re.compile(r"(\S+\s+){3,}\S+[.!?]$")
+
+AnyChunk = TypeVar("AnyChunk", bound=Chunk)
+Place = tuple[int, MarginLine]  # index of the page, and the line
 
 
-def strip_running_lines(pages: Sequence[Page]) -> tuple[Page, ...]:
-    """The pages without lines that repeat at their top or bottom. A printed page number becomes the page's label if it has none.
+@dataclass(frozen=True)
+class Body:
+    """A document without its running lines. `pages` have their numbers; offsets are into `document_text(pages)`."""
 
-    Every page stays, with its number; text is only ever taken away, by whole lines. Where that would be most of the
-    text, as on forms and one-line pages, those lines are the text, and all of it stays.
+    pages: tuple[Page, ...]
+    _kept_from: tuple[int, ...]  # where each kept stretch begins: in the body,
+    _kept_at: tuple[int, ...]  # and in the document
+
+    @classmethod
+    def of(cls, pages: Iterable[Page]) -> Body:
+        """Return the body of a document. A document without running lines is its own body."""
+        pages = tuple(pages)
+        kept = list(_kept_stretches(pages))
+        lengths = accumulate((end - start for start, end in kept), initial=0)
+        starts = [begin for begin, _ in zip(lengths, kept, strict=False)]
+        return cls(tuple(_without_running(page) for page in pages), tuple(starts), tuple(start for start, _ in kept))
+
+    def in_document(self, start: int, end: int) -> Span:
+        """Return where a span of the body is in the document's text; running lines may lie within it."""
+        return self._offset(start), self._offset(end - 1) + 1 if end > start else self._offset(start)
+
+    def placed(self, chunks: Iterable[AnyChunk]) -> list[AnyChunk]:
+        """Return chunks of the body with their offsets in the document's text."""
+        spans = ((chunk, self.in_document(chunk.start, chunk.end)) for chunk in chunks)
+        return [replace(chunk, start=start, end=end) for chunk, (start, end) in spans]
+
+    def _offset(self, position: int) -> int:
+        stretch = bisect_right(self._kept_from, position) - 1
+        return position if stretch < 0 else self._kept_at[stretch] + position - self._kept_from[stretch]
+
+
+def mark_running_lines(pages: Sequence[Page], margins: Mapping[int, Sequence[MarginLine]]) -> tuple[Page, ...]:
+    """Return the pages with their running lines marked; a printed page number becomes the label of a page without one.
+
+    `margins` are, by page number, the lines printed in the top and bottom margins. Only they can be running lines.
     """
-    pages = tuple(pages)
     if len(pages) < _FEWEST_PAGES:
-        return pages
-    split = [page.text.splitlines(keepends=True) for page in pages]
-    printed = _printed_numbers(pages, split)
-    running = _running(pages, split)
-    stripped = tuple(
-        _stripped(page, lines, running[index] | printed[index].keys(), printed[index])
-        for index, (page, lines) in enumerate(zip(pages, split, strict=True))
+        return tuple(pages)
+    places = [(index, line) for index, page in enumerate(pages) for line in margins.get(page.number, ())]
+    printed = _printed_numbers(pages, places)
+    running = [*_repeated(pages, places), *((index, line) for index, line, _ in printed)]
+    spans: dict[int, set[Span]] = defaultdict(set)
+    for index, line in running:
+        span = line.span(pages[index].text)
+        if span is not None:
+            spans[index].add(span)
+    labels = {index: label for index, _, label in printed}
+    return tuple(
+        replace(page, running=tuple(sorted(spans[index])), label=page.label or labels.get(index))
+        if index in spans
+        else page
+        for index, page in enumerate(pages)
     )
-    return stripped if _characters(stripped) >= _LEAST_LEFT * _characters(pages) else pages
 
 
-def _characters(pages: Iterable[Page]) -> int:
-    return sum(len(page.text.strip()) for page in pages)
+def _kept_stretches(pages: Sequence[Page]) -> Iterator[Span]:
+    """The stretches of the document's text that are not running lines. Page breaks are kept."""
+    offset = begin = 0
+    for page in pages:
+        for start, end in page.running:
+            yield begin, offset + start
+            begin = offset + end
+        offset += len(page.text) + len(PAGE_BREAK)
+    yield begin, max(begin, offset - len(PAGE_BREAK))
 
 
-def _stripped(page: Page, lines: list[str], drop: set[int], printed: dict[int, str]) -> Page:
-    if not drop:
+def _without_running(page: Page) -> Page:
+    if not page.running:
         return page
-    text = "".join(line for number, line in enumerate(lines) if number not in drop)
-    return replace(page, text=text, label=page.label or next(iter(printed.values()), None))
+    starts = [0, *(end for _, end in page.running)]
+    ends = [*(start for start, _ in page.running), len(page.text)]
+    text = "".join(page.text[start:end] for start, end in zip(starts, ends, strict=True))
+    return replace(page, text=text, running=())
 
 
-def _zones(lines: list[str]) -> tuple[list[int], list[int]]:
-    """Indices of the lines at the top and at the bottom that are not blank; short pages have each line in one of them only."""
-    filled = [index for index, line in enumerate(lines) if line.strip()]
-    half = min(_ZONE, (len(filled) + 1) // 2)
-    return filled[:half], filled[half:][-_ZONE:]
-
-
-def _printed_numbers(pages: Sequence[Page], split: list[list[str]]) -> list[dict[int, str]]:
-    """Page numbers: numbers alone on a line that keep their distance to the physical number (half of it on double pages)."""
-    seen: list[dict[int, int]] = []
-    for lines in split:
-        top, bottom = _zones(lines)
-        alone = {index: _PAGE_NUMBER.fullmatch(lines[index].strip()) for index in (*top, *bottom)}
-        seen.append({index: int(match[1]) for index, match in alone.items() if match})
-    printed: list[dict[int, str]] = [{} for _ in pages]
+def _printed_numbers(pages: Sequence[Page], places: Sequence[Place]) -> list[tuple[int, MarginLine, str]]:
+    """Page numbers: alone on a line, and at a constant distance from the physical number (from its double on spreads)."""
+    alone = [(index, line, _PAGE_NUMBER.fullmatch(_words(line))) for index, line in places]
+    numbers = [(index, line, int(match[1])) for index, line, match in alone if match]
     for step in (1, 2):
-        distances = Counter(
-            value - step * page.number
-            for page, numbers in zip(pages, seen, strict=True)
-            for value in set(numbers.values())
-        )
-        for distance, count in distances.most_common(step):
-            if count < max(_FEWEST_PAGES, 0.4 * len(pages)):
-                continue
-            for page, numbers, found in zip(pages, seen, printed, strict=True):
-                found.update({i: str(value) for i, value in numbers.items() if value == step * page.number + distance})
-        if any(printed):
+        distances = Counter({(index, value - step * pages[index].number) for index, _, value in numbers})
+        counts = Counter(distance for _, distance in distances)
+        chosen = {d for d, n in counts.most_common(step) if n >= max(_FEWEST_PAGES, 0.4 * len(pages))}
+        printed = [
+            (index, line, str(value)) for index, line, value in numbers if value - step * pages[index].number in chosen
+        ]
+        if printed:
             return printed
-    return printed
+    return []
 
 
-def _running(pages: Sequence[Page], split: list[list[str]]) -> list[set[int]]:
-    """Lines that stand in the same zone of many pages, or of five in a row; there the first one stays."""
-    where: dict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
-    for page, lines in enumerate(split):
-        for zone, indices in enumerate(_zones(lines)):
-            for index in indices:
-                for key in _keys(lines[index], pages[page].number):
-                    where[zone, key].append((page, index))
-    running: list[set[int]] = [set() for _ in split]
-    many = max(_FEWEST_PAGES, 0.25 * len(split) if len(split) >= 12 else 0.5 * len(split))
-    for places in where.values():
-        on_pages = [page for page, _ in places]
-        chosen = places if len(set(on_pages)) >= many else _in_a_row(places)
-        for page, index in chosen:
-            running[page].add(index)
-    return running
+def _repeated(pages: Sequence[Page], places: Sequence[Place]) -> Iterator[Place]:
+    """Lines that many pages, or five in a row, have at the same place, and that are not common elsewhere on pages."""
+    where: dict[tuple[bool, str], list[Place]] = defaultdict(list)
+    for index, line in places:
+        if not line.is_apart:
+            continue
+        for key in _keys(_words(line), pages[index].number):
+            where[line.place < 0.5, key].append((index, line))
+    many = max(_FEWEST_PAGES, 0.25 * len(pages) if len(pages) >= 12 else 0.5 * len(pages))
+    for (_, key), found in where.items():
+        aligned = _at_one_place(found)
+        chosen = aligned if len({index for index, _ in aligned}) >= many else _in_a_row(aligned)
+        if chosen and not _is_body_line(key, pages, chosen):
+            yield from chosen
 
 
-def _keys(line: str, page: int) -> Iterable[str]:
-    """The line as it is; and, where a number in it may be the page's, the line with that number's distance to the page."""
-    text = " ".join(line.split()).lower()
-    if len(text) < 2 or not any(c.isalpha() for c in text):
+def _words(line: MarginLine) -> str:
+    return " ".join(line.text.split())
+
+
+def _keys(text: str, page: int) -> Iterator[str]:
+    """The line as it is; and, if a number in it may be the page's, the line with that number's distance to the page."""
+    text = text.lower()
+    if len(text) < 2 or not any(c.isalpha() for c in text) or _SENTENCE.match(text):
         return
     yield text
     if _HEADING.match(text):
@@ -112,13 +159,32 @@ def _keys(line: str, page: int) -> Iterable[str]:
             yield f"{text[: match.start()]}\0{int(match[0]) - page}\0{text[match.end() :]}"
 
 
-def _in_a_row(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Runs of five pages or more, next to each other or every other page, less the first of each run."""
-    chosen: list[tuple[int, int]] = []
-    run: list[tuple[int, int]] = []
-    for place in [*places, (1 << 30, 0)]:
-        if run and place[0] - run[-1][0] > 2:
-            chosen += run[1:] if len({page for page, _ in run}) >= _FEWEST_IN_A_ROW else []
+def _at_one_place(found: list[Place]) -> list[Place]:
+    middle = median(line.place for _, line in found)
+    return [(index, line) for index, line in found if abs(line.place - middle) <= _SAME_PLACE]
+
+
+def _in_a_row(found: list[Place]) -> list[Place]:
+    """The lines of five pages or more that are next to each other, or every other page."""
+    chosen: list[Place] = []
+    run: list[Place] = []
+    for place in [*found, None]:
+        if run and (place is None or place[0] - run[-1][0] > 2):
+            chosen += run if len({index for index, _ in run}) >= _FEWEST_IN_A_ROW else []
             run = []
-        run.append(place)
+        if place is not None:
+            run.append(place)
     return chosen
+
+
+def _is_body_line(key: str, pages: Sequence[Page], chosen: Sequence[Place]) -> bool:
+    """Whether the line is as much at home in the middle of pages: ratings, table headings and refrains are."""
+    if "\0" in key:
+        return False
+    margins: dict[int, int] = Counter(index for index, _ in chosen)
+    elsewhere = 0
+    for index, page in enumerate(pages):
+        if page.text.lower().find(key.split()[0]) >= 0:
+            lines = sum(" ".join(line.split()).lower() == key for line in page.text.splitlines())
+            elsewhere += max(0, lines - margins.get(index, 0))
+    return elsewhere > _MOST_ELSEWHERE * len(chosen)

@@ -14,9 +14,8 @@ from trigpoint.text.chunk import Chunk, PageMap, PageText, TextChunker, document
 from trigpoint.text.headings import Heading, coded_policies, normalise_ref, worded_headings
 from trigpoint.text.lines import Line, contents_pages, letters, read_lines
 from trigpoint.text.numbering import Numbered, chapters, decimals, footnotes, paragraphs, undotted_chapters
-from trigpoint.text.running_lines import strip_running_lines
 
-__all__ = ["SectionChunk", "SectionMark", "chunk_sections", "find_sections", "normalise_ref", "strip_running_lines"]
+__all__ = ["SectionChunk", "SectionMark", "chunk_sections", "find_sections", "normalise_ref"]
 
 _PASSING = ("Table", "Figure", "Footnote")  # they interrupt a section, which then goes on
 _PROSE = 70  # characters; a line this long after a blank one is text again, not table

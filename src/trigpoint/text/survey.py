@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trigpoint.text.account import DocumentAccount, LeftOut, PageAccount
-from trigpoint.text.pages import MIN_TEXT_CHARS, Extraction, Page, has_text
+from trigpoint.text.pages import MIN_TEXT_CHARS, Extraction, MarginLine, Page, has_text
 from trigpoint.text.readers import Lost
+from trigpoint.text.running_lines import mark_running_lines
 from trigpoint.text.tables import Table, continue_headers
 
 
@@ -27,6 +28,7 @@ class PageLook:
 
     number: int
     text: str
+    margins: tuple[MarginLine, ...] = ()
     image_ratio: float = 0.0
     is_drawing: bool = False
     is_blank: bool = False
@@ -81,7 +83,13 @@ def assemble(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> Extraction:
     survey = replace(survey, pages=_with_continued_tables(survey.pages))
     told = [_page(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1)]
     account = DocumentAccount(tuple(account for _, account in told), survey.opened.notes)
-    return Extraction(tuple(page for page, _ in told), account)
+    return Extraction(mark_running_lines([page for page, _ in told], _margins(survey, read)), account)
+
+
+def _margins(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> dict[int, tuple[MarginLine, ...]]:
+    """The lines in the margins of each page, as it was read in the end."""
+    looked = {number: page.margins for number, page in survey.pages.items()}
+    return looked | {number: () for number, page in read.items() if isinstance(page, PageOcr)}
 
 
 def _with_continued_tables(looks: Mapping[int, PageLook]) -> dict[int, PageLook]:
