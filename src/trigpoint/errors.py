@@ -163,6 +163,13 @@ class UnknownTool(TrigpointError):
     status = 404
 
 
+class AnswerTooLarge(InvalidInput):
+    """The answer to a call is larger than MCP clients accept; the message says how to ask for less."""
+
+    code = "answer_too_large"
+    status = 413
+
+
 class ToolFailed(TrigpointError):
     """A tool that we called answered with an error. `code` is the tool's own; `details` is its error object."""
 

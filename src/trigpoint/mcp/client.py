@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +20,7 @@ from mcp_types import REQUEST_TIMEOUT, CallToolResult, TextContent
 
 from trigpoint.errors import ServerUnreachable, ToolFailed, shorten
 from trigpoint.logs import request_id
+from trigpoint.mcp.answers import ANY_SIZE_HEADER
 
 log = logging.getLogger(__name__)
 
@@ -96,14 +97,14 @@ class ToolClient:
         if urlsplit(self.url).path.endswith("/sse"):
             return sse_client(self.url, httpx_client_factory=self._http_for_sse)
         endpoint = self.url if urlsplit(self.url).path.endswith("/mcp") else f"{self.url}/mcp"
-        return _streamable(endpoint, self._http())
+        return _streamable(endpoint, self._http({ANY_SIZE_HEADER.encode(): b"1"}))
 
     def _http_for_sse(self, headers: Any = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
         return self._http()
 
-    def _http(self) -> httpx2.AsyncClient:
+    def _http(self, more_headers: Mapping[bytes, bytes] | None = None) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
-            headers=self._headers(),
+            headers={**self._headers(), **(more_headers or {})},
             timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
             event_hooks={"response": [self._note_refusal]},
             trust_env=False,  # these are our own servers: a proxy for the web must not stand between

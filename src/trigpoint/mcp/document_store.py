@@ -20,6 +20,7 @@ from trigpoint.documents.models import IngestAnswer, ListAnswer, ListedDocument,
 from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import StoreUnavailable
+from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 
 log = logging.getLogger(__name__)
@@ -189,6 +190,7 @@ TOOLS = (
         search_application_docs,
         read_only=True,
         title="Search application documents",
+        cut=Cut("results", "results_count", "Ask for fewer with max_results"),
     ),
     Tool(
         "get_document_text",

@@ -17,6 +17,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import LibraryTimeout, TrigpointError
 from trigpoint.library.deadline import Deadline
 from trigpoint.library.library import DEFAULT_TOP_K, MOST_NEIGHBOURS, MOST_SAMPLES, Library
+from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 
 TIMEOUTS = {
@@ -298,6 +299,8 @@ async def _delete_document(given: DeleteDocument, call: Call) -> dict[str, Any]:
     )
 
 
+_FEWER = Cut("items", "count", "Ask for fewer with top_k")
+
 TOOLS = [
     Tool(
         "store_chunks",
@@ -314,6 +317,7 @@ TOOLS = [
         Found,
         _find_chunks,
         read_only=True,
+        cut=_FEWER,
     ),
     Tool(
         "query_hybrid",
@@ -322,6 +326,7 @@ TOOLS = [
         FoundHybrid,
         _query_hybrid,
         read_only=True,
+        cut=_FEWER,
     ),
     Tool(
         "inspect_collection",
@@ -347,6 +352,7 @@ TOOLS = [
         Quoted,
         _find_quote,
         read_only=True,
+        cut=Cut("matches", "count", "Look in one document, or for a longer quotation"),
     ),
     Tool(
         "delete_document",

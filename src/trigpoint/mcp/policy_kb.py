@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFun
 
 from trigpoint.config import Settings
 from trigpoint.dates import parse_day, today
+from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.search import PassageHit, SearchMode
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
@@ -298,6 +299,7 @@ TOOLS = (
         search_policy,
         read_only=True,
         title="Search policy",
+        cut=Cut("results", "results_count", "Ask for fewer with n_results"),
     ),
     Tool(
         "get_policy_section",

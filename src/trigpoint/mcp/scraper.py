@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from trigpoint.config import Settings
 from trigpoint.errors import TrigpointError
 from trigpoint.ids import parse_application_ref
+from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.portal.client import PortalClient
 from trigpoint.portal.downloads import Download, allowed_folder, download_all, download_one
@@ -234,6 +235,7 @@ def server(settings: Settings) -> ToolServer:
             read_only=True,
             idempotent=True,
             open_world=True,
+            cut=Cut("documents", None, "document_count counts them all"),
         ),
         Tool(
             "download_document",
@@ -253,6 +255,7 @@ def server(settings: Settings) -> ToolServer:
             scraper.download_all,
             idempotent=True,
             open_world=True,
+            cut=Cut("downloads", None, "The counts are of all files, and all of them are in output_dir"),
         ),
     ]
     return ToolServer(

@@ -6,7 +6,6 @@ Owns transports, limits, logging of calls and the shape of failures; what a tool
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import threading
 import time
@@ -33,6 +32,7 @@ from trigpoint.errors import TrigpointError, UnknownTool, shorten
 from trigpoint.http.hosts import HostGuard, allowed_hosts
 from trigpoint.http.limits import BodyLimit
 from trigpoint.logs import new_request_id, request_id
+from trigpoint.mcp.answers import ANY_SIZE_HEADER, fitting, tool_result
 from trigpoint.mcp.auth import MCPAuthMiddleware
 from trigpoint.mcp.tools import (
     Call,
@@ -167,6 +167,7 @@ class ToolServer:
     async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         call = Call(_caller_id(ctx) or new_request_id(), ctx.session.report_progress, self._state, self._stopping)
         call.over_stdio = ctx.request is None
+        call.any_size = ctx.request is not None and ANY_SIZE_HEADER in ctx.request.headers
         call.authorization = ctx.request.headers.get("authorization") if ctx.request is not None else None
         request_id.set(call.request_id)
         started = time.perf_counter()
@@ -187,7 +188,7 @@ class ToolServer:
         TOOL_CALLS.labels(self.name, known, failure.code if failure else "ok").observe(took / 1000)
         outcome = f"{failure.code}: {shorten(failure.message, 300)}" if failure else "ok"
         log.info("%s %s in %.0f ms", shorten(params.name), outcome, took)
-        return _tool_result(body, failed=failure is not None)
+        return tool_result(body, failed=failure is not None, any_size=call.any_size)
 
     async def _run(self, name: str, arguments: Mapping[str, Any] | None, call: Call) -> dict[str, Any]:
         tool = self.tools.get(name)
@@ -205,7 +206,8 @@ class ToolServer:
                 log.debug("%s ended with %r after it was cancelled", name, error)
             raise
         await call.flush()
-        return result_body(result)
+        body = result_body(result)
+        return body if call.any_size else fitting(body, tool.cut)
 
 
 class _SseEndpoint:
@@ -229,13 +231,6 @@ async def _health(request: Request) -> JSONResponse:
 
 async def _metrics(request: Request) -> Response:
     return Response(exposition(), media_type=CONTENT_TYPE)
-
-
-def _tool_result(body: dict[str, Any], *, failed: bool) -> types.CallToolResult:
-    text = json.dumps(body, ensure_ascii=False)
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)], structured_content=body, is_error=failed
-    )
 
 
 def _caller_id(ctx: Any) -> str | None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from trigpoint.errors import InvalidInput, TrigpointError, shorten
+from trigpoint.mcp.answers import Cut, left_off_schema
 
 ErrorBody = Callable[[TrigpointError], dict[str, Any]]
 SendProgress = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -40,6 +41,7 @@ class Call:
 
     authorization: str | None = None  # the header that came with the call over HTTP, for a handler that passes it on
     over_stdio = False
+    any_size = False  # the caller takes answers of any size
 
     def __init__(
         self,
@@ -106,6 +108,7 @@ class Tool:
     destructive: bool = False
     open_world: bool = False
     title: str | None = None
+    cut: Cut | None = None
 
     def input_schema(self) -> dict[str, Any]:
         return _object_schema(self.input.model_json_schema(by_alias=True))
@@ -115,6 +118,8 @@ class Tool:
         schema = copy.deepcopy(self.output.model_json_schema(by_alias=True, mode="validation"))
         definitions = schema.pop("$defs", None)
         variants = schema.get("anyOf") or schema.get("oneOf") or [schema]
+        if self.cut:
+            schema.setdefault("properties", {})["left_off"] = left_off_schema()
         return {
             "type": "object",
             "anyOf": [*variants, dict(error_schema)],
