@@ -37,7 +37,7 @@ CUES = Lexicon(
         "authority": "highway_authority highways_authority tfl transport_for_london county_council council officers officer "
         "national_highways active_travel_england ate natural_england historic_england environment_agency city_corporation "
         "design_review_panel review_panel panel ecc occ lcc kcc consultee consultees gla local_planning_authority lpa lbth "
-        "highways_officer design_officer urban_design police county_highways highways lldc borough_council mayor",
+        "highways_officer design_officer urban_design police county_highways highways lldc borough_council mayor trust agency highways_england authority planning_officer",
         "objector": "residents resident neighbours objectors objector parish_council town_council representations "
         "objections third_parties local_residents respondents community_group residents'_association parish_councils "
         "concerns concern committee civic_society",
@@ -74,6 +74,13 @@ CUES = Lexicon(
         "accompanied": "supported_by accompanied_by submitted_with is_submitted been_submitted submitted_travel_plan",
         "own_document": "travel_plan travel_plans design_code framework_travel_plan strategy landscape_strategy",
         "contains": "includes include sets_out contains identifies comprises proposes",
+        "secured": "secured controlled dealt_with",
+        "condition": "condition conditions",
+        "redesigned": "re_-_arranged rearranged reconfigured redesigned amended_to revised_to been_designed has_been_designed "
+        "have_been_designed been_provided been_incorporated been_included been_added been_introduced been_amended "
+        "been_relocated been_increased been_repurposed",
+        "distance": "minute_walk minutes_walk minute_-_walk minutes'_walk minute_journey walking_distance radius "
+        "metres_from m_from km_from metres_to km_to",
         "limit": "limit limits",
         "proposal_label": "proposal_: proposals_: description_of_development request_fo request_for "
         "description_: development_:",
@@ -84,6 +91,9 @@ CUES = Lexicon(
         "separate_application separate_planning_application other_development* nearby_development* cumulative_scheme* "
         "other_applications wider_masterplan approved_development neighbouring_scheme* adjoining_development* other_sites "
         "resolution_to_grant planning_application_( other_schemes",
+        "earlier_scheme": "extant_scheme extant_permission consented_scheme previous_application earlier_scheme "
+        "previous_scheme previous_permission extant_consent approved_scheme implemented_permission original_scheme "
+        "refused_scheme",
         "historic": "previous previously originally original superseded former formerly extant earlier historic "
         "withdrawn initial initially_submitted prior_scheme lapsed",
         "permitted": "permission_for permission_was was_granted granted_for consent_was consented permitted planning_history",
@@ -94,7 +104,8 @@ CUES = Lexicon(
         "not_be_provided",
         "phased": "phase phased phasing phases day_one first_phase initially future_phases incrementally later_phase "
         "timing_and_phasing in_advance_of_each staged future_provision tranche over_time",
-        "complies": "compl* accord* accordance consistent_with in_line_with acceptable conform* satisf* aligns",
+        "complies": "comply complies complied complying compliance compliant accord accords accordance consistent_with "
+        "in_line_with acceptable conforms satisfies satisfied aligns",
         "quoted": '“ ‘ "',
         "reason": "reason_: reasons_:",
         "intended": "intended intend intends aims aim designed_to",

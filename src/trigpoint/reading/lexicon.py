@@ -49,6 +49,11 @@ CLASSES: dict[str, str] = {
     "assessment": "transport_assessment transport_statement transport_evidence",
     "dependent": "width* wide surface* surfacing lighting lit gradient* alignment accessibility route routes connection* "
     "links security secure separation overlooking measures improvement* works details scheme",
+    "permeable": "permeability permeable_layout permeable_network permeable_site through_route* through_the_site porosity",
+    "public_access": "open_to_the_public publicly_accessible accessible_to_the_public public_access open_up opened_up "
+    "opens_up opening_up public_route* new_street* access_to_the public_realm_connection*",
+    "no_access": "inaccessible private_access residents_only impermeable_site",
+    "near": "radius metres metre m km minute minutes mile miles walk distance vicinity proximity adjacent",
     "ncn": "ncn national_cycle_network national_cycle_route nationally_cycle quietway* cycleway_number* cycle_superhighway* "
     "lcwip sustrans",
     "width": "width* wide narrow narrows narrower widen* widening",
@@ -71,7 +76,7 @@ CLASSES: dict[str, str] = {
     "priority": "priority give_way signal* signalis* signalled toucan advanced_stop pedestrians_and_cyclists_prioritised",
     "crossing": "crossing crossings toucan* zebra* puffin* pelican* parallel_crossing* refuge* dropped_kerb* tactile "
     "uncontrolled_crossing* controlled_crossing*",
-    "geometry": "visibility radius radii splay* geometry tracking swept vehicular_access access_from bellmouth* gradient* "
+    "geometry": "visibility corner_radi* kerb_radi* junction_radi* splay* geometry tracking swept vehicular_access access_from bellmouth* gradient* "
     "carriageway_width* sightline* access_arrangement* access_point* roundabout* access_road points_of_access "
     "accesses ghost_island* right_turn_lane",
     "barrier": "barrier* gate gates gated bollard* severance severed steps wall walled fence* closed closure dead_end* "
@@ -122,12 +127,12 @@ CLASSES: dict[str, str] = {
     "travel_information personalised bike_hire e_-_bike* promotion measures initiative* information_pack* travel_pack* "
     "electric_vehicle_charging_infrastructure sustainable_transport_measures encourag* docking_station* cycle_voucher*",
     "tree": "tree trees tree_-_lined planting hedgerow* canopy",
-    "overlook": "overlook* natural_surveillance passive_surveillance active_frontage* surveillance activated activation "
+    "overlook": "overlook* natural_surveillance passive_surveillance active_frontage* surveillance "
     "eyes_on active_street designing_out_crime",
     "privacy": "privacy overbearing daylight sunlight outlook amenity_of_neighbour* neighbouring_propert* habitable "
     "loss_of_light separation_distances",
     "school": "school schools college* education_facilities nursery",
-    "comply": "compl* accord* accords accordance consistent_with in_line_with conform* meets_the satisf* policy_-_compliant "
+    "comply": "comply complies complied complying compliance compliant accord accords accorded accordance consistent_with in_line_with conform* meets_the satisf* policy_-_compliant "
     "exceeds adhere* aligns align aligned not_be_severe not_severe acceptable in_full_accord* vision_-_led",
     "standard": "policy policies standard standards plan framework nppf guidance development_plan local_plan london_plan "
     "ltn national_planning_policy requirement* spd core_policy core_policies vision_-_led design_code paragraph",

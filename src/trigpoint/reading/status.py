@@ -87,6 +87,11 @@ def _details_of_a_condition(c: Context) -> bool:
     return _in_condition(c) and (c.led("approval") or c.was_said("approval"))
 
 
+def _is_at_a_distance(c: Context) -> bool:
+    """Something lies a walk away, in the present tense: a statement about what is there."""
+    return c.has("distance") and c.has("present") and not c.has("future", "must", "policy")
+
+
 def _pays(c: Context) -> bool:
     return "£" in c.statement.text and c.speaker != "consultee"
 
@@ -115,6 +120,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("policy", 2, "it names a policy and says must", lambda c: c.subject_is("policy") and c.has("must")),
     Signal("existing", 5, "present tense under a heading on the site", _exists_on_site, decisive=True),
     Signal("existing", 3, "existing or located, in the present tense", _exists),
+    Signal("existing", 4, "at a distance, in the present tense", _is_at_a_distance),
     Signal("existing", 3, "the list is of what exists", lambda c: c.led("located", "existing") and not c.has("own")),
     Signal("proposed", 5, "is proposed", lambda c: c.has("proposes"), decisive=True),
     Signal("proposed", 4, "the scheme provides", _scheme_provides, decisive=True),
@@ -129,6 +135,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("proposed", 3, "a condition requires it", lambda c: _in_condition(c) and c.has("must")),
     Signal("proposed", 3, "a sum to be paid", _pays),
     Signal("proposed", 3, "a document of the application says it", _own_document_says),
+    Signal("proposed", 3, "has been designed to", lambda c: c.has("redesigned") and c.speaker == "applicant"),
     Signal("proposed", 1, "something new", lambda c: c.has("own")),
     Signal("conditional", 6, "subject to, where feasible", _hedged),
     Signal("conditional", 2, "if, could, may", lambda c: c.has("if", "may")),
@@ -136,6 +143,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("indicative", 3, "potential, an opportunity", lambda c: c.has("potential") and not c.has("impact")),
     Signal("deferred", 9, "left to a later stage", lambda c: c.has("deferred"), decisive=True),
     Signal("deferred", 9, "details are to be approved", lambda c: c.has("approval"), decisive=True),
+    Signal("deferred", 7, "to be secured by condition", lambda c: c.follows("secured", "condition", 6)),
     Signal("deferred", 6, "part of a condition on details", _details_of_a_condition),
     Signal("requested", 6, "a consultee asks", _asks, decisive=True),
     Signal("requested", 4, "somebody asks for a list", lambda c: c.led("asks") and c.led("authority", "objector")),
@@ -147,6 +155,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("assumption", 2, "likely, expected", lambda c: c.has("likely")),
     Signal("other_scheme", 6, "another scheme", lambda c: c.has("other_scheme"), decisive=True),
     Signal("other_scheme", 5, "under a heading on other schemes", lambda c: c.section in ("others", "history")),
+    Signal("other_scheme", 6, "an earlier scheme", lambda c: c.has("earlier_scheme")),
     Signal("historic", 2, "previous, former", lambda c: c.has("historic", "permitted")),
     Signal("rejected", 5, "not provided, removed", lambda c: c.has("rejects")),
     Signal("phased", 4, "in phases", lambda c: c.has("phased")),

@@ -34,9 +34,16 @@ def tokenise(text: str) -> tuple[Token, ...]:
     for match in _TOKEN.finditer(text):
         kind: TokenKind = match.lastgroup  # type: ignore[assignment]
         word = match.group().lower().translate(_DASHES).replace("’", "'")
+        if match.group() == "May" and _is_month(tokens, text, match.end()):
+            word = "may (month)"
         tokens.append(Token(kind, word, match.start(), match.end(), match.start() > end or not tokens))
         end = match.end()
     return tuple(tokens)
+
+
+def _is_month(before: Sequence[Token], text: str, end: int) -> bool:
+    """Whether "May" is the month: a number stands next to it."""
+    return bool(before and before[-1].kind == "number") or text[end : end + 3].strip()[:1].isdigit()
 
 
 class Cursor:

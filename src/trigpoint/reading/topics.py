@@ -149,12 +149,13 @@ def _junction(words: Words) -> Iterator[Topic]:
 
 
 def _permeability(words: Words) -> Iterator[Topic]:
-    if words.has("leisure", "fire", "view") or (words.has("water", "wild") and not words.cycling):
+    if words.has("leisure", "fire"):
         return
-    travelling = words.on_foot_or_cycle or words.under("cycle", "walk", "active")
-    if words.has("prow") or (words.has("link") and travelling):
+    elsewhere = words.has("water", "wild", "view") and not words.cycling
+    travelling = (words.on_foot_or_cycle or words.under("cycle", "walk", "active")) and not elsewhere
+    if words.has("prow", "permeable", "public_access") or (words.has("link") and travelling):
         yield "permeability.link"
-    if words.has("barrier") and travelling:
+    if words.has("no_access") or (words.has("barrier") and travelling):
         yield "permeability.barrier"
     if words.has("direct") and (travelling or words.has("bus", "rail")):
         yield "permeability.directness"
@@ -172,7 +173,7 @@ def _trips(words: Words) -> Iterator[Topic]:
 def _audit(words: Words) -> Iterator[Topic]:
     if words.has("audit"):
         yield "audit.walking_cycling"
-    if words.has("school") and (words.near("school", "link", 8) or words.near("school", "walk", 8)):
+    if words.has("school") and (words.near("school", "link", 8) or words.near("school", "near", 8)):
         yield "school.route"
 
 
@@ -180,7 +181,7 @@ def _public_transport(words: Words) -> Iterator[Topic]:
     rail = words.has("rail") and not words.has("not_rail")
     if words.has("bus") and words.has("bus_stop"):
         yield "bus.stop_distance"
-    if words.has("bus") and words.has("frequency"):
+    if words.has("bus") and (words.has("frequency") or not words.has("bus_stop")):
         yield "bus.frequency"
     if rail:
         yield "rail.access"
@@ -211,7 +212,7 @@ def _travel_plan(words: Words) -> Iterator[Topic]:
 
 
 def _place(words: Words) -> Iterator[Topic]:
-    if words.has("tree") and not words.has("wild"):
+    if words.has("tree"):
         yield "place.trees"
     if words.has("lighting") and not words.has("privacy"):
         yield "place.lighting"

@@ -1,0 +1,60 @@
+"""The reading on labelled applications: status by coverage, provision that is none, quoting, speed; per application."""
+
+from __future__ import annotations
+
+import time
+
+from benchmarks.reading.applications import LabelledApplication, own_applications, shared_applications
+from benchmarks.reading.scores import Outcomes, score, share
+from benchmarks.report import Report
+from trigpoint.reading.facts import read_facts
+from trigpoint.reading.profile import Profile
+from trigpoint.reading.statements import document_statements
+
+CHARACTERS_A_PAGE = 2_500
+
+
+def run(report: Report) -> None:
+    applications = [*shared_applications(), *own_applications()]
+    if not applications:
+        report.skip("no labelled applications at hand")
+        return
+    together = Outcomes()
+    for application in applications:
+        outcomes = score(application)
+        _print(f"{application.family}: {application.name}", outcomes)
+        together.add(outcomes)
+    _print("all", together)
+    _rows(report, together)
+    _speed(report, applications)
+
+
+def _print(name: str, outcomes: Outcomes) -> None:
+    print(f"\n  {name}")
+    print(f"    labels found as statements   {share(outcomes.found)}")
+    print(f"    status right                 {share(outcomes.status)}")
+    print(f"    said with certainty          {share(outcomes.certain_of)}")
+    print(f"    of that, status right        {share(outcomes.certain)}")
+    print(f"    speaker right                {share(outcomes.speaker)}")
+    print(f"    no provision, taken for it   {share(outcomes.taken_for_provision)}")
+    print(f"    quoted under the aspect      {share(outcomes.quoted)}")
+    print(f"    quoted and irrelevant        {share(outcomes.irrelevant)} ({outcomes.unlabelled} more without a label)")
+
+
+def _rows(report: Report, outcomes: Outcomes) -> None:
+    report.row("status right", share(outcomes.status).value, "share")
+    report.row("said with certainty", share(outcomes.certain_of).value, "share")
+    report.row("right when certain", share(outcomes.certain).value, "share", bar=">= 0.95")
+    report.row("taken for provision that is none", share(outcomes.taken_for_provision).value, "share", bar="<= 0.02")
+    report.row("quoted under the right aspect", share(outcomes.quoted).value, "share", bar=">= 0.85")
+    report.row("quoted and irrelevant", share(outcomes.irrelevant).value, "share", bar="<= 0.3")
+
+
+def _speed(report: Report, applications: list[LabelledApplication]) -> None:
+    documents = [document for application in applications for document in application.documents]
+    pages = sum(len(document.text) for document in documents) / CHARACTERS_A_PAGE
+    start = time.perf_counter()
+    statements = [one for document in documents for one in document_statements(document)]
+    read_facts(statements, Profile(), documents)
+    taken = time.perf_counter() - start
+    report.row("reading 100 pages", taken / pages * 100, "s", bar="<= 3", note="a page is 2,500 characters")

@@ -1,0 +1,143 @@
+"""What is measured of the reading on labelled applications, with bootstrap intervals over labels."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.reading.applications import Label, LabelledApplication
+from benchmarks.reading.matching import match_labels
+from trigpoint.reading.facts import Fact, read_facts
+from trigpoint.reading.profile import Profile
+from trigpoint.reading.statements import Statement
+from trigpoint.reading.vocabulary import Aspect, aspects_of
+
+NOT_PROVISION = frozenset(
+    ("policy", "existing", "other_scheme", "requested", "assumption", "historic", "rejected", "none")
+)
+SUBJECTS = frozenset(
+    (
+        "cycle_parking",
+        "cycle_route",
+        "permeability",
+        "junction",
+        "audit",
+        "school",
+        "bus",
+        "rail",
+        "trips",
+        "offsite",
+        "travel_plan",
+    )
+)
+"""The families of topics on cycling, walking, public transport and travel plans, which a brief must quote."""
+
+_ROUNDS = 1000
+_SEED = 20
+
+
+@dataclass
+class Outcomes:
+    """One entry a label (or quoted statement): 1 for right, 0 for wrong, in the order of the labels."""
+
+    status: list[int] = field(default_factory=list)
+    certain: list[int] = field(default_factory=list)
+    certain_of: list[int] = field(default_factory=list)
+    speaker: list[int] = field(default_factory=list)
+    taken_for_provision: list[int] = field(default_factory=list)
+    quoted: list[int] = field(default_factory=list)
+    irrelevant: list[int] = field(default_factory=list)
+    unlabelled: int = 0
+    found: list[int] = field(default_factory=list)
+
+    def add(self, other: Outcomes) -> None:
+        """Add another application's outcomes to these."""
+        for name, values in vars(other).items():
+            if isinstance(values, list):
+                getattr(self, name).extend(values)
+        self.unlabelled += other.unlabelled
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with its count and 95 % bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.2f}, {self.high:.2f}] of {self.count}"
+
+
+def share(outcomes: Sequence[int]) -> Share:
+    """Return the mean of outcomes with its bootstrap interval; zero of zero if there are none."""
+    count = len(outcomes)
+    if not count:
+        return Share(0.0, 0.0, 0.0, 0)
+    rng = random.Random(_SEED)
+    means = sorted(sum(rng.choices(outcomes, k=count)) / count for _ in range(_ROUNDS))
+    return Share(sum(outcomes) / count, means[int(0.025 * _ROUNDS)], means[int(0.975 * _ROUNDS)], count)
+
+
+def score(application: LabelledApplication, facts: Sequence[Fact] | None = None) -> Outcomes:
+    """Compare what the reading says of an application with its labels."""
+    read = read_facts(application.statements, Profile(), application.documents) if facts is None else facts
+    by_statement: dict[tuple[str, int], list[Fact]] = defaultdict(list)
+    for fact in read:
+        by_statement[fact.source.document_id, fact.source.statement].append(fact)
+    outcomes = Outcomes()
+    labels_of: dict[tuple[str, int], list[Label]] = defaultdict(list)
+    for label, statements in match_labels(application):
+        said = _facts_of(statements, by_statement)
+        _score_label(outcomes, label, statements, said)
+        for one in statements:
+            labels_of[one.document_id, one.index].append(label)
+    _score_quotes(outcomes, by_statement, labels_of)
+    return outcomes
+
+
+def _facts_of(statements: Iterable[Statement], facts: dict[tuple[str, int], list[Fact]]) -> list[Fact]:
+    return [fact for one in statements for fact in facts.get((one.document_id, one.index), ())]
+
+
+def _score_label(outcomes: Outcomes, label: Label, statements: Sequence[Statement], said: Sequence[Fact]) -> None:
+    outcomes.found.append(int(bool(statements)))
+    wanted = {aspect for topic in label.topics if _family(topic) in SUBJECTS for aspect in _aspects(topic)}
+    if wanted:
+        outcomes.quoted.append(int(any(wanted & set(aspects_of(fact.topic)) for fact in said)))
+    if not said:
+        return
+    fact = said[0]
+    right = int(fact.status == label.status)
+    outcomes.status.append(right)
+    outcomes.speaker.append(int(fact.speaker == label.speaker))
+    outcomes.certain_of.append(int(fact.is_certain))
+    if fact.is_certain:
+        outcomes.certain.append(right)
+    if label.status in NOT_PROVISION:
+        outcomes.taken_for_provision.append(int(any(one.is_provision for one in said)))
+
+
+def _score_quotes(
+    outcomes: Outcomes, facts: dict[tuple[str, int], list[Fact]], labels_of: dict[tuple[str, int], list[Label]]
+) -> None:
+    """A quoted statement is irrelevant if its labels name none of the aspects under which it is quoted."""
+    for key, said in facts.items():
+        shown = {aspect for fact in said for aspect in aspects_of(fact.topic)}
+        if shown and key not in labels_of:
+            outcomes.unlabelled += 1
+        elif shown:
+            wanted = {aspect for label in labels_of[key] for topic in label.topics for aspect in _aspects(topic)}
+            outcomes.irrelevant.append(int(not shown & wanted))
+
+
+def _family(topic: str) -> str:
+    return topic.partition(".")[0]
+
+
+def _aspects(topic: str) -> tuple[Aspect, ...]:
+    return aspects_of(topic)  # type: ignore[arg-type]
