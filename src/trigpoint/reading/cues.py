@@ -96,7 +96,7 @@ CUES = Lexicon(
         "refused_scheme",
         "historic": "previous previously originally original superseded former formerly extant earlier historic "
         "withdrawn initial initially_submitted prior_scheme lapsed",
-        "permitted": "permission_for permission_was was_granted granted_for consent_was consented permitted planning_history",
+        "permitted": "permission_was was_granted granted_for consent_was consented permitted planning_history",
         "denial": "no not nor neither never cannot without none unable lack lacks lacking absence absent fails fail "
         "insufficient inadequate removed omitted excluded unacceptable poor vague",
         "rejects": "not_proposed not_provided no_longer not_feasible not_possible discounted ruled_out omitted removed "

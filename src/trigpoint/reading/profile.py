@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from trigpoint.reading.documents import Frozen, Source
+from trigpoint.reading.cues import CUES
+from trigpoint.reading.documents import Document, Frozen, Source
+from trigpoint.reading.lexicon import Lexicon
+from trigpoint.reading.quantities import Quantity, read_quantities
+from trigpoint.reading.statements import Statement, document_statements
+from trigpoint.reading.tokens import tokenise
+from trigpoint.reading.uses import Use, read_uses
 
-Use = Literal[
-    "dwellings",
-    "office",
-    "industrial",
-    "storage",
-    "retail",
-    "food",
-    "school",
-    "nursery",
-    "college",
-    "hotel",
-    "care_home",
-    "student_housing",
-    "health",
-    "leisure",
-    "community",
-    "commercial",
-    "other",
-]
 Kind = Literal[
     "full",
     "outline",
@@ -42,9 +30,25 @@ Kind = Literal[
 ]
 Scale = Literal["householder", "minor", "major", "unknown"]
 
+MAJOR_DWELLINGS = 10
+MAJOR_FLOORSPACE = 1_000  # m2
+RIGHT_AFTER = 25  # characters between a verb and its object
+SUBJECT = 12  # tokens in which a sentence names its subject
+FIRST_STATEMENTS = 120  # of a document, among which it describes the development
+
+
+class Application(Frozen):
+    """The register's entry for an application, as far as the reading needs it."""
+
+    reference: str = ""
+    proposal: str = ""
+    address: str = ""
+    application_type: str = ""
+    authority: str = ""
+
 
 class UseSize(Frozen):
-    """One use of the development with one measure of it. `bedrooms` is set for dwellings counted by bedrooms."""
+    """One use of the development with one measure of it. `bedrooms` is set for homes counted by bedrooms."""
 
     use: Use
     size: float | None = None
@@ -55,7 +59,7 @@ class UseSize(Frozen):
 
 
 class Disagreement(Frozen):
-    """One thing of the development for which two places of the documents give different figures."""
+    """One measure of the development for which two places of the documents give different figures."""
 
     what: str
     sizes: tuple[UseSize, ...]
@@ -71,7 +75,6 @@ class Profile(Frozen):
     kind: Kind = "unknown"
     scale: Scale = "unknown"
     uses: tuple[UseSize, ...] = ()
-    scheme_names: tuple[str, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     kind_source: Source | None = None
 
@@ -82,5 +85,238 @@ class Profile(Frozen):
     @property
     def dwellings(self) -> float | None:
         """The number of homes, if it is known."""
-        totals = [one.size for one in self.uses if one.use == "dwellings" and one.bedrooms is None and one.size]
-        return totals[0] if totals else None
+        return next(
+            (one.size for one in self.uses if one.use == "dwellings" and one.bedrooms is None and one.size), None
+        )
+
+
+def read_profile(application: Application, documents: Sequence[Document]) -> Profile:
+    """Return what is being built, from the register's proposal and the documents."""
+    described = tuple(_descriptions(documents))
+    strongest = sorted(described, key=lambda pair: not _names_the_proposal(pair[0]))
+    first = next(((one.text, source) for one, source in strongest if any(read_uses(one.text))), ("", None))
+    proposal, origin = (application.proposal, None) if application.proposal else first
+    uses = tuple(_sizes(proposal, origin))
+    stated = tuple(one for statement, source in described for one in _sizes(statement.text, source))
+    mix = tuple(_bedroom_mix(documents))
+    kind, kind_source = _kind(application, proposal, described)
+    all_uses = _distinct((*uses, *stated, *mix))
+    return Profile(
+        application=application.reference,
+        proposal=proposal,
+        authority=application.authority,
+        site=application.address or _site(documents),
+        kind=kind,
+        kind_source=kind_source,
+        scale=_scale(kind, all_uses),
+        uses=all_uses,
+        disagreements=tuple(_disagreements((*uses, *stated))),
+    )
+
+
+def _descriptions(documents: Iterable[Document]) -> Iterator[tuple[Statement, Source]]:
+    """Yield the statements that describe the whole development, from the beginnings of the documents."""
+    for document in documents:
+        for statement in document_statements(document)[:FIRST_STATEMENTS]:
+            if statement.kind != "heading" and _describes(statement):
+                yield statement, statement.source(document)
+
+
+def _describes(statement: Statement) -> bool:
+    """Whether a statement says what the whole development is: "The application seeks permission for …"."""
+    cues = CUES.tag(tokenise(statement.text))
+    if any(cue in cues for cue in ("earlier_scheme", "other_scheme", "permitted", "denial", "policy", "phased")):
+        return _is_labelled(statement)
+    return _names_the_proposal(statement) or _scheme_delivers(statement, cues)
+
+
+def _is_labelled(statement: Statement) -> bool:
+    return "label" in _DESCRIBES.tag(tokenise(statement.text))
+
+
+def _names_the_proposal(statement: Statement) -> bool:
+    return bool(_DESCRIBES.tag(tokenise(statement.text)))
+
+
+def _scheme_delivers(statement: Statement, cues: Mapping[str, list[int]]) -> bool:
+    """Whether the scheme is the subject of a verb of provision and a floor area follows at once."""
+    tokens = tokenise(statement.text)
+    subject = min(cues.get("scheme", [SUBJECT]))
+    areas = [one.start for one in read_quantities(statement.text) if one.unit in _SIZES and not _is_part(one.of)]
+    verbs = [tokens[position].end for position in cues.get("provides", ()) if subject < position]
+    return subject < SUBJECT and any(0 < area - verb <= RIGHT_AFTER for area in areas for verb in verbs)
+
+
+def _sizes(text: str, source: Source | None) -> Iterator[UseSize]:
+    for use, quantity in read_uses(text):
+        if quantity is None:
+            yield UseSize(use=use, source=source)
+        else:
+            yield _use_size(use, quantity, source)
+
+
+def _use_size(use: Use, quantity: Quantity, source: Source | None) -> UseSize:
+    return UseSize(
+        use=use,
+        size=quantity.value,
+        unit="bed" if quantity.unit in ("bedroom", "room") else quantity.unit,
+        bedrooms=_bedrooms(quantity.of) if use == "dwellings" else None,
+        words=quantity.of,
+        source=source,
+    )
+
+
+def _bedrooms(words: str) -> int | None:
+    joined = words.strip().lower().replace(" ", "-")
+    return next(
+        (count for count, said in _BEDROOMS.items() if joined.startswith(tuple(f"{one}bed" for one in said))), None
+    )
+
+
+def _bedroom_mix(documents: Iterable[Document]) -> Iterator[UseSize]:
+    """Yield homes by bedrooms from table rows with one figure: "2-bed | 54"."""
+    for document in documents:
+        if document.source_kind != "applicant":
+            continue
+        for statement in document_statements(document):
+            bedrooms = _bedrooms(statement.cells[0]) if statement.kind == "row" else None
+            figures = [cell for cell in statement.cells[1:] if cell.replace(",", "").isdecimal()]
+            if bedrooms is not None and len(figures) == 1 and len(statement.cells) <= 3:
+                yield UseSize(
+                    use="dwellings",
+                    size=float(figures[0].replace(",", "")),
+                    unit="dwelling",
+                    bedrooms=bedrooms,
+                    words=statement.cells[0],
+                    source=statement.source(document),
+                )
+
+
+def _distinct(uses: Iterable[UseSize]) -> tuple[UseSize, ...]:
+    """Return each use and measure once, the first statement of it; a use without a size only if none has one."""
+    kept: dict[tuple[object, ...], UseSize] = {}
+    for one in uses:
+        kept.setdefault((one.use, one.unit, one.bedrooms), one)
+    sized = {one.use for one in kept.values() if one.size is not None}
+    return tuple(one for one in kept.values() if one.size is not None or one.use not in sized)
+
+
+def _disagreements(sizes: Iterable[UseSize]) -> Iterator[Disagreement]:
+    """Yield the totals for which the descriptions of the whole development differ."""
+    by_measure: dict[tuple[str, str], list[UseSize]] = {}
+    for one in sizes:
+        if one.size is not None and one.bedrooms is None and not _is_part(one.words):
+            by_measure.setdefault((one.use, one.unit), []).append(one)
+    for (use, unit), stated in by_measure.items():
+        firsts = list({one.size: one for one in reversed(stated)}.values())[::-1]
+        if len(firsts) > 1 and use == "dwellings":
+            yield Disagreement(what=f"{use} ({unit})", sizes=tuple(firsts))
+
+
+def _is_part(words: str) -> bool:
+    return bool(set(words.replace("-", " ").split()) & _PARTS)
+
+
+def _kind(
+    application: Application, proposal: str, described: Sequence[tuple[Statement, Source]]
+) -> tuple[Kind, Source | None]:
+    """Return the kind of application: from its type, the proposal's words, its reference, then the documents."""
+    for text in (application.application_type, proposal):
+        if (found := _kind_in(text)) is not None:
+            return found, None
+    suffixes = [part for part in application.reference.upper().replace("-", "/").split("/") if part in _SUFFIXES]
+    if suffixes:
+        return _SUFFIXES[suffixes[-1]], None
+    for statement, source in described:
+        if (found := _kind_in(statement.text)) is not None:
+            return found, source
+    return ("full", None) if proposal else ("unknown", None)
+
+
+def _kind_in(text: str) -> Kind | None:
+    found = _KINDS.tag(tokenise(text))
+    return next((kind for kind in _KIND_ORDER if kind in found), None)
+
+
+def _scale(kind: Kind, uses: Sequence[UseSize]) -> Scale:
+    """Return the scale by the statutory thresholds: 10 homes or 1,000 m2 of floorspace are major."""
+    if kind == "householder":
+        return "householder"
+    homes = max((one.size or 0 for one in uses if one.use == "dwellings" and one.unit == "dwelling"), default=0)
+    floorspace = sum(one.size or 0 for one in uses if one.unit == "m2")
+    if homes >= MAJOR_DWELLINGS or floorspace >= MAJOR_FLOORSPACE:
+        return "major"
+    return "minor" if homes or floorspace else "unknown"
+
+
+def _site(documents: Iterable[Document]) -> str:
+    for document in documents:
+        for statement in document_statements(document)[:FIRST_STATEMENTS]:
+            label, _, rest = statement.text.partition(":")
+            if label.strip().lower() in _SITE_LABELS and rest.strip():
+                return rest.strip()
+    return ""
+
+
+_DESCRIBES = Lexicon(
+    {
+        "label": "proposal_: description_of_development_: proposed_development_: development_: "
+        "request_for_scoping request_fo_scoping",
+        "seeks": "application_seeks application_for_up_to seeks_planning_permission seeks_outline_planning "
+        "seeks_full_planning outline_application_for full_application_for planning_application_for "
+        "proposed_development_comprises proposed_development_is_for permission_is_sought "
+        "full_planning_permission_for outline_planning_permission_for development_proposes "
+        "proposals_for_the_redevelopment redevelopment_of_the_site_to proposal_is_for",
+    }
+)
+_KINDS = Lexicon(
+    {
+        "scoping": "scoping",
+        "discharge of conditions": "discharge_of_condition discharge_of_conditions approval_of_details details_pursuant "
+        "compliance_with_condition* submission_of_details",
+        "variation of conditions": "variation_of_condition* section_73 removal_of_condition* non_material_amendment s_73 vary",
+        "reserved matters": "reserved_matters_application reserved_matters_pursuant approval_of_reserved "
+        "reserved_matters_for reserved_matters_following application_for_reserved",
+        "hybrid": "hybrid hybrid_application",
+        "outline": "outline",
+        "prior approval": "prior_approval prior_notification",
+        "listed building": "listed_building_consent",
+        "householder": "householder rear_extension side_extension loft_conversion dormer* conservatory porch "
+        "two_storey_extension single_storey_extension single_storey_rear first_floor_extension garage_conversion "
+        "two_storey_side single_storey_side two_storey_rear domestic_garage",
+        "change of use": "change_of_use conversion_of convert*",
+        "full": "full_planning full_application planning_permission full",
+        "appeal": "appeal",
+    }
+)
+_KIND_ORDER: tuple[Kind, ...] = (
+    "scoping",
+    "discharge of conditions",
+    "variation of conditions",
+    "reserved matters",
+    "hybrid",
+    "outline",
+    "prior approval",
+    "listed building",
+    "householder",
+    "change of use",
+    "full",
+)
+_SUFFIXES: dict[str, Kind] = {
+    **dict.fromkeys(("OP", "OUT", "OL", "O", "OUTM"), "outline"),
+    **dict.fromkeys(("FUL", "F", "FULL", "FULEIA", "FULM", "FPM", "FP"), "full"),
+    **dict.fromkeys(("HH", "HHF", "HOU", "HSE", "HPA", "HOUSE", "HFUL", "FHA"), "householder"),
+    **dict.fromkeys(("RM", "REM", "RES", "REMM", "DFO"), "reserved matters"),
+    **dict.fromkeys(("SO", "SCO", "SCOP"), "scoping"),
+    **dict.fromkeys(("DISC", "DOC", "CND", "DIS"), "discharge of conditions"),
+    **dict.fromkeys(("VAR", "S73", "VC", "NMA"), "variation of conditions"),
+    **dict.fromkeys(("COU", "CU"), "change of use"),
+    **dict.fromkeys(("LB", "LBC"), "listed building"),
+    **dict.fromkeys(("PN", "PD", "PRIOR"), "prior approval"),
+}
+_BEDROOMS = {1: ("1-", "one-"), 2: ("2-", "two-"), 3: ("3-", "three-"), 4: ("4-", "four-"), 5: ("5-", "five-")}
+_SIZES = frozenset(("m2", "dwelling"))
+_PARTS = frozenset(
+    "affordable market rented shared existing additional social private larger family self custom bed".split()
+)
+_SITE_LABELS = frozenset(("site", "location", "site address", "address", "site location"))

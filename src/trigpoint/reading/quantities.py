@@ -243,6 +243,8 @@ class _Grammar(Cursor):
             return self._one_for_each()
         if (unit := self._measure()) is not None:
             return self._with_basis(Quantity(value=low, high=high, unit=unit, limit=limit))
+        if self.text() == "x":
+            return self._each_with_bedrooms(low)
         if self.text() in _PER:
             return self._with_basis(Quantity(value=low, high=high, unit="", limit=limit))
         share = self._share_in_brackets()
@@ -254,6 +256,16 @@ class _Grammar(Cursor):
         noun, words = described
         unit = counted_unit(noun, f"{words} {self._context()}" if noun in ("space", "stand") else words)
         return self._with_basis(Quantity(value=low, high=high, unit=unit, limit=limit, of=words))
+
+    def _each_with_bedrooms(self, count: float) -> Quantity | None:
+        """Read "12 x 2 bed": so many homes with so many bedrooms."""
+        self.at += 1
+        bedrooms = take_number(self)
+        self.take(("-",))
+        if bedrooms is None or not self.take(("bed", "beds", "bedroom", "bedrooms", "b")):
+            return None
+        take_noun(self)
+        return Quantity(value=count, unit="dwelling", of=f"{bedrooms:g}-bed")
 
     def _share_in_brackets(self) -> bool:
         """Move over the share of a count: "127 (95%) two-tier spaces". The share is a quantity of its own."""
@@ -322,6 +334,8 @@ class _Grammar(Cursor):
             noun = take_noun(self)
             if noun is not None:
                 best = noun, self._words(start, at), self.at
+                if noun in ("bed", "bedroom") and at == start:  # "a 60 bed care home", "a three bedroom house"
+                    break
                 if not self.is_word() or self.text() in _BREAKS or self.text() in _PER:
                     break
                 continue

@@ -11,7 +11,7 @@ Value = TypeVar("Value")
 TokenKind = Literal["number", "word", "mark"]
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
-_WORD = r"m[²2](?!\d)|[A-Za-z]+(?:['’][a-z]+)?"
+_WORD = r"m[²2](?!\d)|[^\W\d_]+(?:['’][a-z]+)?"
 _TOKEN = re.compile(rf"(?P<number>{_NUMBER})|(?P<word>{_WORD})|(?P<mark>\S)")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 

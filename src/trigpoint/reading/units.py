@@ -40,6 +40,7 @@ NOUNS: dict[str, str] = {
     **_each("bay", "bay", "bays"),
     **_each("dwelling", "dwelling", "dwellings", "home", "homes", "house", "houses", "flat", "flats"),
     **_each("dwelling", "apartment", "apartments", "bungalow", "bungalows", "residential units", "residential unit"),
+    **_each("care home", "care home", "care homes", "nursing home"),
     **_each("unit", "unit", "units"),
     **_each("bedroom", "bedroom", "bedrooms", "bedspace", "bedspaces"),
     **_each("room", "room", "rooms"),

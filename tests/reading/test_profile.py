@@ -1,0 +1,73 @@
+"""The profile tells what is built, how large, and what kind of application it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from trigpoint.reading.documents import Document
+from trigpoint.reading.profile import Application, Profile, read_profile
+
+
+def profile_of(proposal: str, reference: str = "") -> Profile:
+    return read_profile(Application(reference=reference, proposal=proposal), ())
+
+
+def sizes(profile: Profile) -> list[tuple[str, float | None, str]]:
+    return [(one.use, one.size, one.unit) for one in profile.uses]
+
+
+@pytest.mark.parametrize(
+    ("proposal", "kind", "scale"),
+    [
+        ("Erection of two storey side extension and loft conversion", "householder", "householder"),
+        ("Conversion of barn to form one dwelling with associated parking", "change of use", "minor"),
+        ("Outline application for up to 85 dwellings with all matters reserved except access", "outline", "major"),
+        ("Erection of 9 dwellings with garages", "full", "minor"),
+        ("Erection of a warehouse (Class B8) of 12,500 sqm", "full", "major"),
+        ("Discharge of condition 7 (cycle parking) of 22/1234/FUL", "discharge of conditions", "unknown"),
+        ("Request for scoping opinion for up to 520 homes", "scoping", "major"),
+    ],
+)
+def test_kind_and_scale_follow_the_proposal(proposal: str, kind: str, scale: str) -> None:
+    profile = profile_of(proposal)
+    assert (profile.kind, profile.scale) == (kind, scale)
+
+
+def test_each_use_has_its_own_size() -> None:
+    profile = profile_of("Warehouse of 12,500 sqm with ancillary offices (1,200 sqm), café and a 60 bed care home")
+    assert sizes(profile) == [
+        ("storage", 12500, "m2"),
+        ("office", 1200, "m2"),
+        ("care_home", 60, "bed"),
+        ("food", None, ""),
+    ]
+
+
+def test_homes_are_known_by_bedrooms() -> None:
+    profile = profile_of("Erection of 24 dwellings (10 x 2 bed and 14 x 3 bed)")
+    assert profile.dwellings == 24
+    assert [(one.bedrooms, one.size) for one in profile.uses] == [(None, 24), (2, 10), (3, 14)]
+
+
+def test_what_is_demolished_or_left_is_not_built() -> None:
+    assert not profile_of("Change of use from shop to a house in multiple occupation").has("retail")
+    assert sizes(profile_of("Demolition of the existing offices and erection of 6 flats")) == [
+        ("dwellings", 6, "dwelling")
+    ]
+
+
+def test_the_reference_tells_the_kind_if_nothing_else_does() -> None:
+    assert profile_of("Erection of 3 dwellings", "UTT/25/3011/OP").kind == "outline"
+
+
+def test_documents_that_disagree_on_the_number_of_homes_are_found() -> None:
+    one = Document(id="a", name="a.pdf", text="The application seeks planning permission for 84 dwellings.")
+    other = Document(id="b", name="b.pdf", text="Planning permission is sought for 87 dwellings with access.")
+    same = Document(
+        id="c", name="c.pdf", text="Permission is sought for 84 dwellings, of which 30 are affordable homes."
+    )
+    assert read_profile(Application(), (one, same)).disagreements == ()
+    found = read_profile(Application(), (one, other)).disagreements
+    assert [[size.size for size in each.sizes] for each in found] == [[84, 87]]
+    assert found[0].sizes[1].source is not None
+    assert found[0].sizes[1].source.document == "b.pdf"
