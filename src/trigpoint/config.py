@@ -62,6 +62,13 @@ class Settings(BaseSettings):
         (), description="Folders (comma-separated) from which documents may be ingested, beside the data folder."
     )
 
+    disk_low_mb: int = Field(
+        500, ge=0, description="Free MB in the data folder below which new work is refused and health is `degraded`."
+    )
+    disk_critical_mb: int = Field(
+        100, ge=0, description="Free MB in the data folder below which running work pauses until there is space again."
+    )
+
     # Stores by URL
     redis_url: str | None = Field(
         None, description="Redis or Valkey server. Default: an embedded Valkey in the data folder."

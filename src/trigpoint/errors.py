@@ -71,6 +71,13 @@ class StoreUnavailable(StoreError):
     code = "store_unavailable"
 
 
+class NoSpace(StoreError):
+    """Too little free space in the data folder to begin or to finish something. Says where, and how much is left."""
+
+    code = "insufficient_storage"
+    status = 507
+
+
 class StoreInUse(StoreError):
     """Another process owns this embedded store (E8). Names the holder and the way out."""
 

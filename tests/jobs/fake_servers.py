@@ -30,6 +30,12 @@ class NotThere(TrigpointError):
     code = "application_not_found"
 
 
+class StoreAway(TrigpointError):
+    """As a server says it whose own store is down."""
+
+    code = "store_unavailable"
+
+
 class FakeServers:
     """What was called, and what happens when it is called."""
 
@@ -41,6 +47,7 @@ class FakeServers:
         self.ingested: set[str] = set()
         self.urls: dict[str, str] = {}
         self.failing: set[str] = set()
+        self.away: dict[str, int] = {}
         self.tools = {
             "scraper": (self.get_application_details, self.download_all_documents),
             "document-store": (self.ingest_document, self.search_application_docs),
@@ -70,6 +77,9 @@ class FakeServers:
             self.event(name).set()
             while name in self.hold:  # noqa: ASYNC110  released from another thread
                 await asyncio.sleep(0.02)
+            if self.away.get(name, 0) > 0:
+                self.away[name] -= 1
+                raise StoreAway("Redis cannot be reached")
             if name in self.failing:
                 raise RuntimeError("broken")
             answer: dict[str, Any] = await handler(args, call)

@@ -54,6 +54,28 @@ async def test_a_review_completes_and_each_document_is_ingested_once(
     assert fakes.times("ingest_document") == len(DOCUMENTS)
 
 
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "get_application_details",
+        "download_all_documents",
+        "ingest_document",
+        "search_application_docs",
+        "search_policy",
+    ],
+)
+async def test_a_store_that_is_down_for_a_while_in_any_phase_is_waited_for(
+    reviews: Reviews, fakes: FakeServers, at_work: Any, tool: str
+) -> None:
+    fakes.away[tool] = 2
+    async with at_work():
+        review_id = await submit(reviews)
+        assert await until_status(reviews, review_id, "completed", "failed", seconds=30) == "completed"
+    assert fakes.away[tool] == 0
+    result = (await reviews.get(review_id)).result()
+    assert result.application.documents_ingested == len(DOCUMENTS)
+
+
 async def test_an_unknown_application_is_a_scraper_error(reviews: Reviews, at_work: Any) -> None:
     """R6"""
     async with at_work():

@@ -80,7 +80,7 @@ class RateLimiter:
                 _SCRIPT, [counted, failures], self._limit, self._window, next(self._names)
             )
         except (RedisError, OSError) as error:
-            raise unavailable(error) from error
+            raise unavailable(error, self._batch.redis) from error
         return Window(bool(allowed), self._limit, remaining, reset, max(1, wait))
 
 

@@ -19,6 +19,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import PayloadTooLarge, UnsupportedFileType, shorten
 from trigpoint.http.limits import too_large
 from trigpoint.storage.files import inside, safe_name
+from trigpoint.storage.space import require_space, writing_in
 
 _MAGIC = b"%PDF-"
 _MAGIC_WITHIN = 1024  # some writers put a few bytes before it
@@ -66,7 +67,8 @@ def check_is_pdf(file: UploadFile) -> None:
 
 @asynccontextmanager
 async def stored(file: UploadFile, source: str, settings: Settings) -> AsyncIterator[Upload]:
-    """The upload on disk below the data folder. Unless it is kept, nothing of it stays. Raises PayloadTooLarge."""
+    """The upload on disk below the data folder. Unless it is kept, nothing of it stays. Raises PayloadTooLarge, NoSpace."""
+    require_space(settings)
     limit = settings.max_upload_mb * 1024 * 1024
     if file.size is not None and file.size > limit:
         raise PayloadTooLarge(too_large(limit), limit_mb=settings.max_upload_mb)
@@ -87,6 +89,11 @@ def sweep(settings: Settings) -> None:
 
 
 def _copy(file: UploadFile, place: Path) -> int:
+    with writing_in(place.parent):
+        return _copied(file, place)
+
+
+def _copied(file: UploadFile, place: Path) -> int:
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.open("xb") as out:
         shutil.copyfileobj(file.file, out, _COPY_BYTES)

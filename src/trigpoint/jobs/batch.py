@@ -16,7 +16,7 @@ class Batch:
     """`await batch.ask("HMGET", key, "status")`. Under load a command costs a fraction of what it costs alone."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+        self.redis = redis
         self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
         self._sender: asyncio.Task[None] | None = None
 
@@ -45,7 +45,7 @@ class Batch:
             self._sender = None
 
     async def _send_one(self, batch: list[tuple[tuple[Any, ...], asyncio.Future[Any]]]) -> None:
-        pipe = self._redis.pipeline(transaction=False)
+        pipe = self.redis.pipeline(transaction=False)
         for command, _ in batch:
             pipe.execute_command(*command)
         try:

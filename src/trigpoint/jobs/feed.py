@@ -47,7 +47,7 @@ class Feed:
         try:
             newest = await self._redis.xrevrange(STREAM, count=1)
         except AWAY as error:
-            raise unavailable(error) from error
+            raise unavailable(error, self._redis) from error
         return str(newest[0][0]) if newest else FROM_START
 
     async def read(self, after: str, *, limit: int, wait_seconds: float = 0) -> FeedPage:
@@ -62,7 +62,7 @@ class Feed:
                 events = await self._after(after, limit, block=True)
             missed = await self._missed(after)
         except AWAY as error:
-            raise unavailable(error) from error
+            raise unavailable(error, self._redis) from error
         return FeedPage(events, events[-1].cursor if events else after, missed)
 
     async def _after(self, cursor: str, limit: int, *, block: bool) -> tuple[FeedEvent, ...]:

@@ -58,10 +58,10 @@ class Queue:
         try:
             await self._redis.blpop(["jobs:wake"], timeout=seconds)  # type: ignore[misc]
         except AWAY as error:
-            raise unavailable(error) from error
+            raise unavailable(error, self._redis) from error
 
     async def ping(self) -> None:
-        async with answered():
+        async with answered(self._redis):
             await self._redis.ping()  # type: ignore[misc]
 
     async def heartbeat(self, lease: Lease) -> Verdict:
@@ -80,7 +80,7 @@ class Queue:
 
     async def holder(self, holds: str) -> str | None:
         """The job that holds the key at this moment."""
-        async with answered():
+        async with answered(self._redis):
             found: str | None = await self._redis.get(holds)
         return found
 
@@ -90,7 +90,7 @@ class Queue:
         return found
 
     async def exists(self, job_id: str) -> bool:
-        async with answered():
+        async with answered(self._redis):
             return bool(await self._redis.exists(f"job:{job_id}"))
 
     async def note(self, lease: Lease, progress: dict[str, Any]) -> None:
@@ -98,6 +98,6 @@ class Queue:
         await self._run("job_note", lease.job_id, lease.token, orjson.dumps(progress))
 
     async def noted(self, job_id: str) -> dict[str, Any] | None:
-        async with answered():
+        async with answered(self._redis):
             found = await self._redis.hget(f"job:{job_id}", "progress")  # type: ignore[misc]
         return orjson.loads(found) if found else None

@@ -20,7 +20,7 @@ from trigpoint.ids import new_review_id
 from trigpoint.jobs import events
 from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.queue import Lease
-from trigpoint.jobs.scripts import AWAY, Scripts, answered, unavailable
+from trigpoint.jobs.scripts import AWAY, Scripts, answered, refused_to_write, unavailable
 from trigpoint.review.models import PHASES, Progress, ReviewOptions
 from trigpoint.review.result import Application, Metadata, ReviewBody, ReviewResult
 
@@ -137,7 +137,15 @@ class Reviews:
                 application_ref=application_ref,
                 review_id=active,
             )
+        await self._require_written()
         return await self.get(review.review_id) if review_id else review
+
+    async def _require_written(self) -> None:
+        """Raise StoreUnavailable if Redis keeps a log of changes and could not write to it: a restart would lose them."""
+        async with answered(self._redis):
+            state = await self._redis.info("persistence")
+        if state.get("aof_enabled") and state.get("aof_last_write_status") != "ok":
+            raise refused_to_write(OSError("the last write to its log failed"), self._redis)
 
     async def get(self, review_id: str) -> Review:
         """Raises ReviewNotFound."""
@@ -154,7 +162,7 @@ class Reviews:
         try:
             values: list[str | None] = await self._batch.ask("HMGET", f"review:{review_id}", *names)
         except AWAY as error:
-            raise unavailable(error) from error
+            raise unavailable(error, self._redis) from error
         if values[0] is None:
             raise missing(review_id)
         return values
@@ -257,7 +265,7 @@ class Reviews:
         return (await self._fields(review_id, ("application_ref",)))[0] or ""
 
     async def load_checkpoint(self, review_id: str, phase: str) -> dict[str, Any] | None:
-        async with answered():
+        async with answered(self._redis):
             found = await self._redis.hget(f"review:{review_id}:checkpoints", phase)  # type: ignore[misc]
         return orjson.loads(found) if found else None
 

@@ -1,4 +1,4 @@
-"""The Lua scripts beside this file, each run by Redis as one step, and patience for a Redis that is away."""
+"""The Lua scripts in `lua/`, each run by Redis as one step, and patience for a Redis that is down or refuses writes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from redis.asyncio import Redis
-from redis.exceptions import BusyLoadingError, OutOfMemoryError, ReadOnlyError
+from redis.exceptions import BusyLoadingError, OutOfMemoryError, ReadOnlyError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from trigpoint.errors import RegistryUnavailable, StoreUnavailable
-from trigpoint.storage.redis import LONGEST_SECONDS
+from trigpoint.errors import RegistryUnavailable, StoreUnavailable, shorten
+from trigpoint.storage.redis import LONGEST_SECONDS, describe
 
 log = logging.getLogger(__name__)
 
@@ -46,26 +46,38 @@ class Scripts:
         script = self._registered.get(name)
         if script is None:
             script = self._registered[name] = self._redis.register_script(_text(name))
-        async with answered():
+        async with answered(self._redis):
             return await script(args=args)
 
 
 @asynccontextmanager
-async def answered() -> AsyncIterator[None]:
-    """What is asked of Redis within is answered soon, or StoreUnavailable is raised."""
+async def answered(redis: Redis) -> AsyncIterator[None]:
+    """Raise StoreUnavailable unless Redis soon does what it is asked within the context."""
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
             yield
     except AWAY as error:
-        raise unavailable(error) from error
+        raise unavailable(error, redis) from error
+    except ResponseError as error:
+        if "MISCONF" not in str(error):
+            raise
+        raise refused_to_write(error, redis) from error
 
 
-def unavailable(error: BaseException) -> StoreUnavailable:
-    return StoreUnavailable(f"Redis cannot be reached or used ({type(error).__name__}). Check REDIS_URL and its server")
+def unavailable(error: BaseException, redis: Redis) -> StoreUnavailable:
+    return StoreUnavailable(f"{describe(redis)} cannot be reached or used ({type(error).__name__})")
+
+
+def refused_to_write(error: BaseException, redis: Redis) -> StoreUnavailable:
+    """Return the error of a Redis that cannot write its files: its disk is full, or a folder of it cannot be written."""
+    return StoreUnavailable(
+        f"{describe(redis)} refuses changes because it cannot write them to disk ({shorten(error, 120)}). "
+        "Make space; it goes on by itself"
+    )
 
 
 async def patiently(call: Callable[[], Awaitable[T]], *, what: str, longest_wait: float = 2.0) -> T:
-    """The call's answer, however long Redis is away: what a worker has done is not thrown away for that."""
+    """Return the call's answer, however long Redis is down: a worker does not throw away what it has done."""
     wait, since = 0.2, 0.0
     while True:
         try:
@@ -73,7 +85,7 @@ async def patiently(call: Callable[[], Awaitable[T]], *, what: str, longest_wait
         except AWAY as error:
             if not since:
                 since = time.monotonic()
-                log.warning("%s: Redis is away (%s); trying again until it is back", what, error)
+                log.warning("%s: %s; trying again until it works", what, error)
             await asyncio.sleep(wait)
             wait = min(wait * 2, longest_wait)
         else:

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from trigpoint.config import Settings
-from trigpoint.errors import ServerUnreachable
+from trigpoint.errors import ServerUnreachable, ToolFailed
+from trigpoint.jobs.pausing import has_space
 from trigpoint.jobs.queue import LeaseLost
 from trigpoint.mcp.client import ToolClient
 from trigpoint.review.models import Server, ToolProgress
@@ -17,7 +18,10 @@ from trigpoint.review.models import Server, ToolProgress
 log = logging.getLogger(__name__)
 
 LONGEST_CALL_SECONDS = 3600.0  # a call may last as long as a large document takes; a job can be cancelled meanwhile
-_PATIENCE_SECONDS = 60.0
+_PATIENCE_SECONDS = 900.0  # longer than a restart, a full disk or a failing store takes somebody to mend
+_TRANSIENT = frozenset(
+    {"store_unavailable", "registry_unavailable", "server_unreachable", "insufficient_storage", "store_restarting"}
+)
 
 
 class McpTools:
@@ -41,16 +45,21 @@ class McpTools:
     async def call(
         self, server: Server, tool: str, args: dict[str, Any], *, progress: ToolProgress | None = None
     ) -> dict[str, Any]:
-        """A tool's answer. A server that is away is waited for; then raises ServerUnreachable. Raises ToolFailed."""
+        """Return a tool's answer. A server or store that is down is waited for, with back-off, while the lease is kept.
+
+        Raises ToolFailed for what only the caller can mend, and the last error once patience has run out.
+        """
         deadline = asyncio.get_running_loop().time() + self._patience
         wait = 0.5
         while True:
+            await has_space(self._settings, what=f"{tool} of {server}")
             try:
                 client = await self._client(server)
                 return await client.call(tool, args, timeout=LONGEST_CALL_SECONDS, progress=_quietly(progress))  # type: ignore[arg-type]
-            except ServerUnreachable as error:
-                await self._drop(server)
-                if asyncio.get_running_loop().time() + wait > deadline:
+            except (ServerUnreachable, ToolFailed) as error:
+                if isinstance(error, ServerUnreachable):
+                    await self._drop(server)
+                if error.code not in _TRANSIENT or asyncio.get_running_loop().time() + wait > deadline:
                     raise
                 log.warning("%s of %s: %s; trying again in %.1f s", tool, server, error.message, wait)
                 await asyncio.sleep(wait)

@@ -89,7 +89,7 @@ class Outbox:
         try:
             await self._redis.blpop(["webhooks:wake"], timeout=seconds)  # type: ignore[misc]
         except AWAY as error:
-            raise unavailable(error) from error
+            raise unavailable(error, self._redis) from error
 
     async def settle(self, delivery: Delivery, outcome: Outcome) -> DeliveryStatus:
         """Record the outcome: done, tried again later, or given up, which lets the next event through."""

@@ -22,6 +22,7 @@ from trigpoint.config import Settings
 from trigpoint.jobs import revisions
 from trigpoint.jobs.delivery import Sender
 from trigpoint.jobs.events import DEFAULT_EVENTS
+from trigpoint.jobs.pausing import has_space
 from trigpoint.jobs.queue import Lease, LeaseLost, Queue, Verdict
 from trigpoint.jobs.review_job import ReviewJob
 from trigpoint.jobs.reviews import Reviews
@@ -120,6 +121,7 @@ class Worker:
     async def _next(self) -> Lease | None:
         """A claimed job; or None after a while without one."""
         try:
+            await has_space(self._settings, what="claiming jobs")
             lease = await self._queue.claim(self.name)
             if lease is None:
                 await self._queue.wait(_IDLE_SECONDS)

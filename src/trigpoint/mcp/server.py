@@ -45,6 +45,7 @@ from trigpoint.mcp.tools import (
     status_error,
 )
 from trigpoint.metrics import CONTENT_TYPE, TOOL_CALLS, exposition
+from trigpoint.storage.space import require_space
 
 __all__ = ["Call", "PlainText", "Tool", "ToolInput", "ToolServer", "status_error"]
 
@@ -194,7 +195,10 @@ class ToolServer:
         tool = self.tools.get(name)
         if tool is None:
             raise UnknownTool(f"Unknown tool '{shorten(name)}'. {self.name} has: {', '.join(self.tools)}")
-        task = asyncio.ensure_future(tool.handler(tool.parse(arguments), call))
+        parsed = tool.parse(arguments)
+        if tool.takes_space:
+            require_space(self.settings)
+        task = asyncio.ensure_future(tool.handler(parsed, call))
         try:
             result = await asyncio.shield(task)
         except asyncio.CancelledError:

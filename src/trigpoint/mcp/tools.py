@@ -110,6 +110,11 @@ class Tool:
     title: str | None = None
     cut: Cut | None = None
 
+    @property
+    def takes_space(self) -> bool:
+        """Whether a call may fill the disk: it changes something, and does not remove it."""
+        return not self.read_only and not self.destructive
+
     def input_schema(self) -> dict[str, Any]:
         return _object_schema(self.input.model_json_schema(by_alias=True))
 

@@ -30,6 +30,7 @@ from trigpoint.storage.files import data_folder
 LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as away (E11)
 _LONGEST_SOCKET_PATH = 100  # the kernel's limit is 107 bytes
 _START_SECONDS = 20.0
+SOCKET = "valkey.sock"
 
 
 @contextmanager
@@ -39,7 +40,7 @@ def redis_server(settings: Settings) -> Iterator[str]:
         yield settings.redis_url
         return
     folder = data_folder(settings, "redis", mode=0o700)
-    path = socket_path(folder, "valkey.sock")
+    path = socket_path(folder, SOCKET)
     with valkey.open_lock(folder, valkey.MEMBERS) as members:
         _join(folder, path, members.fileno())
         yield f"unix://{path}?db=0"
@@ -58,6 +59,15 @@ def redis_client(url: str, *, decode: bool = True) -> Redis:
         health_check_interval=30,
         retry=Retry(ExponentialBackoff(cap=0.5, base=0.02), 4, supported_errors=(RedisConnectionError,)),
     )
+
+
+def describe(client: Redis) -> str:
+    """Return what this client talks to, as a message can name it. No password is shown."""
+    given = client.connection_pool.connection_kwargs
+    path = given.get("path")
+    if path is not None and Path(path).name == SOCKET:
+        return f"The embedded Valkey in {Path(path).parent}"
+    return f"Redis at {path or '{}:{}'.format(given.get('host'), given.get('port'))} (REDIS_URL)"
 
 
 def _join(folder: Path, socket_path: Path, members: int) -> None:

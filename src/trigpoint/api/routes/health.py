@@ -1,4 +1,4 @@
-"""Health: whether this process serves, and whether Redis answers (R11)."""
+"""Health: whether this process serves, whether Redis answers, and whether there is space for new work."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import asyncio
 from typing import Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
+
+from trigpoint.storage.redis import describe
+from trigpoint.storage.space import look
 
 _PATIENCE_SECONDS = 2.0
 
@@ -22,16 +25,23 @@ class Health(BaseModel):
     status: Literal["healthy", "degraded"]
     services: HealthServices
     version: str
+    problems: list[str] | None = Field(
+        None, description="Why it is degraded; left out if it is not", exclude_if=lambda problems: not problems
+    )
 
 
 @router.get("/api/v1/health", summary="Service health", openapi_extra={"security": []})
 async def health(request: Request) -> Health:
-    """No authentication. `degraded` when Redis is out."""
+    """No authentication. `degraded` while Redis is down or the disk is nearly full."""
     connected = await _answers(request)
+    space = look(request.app.state.settings)
+    problems = [] if connected else [f"{describe(request.app.state.redis)} cannot be reached"]
+    problems += [f"New work is refused: {space.said}"] if space.is_low else []
     return Health(
-        status="healthy" if connected else "degraded",
+        status="degraded" if problems else "healthy",
         services=HealthServices(redis="connected" if connected else "disconnected"),
         version=request.app.state.version,
+        problems=problems,
     )
 
 

@@ -32,6 +32,7 @@ from trigpoint.jobs.delivery import resolve
 from trigpoint.jobs.events import DEFAULT_EVENTS
 from trigpoint.jobs.reviews import STATUSES, Review, Webhook
 from trigpoint.logs import request_id
+from trigpoint.storage.space import require_space
 
 ESTIMATED_SECONDS = 180
 _RESOLVE_SECONDS = 3.0
@@ -49,9 +50,10 @@ def _raw(text: str | None) -> orjson.Fragment | None:
     return None if text is None else orjson.Fragment(text)
 
 
-@router.post("", status_code=202, response_model=ReviewAccepted, responses=errors(400, 409, 413))
+@router.post("", status_code=202, response_model=ReviewAccepted, responses=errors(400, 409, 413, 507))
 async def submit_review(request: Request, submission: ReviewSubmission, use: Use) -> Response:
     """Queue a review of a planning application. One at a time for each application."""
+    require_space(use.settings)
     webhook = await _checked(submission.webhook, use)
     review = await use.reviews.create(
         submission.application_ref,

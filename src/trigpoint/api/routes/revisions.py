@@ -44,7 +44,7 @@ async def _only_known_fields(request: Request) -> None:
 @router.post(
     "",
     status_code=202,
-    responses=errors(400, 404, 409, 413),
+    responses=errors(400, 404, 409, 413, 507),
     dependencies=[Depends(_only_known_fields)],
 )
 async def upload_revision(

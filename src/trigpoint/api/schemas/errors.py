@@ -17,6 +17,7 @@ _DESCRIPTIONS = {
     500: "Unhandled server error",
     502: "The policy server refused what was needed of it",
     503: "A store or a server that is needed cannot be reached",
+    507: "Too little free space for new work",
 }
 
 

@@ -28,6 +28,7 @@ from trigpoint.review.aspects import load_aspects
 from trigpoint.review.formats import FORMATS
 from trigpoint.review.models import PHASES
 from trigpoint.review.render import OUTCOMES
+from trigpoint.storage.space import require_space
 
 ACTIVE = ("queued", "processing")
 _RECENT = 6
@@ -66,6 +67,7 @@ async def submit(request: Request) -> Response:
         problem = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
         return await _home(request, 422, problem=problem, given=given)
     services: Services = request.scope["services"]
+    require_space(services.settings)
     try:
         review = await services.reviews.create(
             submission.application_ref, submission.options, None, request_id=request_id.get()

@@ -45,7 +45,7 @@ class Sessions:
         try:
             await redis.set(_place(cookie), digest(key.secret).hex(), ex=LIFETIME_SECONDS)
         except AWAY as error:
-            raise unavailable(error) from error
+            raise unavailable(error, redis) from error
         return cookie
 
     async def holder(self, redis: Redis, cookie: str) -> ApiKey | None:
@@ -55,7 +55,7 @@ class Sessions:
         try:
             opened_with = await redis.get(_place(cookie))
         except AWAY as error:
-            raise unavailable(error) from error
+            raise unavailable(error, redis) from error
         return next((k for k in self._keys.all() if k.is_valid and digest(k.secret).hex() == opened_with), None)
 
     async def end(self, redis: Redis, cookie: str) -> None:
@@ -63,7 +63,7 @@ class Sessions:
         try:
             await redis.delete(_place(cookie))
         except AWAY as error:
-            raise unavailable(error) from error
+            raise unavailable(error, redis) from error
 
 
 def _place(cookie: str) -> str:

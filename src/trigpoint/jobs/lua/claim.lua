@@ -1,7 +1,7 @@
 -- worker, lease ms -> {id, token, tries, kind, payload, request_id}, or nothing
 -- A job whose lease ran out comes before a new one: somebody has waited for it longer.
 local worker, lease = ARGV[1], tonumber(ARGV[2])
-local now = now_ms()
+local now = steady_ms()
 while true do
   local id = redis.call('ZRANGEBYSCORE', 'jobs:leases', '-inf', now, 'LIMIT', 0, 1)[1]
     or redis.call('ZPOPMIN', 'jobs:queued')[1]

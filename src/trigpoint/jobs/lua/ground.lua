@@ -6,6 +6,23 @@ local function now_ms()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
+-- Milliseconds that only go forward, and by at most five seconds from one look to the next. Leases and retries are
+-- counted in these, so that a clock that is set back or forward neither blocks a job nor takes it from its worker.
+-- A worker looks every second; while nobody looks, nothing can run out.
+local function steady_ms()
+  local wall = now_ms()
+  local seen, steady = unpack(redis.call('HMGET', 'clock', 'wall', 'steady'))
+  if not seen then
+    redis.call('HSET', 'clock', 'wall', wall, 'steady', wall)
+    return wall
+  end
+  local passed = math.min(math.max(wall - seen, 0), 5000)
+  if passed >= 200 or wall < tonumber(seen) then
+    redis.call('HSET', 'clock', 'wall', wall, 'steady', steady + passed)
+  end
+  return steady + passed
+end
+
 local function wake(list)
   redis.call('LPUSH', list, '1')
   redis.call('LTRIM', list, 0, 31)
@@ -83,7 +100,7 @@ local function deliver(owner, review_id, delivery_id, event, body, at)
     end
   end
   redis.call('RPUSH', 'review:' .. owner .. ':outbox', delivery_id)
-  redis.call('ZADD', 'webhooks:due', 'NX', now_ms(), owner)
+  redis.call('ZADD', 'webhooks:due', 'NX', steady_ms(), owner)
   wake('webhooks:wake')
 end
 

@@ -6,8 +6,8 @@ local known, state, id, busy_until, status, kind, body =
   unpack(redis.call('HMGET', key, 'fingerprint', 'state', 'reserved', 'busy_until', 'status', 'type', 'body'))
 if known and known ~= fingerprint then return {'other'} end
 if state == 'done' then return {'done', status, kind, body} end
-if state == 'running' and tonumber(busy_until) > now_ms() then return {'running'} end
+if state == 'running' and tonumber(busy_until) > steady_ms() then return {'running'} end
 redis.call('HSET', key, 'fingerprint', fingerprint, 'state', 'running', 'reserved', id or reserved,
-  'busy_until', now_ms() + lease)
+  'busy_until', steady_ms() + lease)
 redis.call('PEXPIRE', key, kept)
 return {'mine', id or reserved}

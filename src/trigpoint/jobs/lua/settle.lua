@@ -11,6 +11,6 @@ elseif how == 'back' then
   wake('jobs:wake')
 else
   redis.call('HDEL', 'job:' .. id, 'token', 'worker')
-  redis.call('ZADD', 'jobs:leases', now_ms() + delay, id)
+  redis.call('ZADD', 'jobs:leases', steady_ms() + delay, id)
 end
 return 1

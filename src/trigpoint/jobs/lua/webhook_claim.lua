@@ -1,6 +1,6 @@
 -- lease ms -> {review_id, token, delivery_id, event, body, attempts, url, secret}, or nothing
 -- One delivery at a time for each review, its oldest: that keeps them in order.
-local now = now_ms()
+local now = steady_ms()
 while true do
   local review_id = redis.call('ZRANGEBYSCORE', 'webhooks:due', '-inf', now, 'LIMIT', 0, 1)[1]
   if not review_id then return false end

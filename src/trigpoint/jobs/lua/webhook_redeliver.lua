@@ -7,6 +7,6 @@ if status == 'pending' then return 'pending' end
 redis.call('HSET', key, 'status', 'pending', 'attempts', 0)
 redis.call('HDEL', key, 'next_attempt_at', 'error', 'response_status')
 redis.call('RPUSH', 'review:' .. review_id .. ':outbox', delivery_id)
-redis.call('ZADD', 'webhooks:due', 'NX', now_ms(), review_id)
+redis.call('ZADD', 'webhooks:due', 'NX', steady_ms(), review_id)
 wake('webhooks:wake')
 return 'queued'

@@ -8,7 +8,7 @@ redis.call('HSET', key, 'status', outcome, 'last_attempt_at', at, 'next_attempt_
   'response_status', response, 'error', problem)
 if outcome == 'delivered' then redis.call('HSET', key, 'delivered_at', at) end
 if outcome == 'pending' then
-  redis.call('ZADD', 'webhooks:due', now_ms() + delay, review_id)
+  redis.call('ZADD', 'webhooks:due', steady_ms() + delay, review_id)
   return 1
 end
 local outbox = 'review:' .. review_id .. ':outbox'
@@ -16,7 +16,7 @@ redis.call('LPOP', outbox)
 if redis.call('LLEN', outbox) == 0 then
   redis.call('ZREM', 'webhooks:due', review_id)
 else
-  redis.call('ZADD', 'webhooks:due', now_ms(), review_id)
+  redis.call('ZADD', 'webhooks:due', steady_ms(), review_id)
   wake('webhooks:wake')
 end
 return 1
