@@ -7,20 +7,20 @@ from typing import Literal
 from trigpoint.reading.documents import Frozen, Source
 from trigpoint.reading.vocabulary import Topic
 
-DiscrepancyKind = Literal["sum", "percentage", "rate", "phases", "figures_differ", "claim_against_shortfall"]
+DiscrepancyKind = Literal["sum", "percentage", "rate", "figures_differ", "claim_against_shortfall"]
 
 
 class Input(Frozen):
-    """A stated figure on which a discrepancy rests."""
+    """A stated figure, or a claim without one, on which a discrepancy rests. `words` are the document's own."""
 
-    value: float | None
+    value: float | None = None
     unit: str = ""
     words: str
     source: Source
 
 
 class Discrepancy(Frozen):
-    """Something stated that other statements contradict. `calculation` shows the arithmetic in full."""
+    """Something stated that other figures or statements contradict. `calculation` shows the arithmetic in full."""
 
     kind: DiscrepancyKind
     topic: Topic
@@ -29,3 +29,18 @@ class Discrepancy(Frozen):
     stated: float | None = None
     computed: float | None = None
     inputs: tuple[Input, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two discrepancies one: the same thing wrong with the same figures."""
+        return self.kind, self.topic, self.stated, self.computed, tuple(sorted(str(one.value) for one in self.inputs))
+
+
+def distinct(found: list[Discrepancy]) -> tuple[Discrepancy, ...]:
+    """Return each discrepancy once, the first place where it is found."""
+    return tuple({one.key: one for one in reversed(found)}.values())[::-1]
+
+
+def figures(value: float) -> str:
+    """Return a number as a reader writes it: 1,600 or 13.8."""
+    return f"{value:,.1f}".removesuffix(".0")

@@ -13,6 +13,7 @@ MARGIN_LINES = 5  # lines at the top and bottom of a page among which running li
 MIN_REPEATS = 3
 
 _DIGITS = re.compile(r"\d+")
+_COLON_DASH = re.compile(r":\s?[-–—]$")  # "including:-" introduces a list as "including:" does
 _PAGE_NUMBER = re.compile(r"(?:page\s*)?[\divxl]{1,5}(?:\s*(?:of|/|\|)\s*\d{1,4})?|-\s*\d{1,4}\s*-", re.IGNORECASE)
 
 
@@ -40,7 +41,7 @@ def _page_lines(text: str, span: PageSpan, *, numbered: bool) -> list[Line]:
     lines: list[Line] = []
     offset, blank = span.start, 0
     for raw in text[span.start : span.end].split("\n"):
-        stripped = raw.strip()
+        stripped = _COLON_DASH.sub(":", raw.strip())
         if stripped:
             start = offset + raw.index(stripped[0])
             page = span.number if numbered else None

@@ -98,6 +98,7 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
     proposal, origin = (application.proposal, None) if application.proposal else first
     uses = tuple(_sizes(proposal, origin))
     stated = tuple(one for statement, source in described for one in _sizes(statement.text, source))
+    named = tuple(one for pair in described if _names_the_proposal(pair[0]) for one in _sizes(pair[0].text, pair[1]))
     mix = tuple(_bedroom_mix(documents))
     kind, kind_source = _kind(application, proposal, described)
     all_uses = _distinct((*uses, *stated, *mix))
@@ -110,7 +111,7 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
         kind_source=kind_source,
         scale=_scale(kind, all_uses),
         uses=all_uses,
-        disagreements=tuple(_disagreements((*uses, *stated))),
+        disagreements=tuple(_disagreements((*uses, *named))),
     )
 
 
@@ -125,7 +126,7 @@ def _descriptions(documents: Iterable[Document]) -> Iterator[tuple[Statement, So
 def _describes(statement: Statement) -> bool:
     """Whether a statement says what the whole development is: "The application seeks permission for …"."""
     cues = CUES.tag(tokenise(statement.text))
-    if any(cue in cues for cue in ("earlier_scheme", "other_scheme", "permitted", "denial", "policy", "phased")):
+    if any(cue in cues for cue in _NOT_THE_WHOLE):
         return _is_labelled(statement)
     return _names_the_proposal(statement) or _scheme_delivers(statement, cues)
 
@@ -315,6 +316,7 @@ _SUFFIXES: dict[str, Kind] = {
     **dict.fromkeys(("PN", "PD", "PRIOR"), "prior approval"),
 }
 _BEDROOMS = {1: ("1-", "one-"), 2: ("2-", "two-"), 3: ("3-", "three-"), 4: ("4-", "four-"), 5: ("5-", "five-")}
+_NOT_THE_WHOLE = ("earlier_scheme", "other_scheme", "permitted", "denial", "policy", "phased", "indicative")
 _SIZES = frozenset(("m2", "dwelling"))
 _PARTS = frozenset(
     "affordable market rented shared existing additional social private larger family self custom bed".split()

@@ -14,6 +14,8 @@ from trigpoint.reading.lines import read_lines
 
 StatementKind = Literal["sentence", "bullet", "row", "label", "heading"]
 
+LONGEST_CELL = 200  # characters: a longer cell with several sentences is prose in a table's clothes
+
 _END = re.compile(r"[.!?][\"')\]’”]*(?:\d{1,2})?\s+(?=[\"'(\[‘“A-Z0-9£•])")
 _WORD = re.compile(r"\S+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(\[])(?:[A-Z]|(?:[a-z]\.)+[a-z]|[A-Za-z]{1,7})\.$")
@@ -128,8 +130,23 @@ class _Statements:
         if heads:
             self.columns = block.cells
             return
+        if any(_is_prose(cell) for cell in block.cells):
+            yield from self._sentences_of_row(block)
+            return
         text = " | ".join(cell for cell in block.cells if cell)
         yield self._statement("row", text, _Places(block).whole, block)
+
+    def _sentences_of_row(self, block: Block) -> Iterator[Statement]:
+        """Yield the sentences of a row whose cells hold paragraphs, each under the heading of its column."""
+        line, place = block.lines[0].text, 0
+        for index, cell in enumerate(block.cells):
+            column = self.columns[index : index + 1]
+            for start, end in split_sentences(cell):
+                text = cell[start:end].strip()
+                place = max(place, line.find(text, place))
+                begins = block.lines[0].start + place
+                at = _Place(begins, begins + len(text), block.lines[0].page, block.lines[0].page)
+                yield self._statement("sentence", text, at, block).model_copy(update={"cells": (), "columns": column})
 
     def _prose(self, block: Block) -> Iterator[Statement]:
         self._leave_sections(block.number)
@@ -212,6 +229,10 @@ class _Places:
                 return line.start + match.start() + max(within, 0)
             within -= len(match.group()) + 1
         return line.end
+
+
+def _is_prose(cell: str) -> bool:
+    return len(cell) > LONGEST_CELL and len(split_sentences(cell)) > 1
 
 
 def _is_within(number: str, heading: str) -> bool:
