@@ -124,6 +124,10 @@ class Settings(BaseSettings):
         (),
         description="Host names (comma-separated) that MCP servers, and the API on loopback without auth, answer to beside loopback and `HOST`. `*`: any.",
     )
+    cors_origins: Words = Field(
+        (),
+        description="Sites (comma-separated, such as `https://example.org`) whose pages may call the REST API. Default: none.",
+    )
     max_upload_mb: int = Field(50, ge=1, le=2048, description="Largest policy PDF that can be uploaded.")
 
     # Text
@@ -184,7 +188,13 @@ class Settings(BaseSettings):
     graph_max_nodes: int = Field(100, ge=1, le=5000, description="Most entities in one graph answer.")
 
     @field_validator(
-        "api_keys", "graph_write_keys", "mcp_allowed_hosts", "document_roots", "webhook_events", mode="before"
+        "api_keys",
+        "graph_write_keys",
+        "mcp_allowed_hosts",
+        "document_roots",
+        "webhook_events",
+        "cors_origins",
+        mode="before",
     )
     @classmethod
     def _split(cls, value: object) -> object:
@@ -204,6 +214,17 @@ class Settings(BaseSettings):
         if urlsplit(value).scheme not in schemes:
             raise ValueError("expected a URL with " + " or ".join(f"{s}://" for s in schemes))
         return value.rstrip("/")
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _check_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            parts = urlsplit(origin)
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
+                raise ValueError(
+                    f"'{shorten(origin)}' is not an origin. Expected a scheme and a host: https://example.org"
+                )
+        return origins
 
     @model_validator(mode="after")
     def _check_webhook(self) -> Settings:

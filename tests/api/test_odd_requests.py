@@ -15,7 +15,8 @@ import redis
 
 from serving_api import running_api
 from trigpoint.api.app import create_app
-from trigpoint.config import Settings
+from trigpoint.config import Settings, load_settings
+from trigpoint.errors import ConfigurationError
 from trigpoint.jobs.events import EVENTS
 from trigpoint.jobs.reviews import STATUSES
 from trigpoint.review.models import FOCUS_AREAS
@@ -104,8 +105,8 @@ def test_paths_and_methods_that_are_not_there(api: httpx.Client, method: str, pa
 
 @pytest.mark.parametrize(
     ("path", "allowed"),
-    [("/api/v1/reviews/x/status", "GET, HEAD"), (REVIEWS, "GET, POST"), ("/api/v1/policies/NPPF", "GET, PATCH"),
-     ("/api/v1/policies/NPPF/revisions/rev_x", "DELETE, GET, PATCH")],
+    [("/api/v1/reviews/x/status", "GET, HEAD, OPTIONS"), (REVIEWS, "GET, HEAD, POST, OPTIONS"), ("/api/v1/policies/NPPF", "GET, HEAD, PATCH, OPTIONS"),
+     ("/api/v1/policies/NPPF/revisions/rev_x", "DELETE, GET, HEAD, PATCH, OPTIONS")],
 )  # fmt: skip
 def test_a_405_says_what_is_allowed(api: httpx.Client, path: str, allowed: str) -> None:
     assert envelope(answer := api.put(path), 405)["code"] == "method_not_allowed"
@@ -305,3 +306,37 @@ def test_openapi_names_bounds_and_values_and_what_may_be_null(api_settings: Call
         ("RevisionUpdate", "effective_to"),
         ("RevisionUpdate", "notes"),
     }
+
+
+@pytest.mark.parametrize("path", [REVIEWS, "/health", "/api/v1/policies", "/openapi.json", "/docs", "/"])
+def test_head_works_wherever_get_does(api: httpx.Client, path: str) -> None:
+    got, head = api.get(path), api.head(path)
+    assert (head.status_code, head.content) == (got.status_code, b"")
+    assert head.headers["content-type"] == got.headers["content-type"]
+
+
+def test_options_names_the_methods_of_a_path(api: httpx.Client) -> None:
+    answer = api.options(REVIEWS)
+    assert answer.status_code == 204
+    assert answer.headers["allow"] == "GET, HEAD, POST, OPTIONS"
+    assert api.put(REVIEWS).headers["allow"] == answer.headers["allow"]
+
+
+def test_pages_of_named_sites_may_call_and_others_may_not(api_settings: Callable[..., Settings]) -> None:
+    with running_api(api_settings(cors_origins="https://planning.example")) as api:
+        asked = {"Origin": "https://planning.example", "Access-Control-Request-Method": "POST"}
+        answer = api.options(
+            REVIEWS, headers={**asked, "Access-Control-Request-Headers": "authorization,idempotency-key"}
+        )
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == "https://planning.example"
+        read = api.get(REVIEWS, headers={"Origin": "https://planning.example"})
+        assert read.headers["access-control-allow-origin"] == "https://planning.example"
+        assert "X-Request-ID" in read.headers["access-control-expose-headers"]
+        assert "access-control-allow-origin" not in api.get(REVIEWS, headers={"Origin": "https://else.example"}).headers
+
+
+@pytest.mark.parametrize("origin", ["*", "planning.example", "https://x.example/path", "ftp://x.example"])
+def test_an_origin_that_is_none_stops_the_start(origin: str) -> None:
+    with pytest.raises(ConfigurationError, match="CORS_ORIGINS"):
+        load_settings(cors_origins=origin)

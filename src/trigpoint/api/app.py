@@ -6,8 +6,10 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from trigpoint import __version__
 from trigpoint.api import uploads
@@ -25,8 +27,9 @@ from trigpoint.api.web.app import PagesAtRoot
 from trigpoint.api.web.resources import Resources
 from trigpoint.config import Settings
 from trigpoint.http.context import CatchUnexpected, RequestContext
-from trigpoint.http.hosts import HostGuard, allowed_hosts, is_loopback
+from trigpoint.http.hosts import HostGuard, allowed_hosts, allowed_origins, is_loopback
 from trigpoint.http.limits import BodyLimit
+from trigpoint.http.methods import HeadAsGet
 from trigpoint.jobs.batch import Batch
 from trigpoint.storage.redis import redis_client, redis_server
 
@@ -46,6 +49,8 @@ def create_app(settings: Settings) -> FastAPI:
         openapi_url="/openapi.json",
         redirect_slashes=False,
         lifespan=_lifespan,
+        servers=[{"url": "/", "description": "The server that this document comes from"}],
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
     app.state.version = __version__
@@ -61,13 +66,30 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Idempotency)
     app.add_middleware(BodyLimit, limit_of=body_limit(settings))
     app.add_middleware(AuthMiddleware, keys=settings.key_ring)
-    app.add_middleware(HostGuard, hosts=hosts, header="Origin")  # the pages and the graph have rules of their own
+    app.add_middleware(HeadAsGet)
+    if settings.cors_origins:
+        app.add_middleware(CORSMiddleware, **_cross_origin(settings))
+    origins = None if hosts is None else hosts | allowed_origins(settings)
+    app.add_middleware(HostGuard, hosts=origins, header="Origin")  # the pages and the graph have rules of their own
     app.add_middleware(PagesAtRoot, resources=app.state.pages)  # sign-in by cookie, errors as pages
     app.add_middleware(GraphAtApi, settings=settings)  # outside of auth and limits: the graph has its own
     app.add_middleware(HostGuard, hosts=hosts, header="Host")
     app.add_middleware(CatchUnexpected)
     app.add_middleware(RequestContext, api_version=API_VERSION)
     return app
+
+
+def _cross_origin(settings: Settings) -> dict[str, Any]:
+    """Return what pages of other sites may send and read."""
+    return {
+        "allow_origins": settings.cors_origins,
+        "allow_methods": ["GET", "POST", "PATCH", "DELETE"],
+        "allow_headers": ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-ID"],
+        "expose_headers": [
+            *("X-Request-ID", "X-API-Version", "Idempotent-Replayed", "Retry-After"),
+            *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+        ],
+    }
 
 
 def _known_hosts(settings: Settings) -> frozenset[str] | None:

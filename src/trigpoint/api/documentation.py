@@ -17,10 +17,13 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from trigpoint.api.schemas.events import EVENT_MODELS
+
 _METHODS = ("get", "post", "patch", "put", "delete")
 
 
 def add_documentation(app: FastAPI) -> None:
+    document_webhooks(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     app.add_route("/docs", _docs, include_in_schema=False)
     app.add_route("/redoc", _reference, include_in_schema=False)
@@ -43,8 +46,32 @@ def _described(app: FastAPI) -> dict[str, Any]:
             for answer in operation["responses"].values():
                 names = document["components"]["headers"]
                 answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+        for schema in document["components"]["schemas"].values():
+            _mark_files(schema)
+        for sent in document.get("webhooks", {}).values():
+            sent["post"]["responses"] = {"2XX": {"description": "Taken. Anything else is tried again"}}
         app.openapi_schema = document
     return app.openapi_schema
+
+
+def _mark_files(schema: dict[str, Any]) -> None:
+    """Generators of clients know a file by `format: binary`; the framework writes the newer `contentMediaType` only."""
+    for field in schema.get("properties", {}).values():
+        for part in (field, field.get("items", {})):
+            if part.get("contentMediaType") == "application/octet-stream":
+                part["format"] = "binary"
+
+
+def document_webhooks(app: FastAPI) -> None:
+    """List the events under `webhooks`, each with its body."""
+    for name, model in EVENT_MODELS.items():
+
+        async def receive(body: Any) -> None:
+            """Sent to the address that a review or `WEBHOOK_URL` names; answer with any 2xx status."""
+
+        receive.__annotations__["body"] = model
+        receive.__name__ = name.replace(".", "_")
+        app.webhooks.post(name, tags=["Webhooks"], operation_id=receive.__name__)(receive)
 
 
 async def _docs(request: Request) -> HTMLResponse:

@@ -103,6 +103,8 @@ async def _http(request: Request, error: Exception) -> Response:
     message = error.detail if isinstance(error.detail, str) else HTTPStatus(error.status_code).phrase
     if error.status_code == 404:
         message = f"There is nothing at {shorten(request.url.path)}"
+    if error.status_code == 405 and request.method == "OPTIONS":
+        return Response(status_code=204, headers={"Allow": ", ".join(_allowed(request))})
     if error.status_code == 405:
         message = f"{shorten(request.method)} is not allowed at {shorten(request.url.path)}"
         return error_response(405, code, message, headers={"Allow": ", ".join(_allowed(request))})
@@ -110,9 +112,10 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def _allowed(request: Request) -> list[str]:
-    """The methods of every route at this path; the framework names those of the first."""
-    return [
-        method
-        for method in _METHODS
-        if any(r.matches({**request.scope, "method": method})[0] is Match.FULL for r in request.app.routes)
-    ]
+    """Return the methods of every route at this path; the framework names those of the first."""
+
+    def is_there(method: str) -> bool:
+        asked = {**request.scope, "method": "GET" if method == "HEAD" else method}
+        return any(route.matches(asked)[0] is Match.FULL for route in request.app.routes)
+
+    return [method for method in _METHODS if is_there(method)] + ["OPTIONS"]

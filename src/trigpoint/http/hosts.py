@@ -35,6 +35,11 @@ def allowed_hosts(settings: Settings, *, auth_on: bool) -> frozenset[str] | None
     return frozenset(named)
 
 
+def allowed_origins(settings: Settings) -> frozenset[str]:
+    """Return the hosts of the sites whose pages may call the REST API (`CORS_ORIGINS`)."""
+    return frozenset(host for origin in settings.cors_origins if (host := _host_of(origin)))
+
+
 def is_loopback(host: str) -> bool:
     return host in _LOOPBACK or host.startswith("127.")
 

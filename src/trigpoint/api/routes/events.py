@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Header, Query, Request
-from pydantic import BaseModel, Field
 from starlette.responses import Response, StreamingResponse
 
 from trigpoint.api.schemas.errors import errors
+from trigpoint.api.schemas.events import EventPage
 from trigpoint.api.services import Use
 from trigpoint.errors import StoreError
 from trigpoint.jobs.feed import FROM_START, Feed, FeedEvent
@@ -25,24 +25,7 @@ _NOTICE_STOP_SECONDS = 1.0
 router = APIRouter(prefix="/api/v1/events", tags=["Events"])
 
 
-class EventEntry(BaseModel):
-    """One event: its body as a webhook gets it, and where to continue after it."""
-
-    cursor: str
-    body: dict[str, Any]
-
-
-class EventPage(BaseModel):
-    events: list[EventEntry]
-    cursor: str = Field(description="Pass it as `after` to continue")
-    missed: bool = Field(description="Events after the given cursor are no longer kept; read the lists again")
-
-
-@router.get(
-    "",
-    response_model=EventPage,
-    responses={**errors(), 200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
-)
+@router.get("", response_model=EventPage, responses=errors())
 async def list_events(
     request: Request,
     use: Use,
