@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.report import Report, percentile_ms
 from trigpoint.config import load_settings
 from trigpoint.demo.documents import sample_documents
-from trigpoint.portal.listing import parse_documents
-from trigpoint.portal.pages import parse_html
+from trigpoint.registers.atrium_documents import parse_documents
+from trigpoint.registers.labels import parse_html
 
 DOCUMENTS = 2200
 

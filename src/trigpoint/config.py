@@ -141,9 +141,14 @@ class Settings(BaseSettings):
         0, ge=0, le=64, description="Processes that read and OCR pages. 0: as many as there are cores."
     )
 
-    # The planning portal
+    # Planning registers
     cherwell_portal_url: str = Field(
-        "https://planningregister.cherwell.gov.uk", description="The council's planning register."
+        "https://planningregister.cherwell.gov.uk",
+        description="Address of Cherwell's planning register, the default one.",
+    )
+    registers_file: Path | None = Field(
+        None,
+        description="TOML file with further planning registers, in the form of the shipped `registers.toml`; a row replaces a shipped one of the same authority.",
     )
     scraper_rate_limit: float = Field(1.0, ge=0, description="Seconds between requests to the register.")
     scraper_timeout: float = Field(30, gt=0, description="Seconds that one request to the register may take.")

@@ -414,7 +414,7 @@ class NoChunks(TrigpointError):
     status = 422
 
 
-# --- the planning portal ----------------------------------------------------------------------
+# --- planning registers ------------------------------------------------------------------------
 
 
 class PortalError(TrigpointError):
@@ -442,6 +442,16 @@ class PortalBusy(PortalError):
 
     code = "rate_limited"
     status = 429
+
+
+class BotChallenge(PortalError):
+    """The register wants proof of a person. Says where a person can go instead."""
+
+
+class UnknownAuthority(InvalidInput):
+    """No register is known for an authority, or none that Trigpoint can read."""
+
+    code = "unknown_authority"
 
 
 class DownloadFailed(PortalError):

@@ -119,7 +119,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     for work in (
         "cli.review._reviewed",
         "demo.register.sample_register",
-        "cli.portal.PortalClient",
+        "cli.portal.open_register",
         "cli.graph.GraphStore",
         "storage.backup.back_up",
         "storage.restore.restore",

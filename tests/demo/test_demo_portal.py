@@ -21,8 +21,9 @@ from trigpoint.demo.faults import KINDS, parse_fault
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
 from trigpoint.errors import InvalidInput, StoreError
-from trigpoint.portal.listing import parse_documents
-from trigpoint.portal.pages import parse_application, parse_html
+from trigpoint.registers.atrium_documents import parse_documents
+from trigpoint.registers.atrium_pages import parse_application
+from trigpoint.registers.labels import parse_html
 
 MAIN = "25/01178/REM"
 

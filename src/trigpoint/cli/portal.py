@@ -1,4 +1,4 @@
-"""`trigpoint portal`: look an application up in the council's register, list its documents, fetch them."""
+"""`trigpoint portal`: look an application up in a council's register, list its documents, fetch them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,29 @@ from rich.table import Table
 
 from trigpoint.cli.outputs import check_folder
 from trigpoint.config import load_settings
-from trigpoint.ids import parse_application_ref
-from trigpoint.portal.client import PortalClient
-from trigpoint.portal.downloads import Run, download_all, downloads_dir
-from trigpoint.portal.filters import Wanted, judge
-from trigpoint.portal.models import Application, PortalDocument
+from trigpoint.registers.directory import open_register
+from trigpoint.registers.downloads import Run, download_all, downloads_dir
+from trigpoint.registers.entries import load_registers
+from trigpoint.registers.filters import Wanted, judge
+from trigpoint.registers.models import Application, RegisterDocument
 from trigpoint.storage.files import data_folder
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 Reference = Annotated[str, typer.Argument(help="Application reference, for example 25/01178/REM.", metavar="REF")]
+Authority = Annotated[
+    str | None,
+    typer.Option(help="Slug of the authority; see `trigpoint portal registers`. Default: the first register."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 Consultees = Annotated[bool, typer.Option("--consultation-responses", help="Fetch responses of consultees as well.")]
 Public = Annotated[bool, typer.Option("--public-comments", help="Fetch comments of the public as well.")]
 
 
 @app.command()
-def show(ref: Reference, as_json: AsJson = False) -> None:
+def show(ref: Reference, authority: Authority = None, as_json: AsJson = False) -> None:
     """What the register says of an application."""
-    application = asyncio.run(_application(parse_application_ref(ref)))
+    application = asyncio.run(_application(ref, authority))
     if as_json:
         print(_json(dataclasses.asdict(application)))
         return
@@ -43,9 +47,9 @@ def show(ref: Reference, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def documents(ref: Reference, as_json: AsJson = False) -> None:
+def documents(ref: Reference, authority: Authority = None, as_json: AsJson = False) -> None:
     """The documents of an application, and which of them a review would fetch."""
-    listed = asyncio.run(_documents(parse_application_ref(ref)))
+    listed = asyncio.run(_documents(ref, authority))
     if as_json:
         print(_json([dataclasses.asdict(one) | {"fetched": judge(one).keep} for one in listed]))
         return
@@ -69,14 +73,15 @@ def download(
     everything: Annotated[bool, typer.Option("--all", help="Fetch every document, whatever it is.")] = False,
     consultation_responses: Consultees = False,
     public_comments: Public = False,
+    authority: Authority = None,
 ) -> None:
     """Fetch the documents of an application. A second run fetches only what is missing."""
-    reference, settings = parse_application_ref(ref), load_settings()
+    settings = load_settings()
     data_folder(settings)
     folder = to.expanduser().absolute() if to is not None else downloads_dir(settings)
     check_folder(folder)
     wanted = Wanted(consultation_responses, public_comments)
-    run = asyncio.run(_download(reference, folder, wanted, everything))
+    run = asyncio.run(_download(ref, authority, folder, wanted, everything))
     print(
         f"{run.count('downloaded')} fetched, {run.count('already_present')} already there, "
         f"{len(run.filtered)} filtered out, {run.count('failed')} failed, in {run.folder}"
@@ -92,23 +97,43 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False, default=str)
 
 
-async def _application(ref: str) -> Application:
-    async with PortalClient(load_settings()) as client:
-        return await client.application(ref)
+@app.command()
+def registers(as_json: AsJson = False) -> None:
+    """The planning registers that are known, and whether Trigpoint can read them."""
+    table = load_registers(load_settings())
+    if as_json:
+        print(_json([entry.model_dump() | {"readable": entry.readable} for entry in table.entries.values()]))
+        return
+    shown = Table("authority", "name", "software", "reference", "readable", "tried")
+    for entry in table.entries.values():
+        name = f"{entry.name} (default)" if table.is_default(entry.authority) else entry.name
+        readable = "yes" if entry.readable else "no"
+        shown.add_row(
+            entry.authority, name, entry.product or entry.software, entry.example or "any", readable, entry.tried
+        )
+    Console().print(shown)
 
 
-async def _documents(ref: str) -> list[PortalDocument]:
-    async with PortalClient(load_settings()) as client:
-        return await client.documents(ref)
+async def _application(ref: str, authority: str | None) -> Application:
+    async with open_register(load_settings(), authority) as register:
+        return await register.application(register.entry.check_reference(ref))
 
 
-async def _download(ref: str, folder: Path, wanted: Wanted, everything: bool) -> Run:
+async def _documents(ref: str, authority: str | None) -> list[RegisterDocument]:
+    async with open_register(load_settings(), authority) as register:
+        return await register.documents(register.entry.check_reference(ref))
+
+
+async def _download(ref: str, authority: str | None, folder: Path, wanted: Wanted, everything: bool) -> Run:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"Looking up {ref}", total=None)
+    async with open_register(load_settings(), authority) as register:
+        reference = register.entry.check_reference(ref)
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(f"Looking up {reference}", total=None)
 
-        async def progress(done: int, total: int, message: str) -> None:
-            bar.update(task, completed=done, total=total, description=message[:50])
+            async def progress(done: int, total: int, message: str) -> None:
+                bar.update(task, completed=done, total=total, description=message[:50])
 
-        async with PortalClient(load_settings()) as client:
-            return await download_all(client, ref, folder, skip_filter=everything, wanted=wanted, progress=progress)
+            return await download_all(
+                register, reference, folder, skip_filter=everything, wanted=wanted, progress=progress
+            )

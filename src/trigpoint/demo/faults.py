@@ -10,7 +10,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from trigpoint.errors import InvalidInput, shorten
 
-Kind = Literal["error", "too_many", "slow", "cut", "html", "moved", "away", "disclaimer", "empty"]
+Kind = Literal[
+    "error",
+    "too_many",
+    "slow",
+    "cut",
+    "html",
+    "moved",
+    "away",
+    "disclaimer",
+    "empty",
+    "challenge",
+    "passing",
+    "strange",
+]
 
 KINDS = {
     "error": "HTTP 500",
@@ -22,6 +35,9 @@ KINDS = {
     "away": "a redirect to the address in `value`",
     "disclaimer": "the disclaimer, until it is accepted",
     "empty": "a body of no bytes",
+    "challenge": "a page that wants proof of a person (HTTP 403)",
+    "passing": "the product's page for a passing fault, with status 200",
+    "strange": "a page of unknown structure",
 }
 
 

@@ -1,4 +1,4 @@
-"""A planning portal on this machine: pages of the register's structure, sample documents, faults, a log of requests.
+"""A planning portal on this machine: pages of a DEF Atrium register, sample documents, faults, a log of requests.
 
 `DemoPortal` runs in a thread of its own, so that a test or a command can start and stop it.
 """
@@ -28,8 +28,9 @@ from trigpoint.demo.faults import Fault, Faults
 from trigpoint.demo.register import Entry, Served, display_page, other_page
 from trigpoint.errors import StoreError
 
-_COOKIE = "demo_disclaimer"
+DISCLAIMER_COOKIE = "demo_disclaimer"
 _ADMIN = "/_demo/"
+_CHALLENGE = "<title>Just a moment...</title><p>Checking that you are human.</p><div class='cf-turnstile'></div>"
 
 
 @dataclass(frozen=True)
@@ -97,18 +98,36 @@ class DemoPortal:
     # --- the application
 
     def app(self) -> ASGIApp:
-        site = Starlette(
-            routes=[
-                Route("/", self._index),
-                Route("/Planning/Display/{reference:path}", self._display),
-                Route("/Search/Planning", self._search),
-                Route("/Disclaimer/Accept", self._accept, methods=["POST"]),
-                Route("/Document/Download", self._download),
-                Route("/_demo/requests", self._requests),
-                Route("/_demo/faults", self._order, methods=["GET", "PUT"]),
-            ]
-        )
-        return _Faulty(site, self)
+        administration = [
+            Route("/_demo/requests", self._requests),
+            Route("/_demo/faults", self._order, methods=["GET", "PUT"]),
+        ]
+        return _Faulty(Starlette(routes=[*self.routes(), *administration]), self)
+
+    def routes(self) -> list[Route]:
+        """Return the pages of the register."""
+        return [
+            Route("/", self._index),
+            Route("/Planning/Display/{reference:path}", self._display),
+            Route("/Search/Planning", self._search),
+            Route("/Disclaimer/Accept", self._accept, methods=["POST"]),
+            Route("/Document/Download", self._download),
+        ]
+
+    @property
+    def address(self) -> str:
+        """What a register's entry names as its address."""
+        return self.url
+
+    def error_page(self, title: str, status: int = 200) -> Response:
+        return HTMLResponse(other_page(title), status)
+
+    def disclaimer_page(self, target: str) -> Response:
+        return HTMLResponse(other_page("Disclaimer", disclaimer=target))
+
+    def fault_page(self) -> Response:
+        """Return what the product shows with status 200 when something behind it fails."""
+        return HTMLResponse(other_page("An error has occurred"))
 
     async def _index(self, request: Request) -> Response:
         return HTMLResponse(other_page("Sample applications", entries=self.register.values()))
@@ -129,7 +148,7 @@ class DemoPortal:
         target = urlsplit(request.query_params.get("returnUrl", "/"))
         back = (target.path or "/") + (f"?{target.query}" if target.query else "")
         response = RedirectResponse(back if not target.netloc else "/", 302)
-        response.set_cookie(_COOKIE, "accepted", httponly=True)
+        response.set_cookie(DISCLAIMER_COOKIE, "accepted", httponly=True)
         return response
 
     async def _download(self, request: Request) -> Response:
@@ -178,7 +197,7 @@ class _Faulty:
         at = time.monotonic()
         request = Request(scope)
         target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        accepted = _COOKIE in request.cookies or scope["method"] == "POST"
+        accepted = DISCLAIMER_COOKIE in request.cookies or scope["method"] == "POST"
         fault = None if "moved=1" in target else self.portal.faults.take(target, accepted=accepted)
         self.portal.seen.append(Seen(at, scope["method"], target, fault.kind if fault else None))
         if fault is None:
@@ -189,25 +208,31 @@ class _Faulty:
         else:
             if fault.kind == "slow":
                 await asyncio.sleep(float(fault.value))
-            await (_response(fault, target) or self.app)(scope, receive, send)
+            await (_response(fault, target, self.portal) or self.app)(scope, receive, send)
 
 
-def _response(fault: Fault, target: str) -> Response | None:
+def _response(fault: Fault, target: str, portal: DemoPortal) -> Response | None:
     match fault.kind:
         case "error":
-            return HTMLResponse(other_page("Server error"), 500)
+            return portal.error_page("Server error", 500)
         case "too_many":
             return Response("Too many requests", 429, headers={"Retry-After": fault.value})
         case "html":
-            return HTMLResponse(other_page("Document not found"))
+            return portal.error_page("Document not found")
         case "moved":
             return RedirectResponse(target + ("&" if "?" in target else "?") + "moved=1", 302)
         case "away":
             return RedirectResponse(fault.value, 302)
         case "disclaimer":
-            return HTMLResponse(other_page("Disclaimer", disclaimer=target))
+            return portal.disclaimer_page(target)
         case "empty":
             return Response(b"")
+        case "challenge":
+            return HTMLResponse(_CHALLENGE, 403, headers={"cf-mitigated": "challenge"})
+        case "passing":
+            return portal.fault_page()
+        case "strange":
+            return HTMLResponse("<title>New planning service</title><h1>We have moved to a new planning service</h1>")
     return None
 
 

@@ -19,7 +19,7 @@ from trigpoint.demo.documents import sample_documents
 
 FICTIONAL = "FICTIONAL SAMPLE. A demo register on this machine, made by Trigpoint. Nothing here is a real application."
 
-_templates = jinja2.Environment(
+templates = jinja2.Environment(
     loader=jinja2.FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
 )
 
@@ -67,11 +67,11 @@ def sample_register(settings: Settings) -> dict[str, Entry]:
 
 
 def display_page(entry: Entry, record: int) -> str:
-    """The one page of an application, in Cherwell's structure."""
+    """The one page of an application, in the structure of DEF Atrium."""
     listed = [_listed(document, record, number) for number, document in enumerate(entry.documents)]
     sections = [(section, list(group)) for section, group in groupby(listed, key=lambda one: one["section"])]
     labels = _labels(entry.application)
-    return _templates.get_template("display.html").render(
+    return templates.get_template("display.html").render(
         fictional=FICTIONAL,
         application=entry.application,
         rows=list(zip(labels[::2], labels[1::2], strict=True)),
@@ -81,7 +81,7 @@ def display_page(entry: Entry, record: int) -> str:
 
 def other_page(title: str, *, search: bool = False, disclaimer: str = "", entries: Iterable[Entry] = ()) -> str:
     """The search page, the disclaimer, the list of samples, or an error in the shape of a page."""
-    return _templates.get_template("other.html").render(
+    return templates.get_template("other.html").render(
         fictional=FICTIONAL,
         title=title,
         search=search,

@@ -1,4 +1,4 @@
-"""The planning portal's MCP server (`cherwell-scraper-mcp`): four tools, port 3001. Thin: parse, call, shape."""
+"""The planning registers' MCP server (`cherwell-scraper-mcp`): four tools, port 3001. Thin: parse, call, shape."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pydantic import BaseModel, Field
 
 from trigpoint.config import Settings
 from trigpoint.errors import TrigpointError
-from trigpoint.ids import parse_application_ref
 from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
-from trigpoint.portal.client import PortalClient
-from trigpoint.portal.downloads import Download, allowed_folder, download_all, download_one
-from trigpoint.portal.filters import Wanted
-from trigpoint.portal.models import PortalDocument
+from trigpoint.registers.directory import Directory
+from trigpoint.registers.downloads import Download, allowed_folder, download_all, download_one
+from trigpoint.registers.filters import Wanted
+from trigpoint.registers.models import RegisterDocument
+from trigpoint.registers.register import WebRegister
 
 _ERROR_TYPES = {
     "application_not_found",
@@ -27,24 +27,36 @@ _ERROR_TYPES = {
     "request_failed",
     "download_failed",
     "validation_error",
+    "unknown_authority",
 }
 _OUTPUT_DIR = (
     "Folder to write to: below `downloads` in the data folder (a relative path is taken from there) or below one "
     "of DOCUMENT_ROOTS"
 )
 _INSTRUCTIONS = (
-    "The council's planning register. Look an application up by its reference, list its documents, fetch them. "
+    "Councils' planning registers. Look an application up by its reference, list its documents, fetch them. "
     "Requests go out one a second, so fetching a large application takes many minutes: follow the progress."
 )
 
 Reference = Annotated[PlainText, Field(max_length=100)]
 
 
+Authority = Annotated[
+    Annotated[PlainText, Field(min_length=1, max_length=100)] | None,
+    Field(
+        description="Whose register: a slug such as york, or the authority's name. By default the installation's own "
+        "register, whose references look like 25/01178/REM"
+    ),
+]
+
+
 class ReferenceInput(ToolInput):
     application_ref: Reference = Field(description="Planning application reference, e.g. 25/01178/REM")
+    authority: Authority = None
 
 
 class DownloadInput(ToolInput):
+    authority: Authority = None
     document_url: Annotated[PlainText, Field(min_length=1, max_length=4096)] = Field(
         description="Address of the document, as list_application_documents gives it"
     )
@@ -82,9 +94,16 @@ class ApplicationOut(BaseModel):
     case_officer: str | None
 
 
+class RegisterOut(BaseModel):
+    authority: str
+    name: str
+    page_url: str
+
+
 class DetailsAnswer(BaseModel):
     status: Literal["success"] = "success"
     application: ApplicationOut
+    register_entry: RegisterOut = Field(description="The register, and the address of the application's page there")
 
 
 class DocumentOut(BaseModel):
@@ -156,33 +175,38 @@ class Scraper:
         self.settings = settings
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[PortalClient]:
-        async with PortalClient(self.settings) as client:
-            yield client
+    async def open(self) -> AsyncIterator[Directory]:
+        async with Directory(self.settings) as directory:
+            yield directory
 
     async def details(self, arguments: ReferenceInput, call: Call) -> DetailsAnswer:
-        reference = parse_application_ref(arguments.application_ref)
-        application = await _client(call).application(reference)
-        return DetailsAnswer(application=ApplicationOut(**dataclasses.asdict(application)))
+        register, reference = _register(call, arguments)
+        application = await register.application(reference)
+        entry, page_url = register.entry, await register.page_url(reference)
+        return DetailsAnswer(
+            application=ApplicationOut(**dataclasses.asdict(application)),
+            register_entry=RegisterOut(authority=entry.authority, name=entry.name, page_url=page_url),
+        )
 
     async def documents(self, arguments: ReferenceInput, call: Call) -> ListAnswer:
-        reference = parse_application_ref(arguments.application_ref)
-        documents = await _client(call).documents(reference)
+        register, reference = _register(call, arguments)
+        documents = await register.documents(reference)
         return ListAnswer(
             application_ref=reference, document_count=len(documents), documents=[_document(one) for one in documents]
         )
 
     async def download(self, arguments: DownloadInput, call: Call) -> DownloadAnswer:
         folder = allowed_folder(self.settings, arguments.output_dir)
-        path, entry = await download_one(_client(call), arguments.document_url, folder, arguments.filename)
+        register = _directory(call).get(arguments.authority)
+        path, entry = await download_one(register, arguments.document_url, folder, arguments.filename)
         return DownloadAnswer(
             file_path=str(path), file_size=entry.file_size, sha256=entry.sha256, content_type=entry.content_type
         )
 
     async def download_all(self, arguments: DownloadAllInput, call: Call) -> DownloadAllAnswer:
-        reference = parse_application_ref(arguments.application_ref)
+        register, reference = _register(call, arguments)
         run = await download_all(
-            _client(call),
+            register,
             reference,
             allowed_folder(self.settings, arguments.output_dir),
             skip_filter=arguments.skip_filter,
@@ -268,12 +292,18 @@ def server(settings: Settings) -> ToolServer:
     )
 
 
-def _client(call: Call) -> PortalClient:
-    client: PortalClient = call.state
-    return client
+def _directory(call: Call) -> Directory:
+    directory: Directory = call.state
+    return directory
 
 
-def _document(document: PortalDocument) -> DocumentOut:
+def _register(call: Call, arguments: ReferenceInput) -> tuple[WebRegister, str]:
+    """The register that is meant, and the reference as it writes them."""
+    register = _directory(call).get(arguments.authority)
+    return register, register.entry.check_reference(arguments.application_ref)
+
+
+def _document(document: RegisterDocument) -> DocumentOut:
     return DocumentOut(**dataclasses.asdict(document))
 
 

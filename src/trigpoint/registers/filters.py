@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from trigpoint.portal.models import PortalDocument
+from trigpoint.registers.models import RegisterDocument
 
 Toggle = Literal["consultation_responses", "public_comments"]
 
@@ -188,7 +188,7 @@ RULES = (
 _OTHERWISE = Verdict(True, "otherwise", "No rule speaks against it")
 
 
-def judge(document: PortalDocument, wanted: Wanted = Wanted()) -> Verdict:
+def judge(document: RegisterDocument, wanted: Wanted = Wanted()) -> Verdict:
     """Whether to fetch a document, by which rule and why."""
     category = _spaced(document.document_type)
     title = _spaced(f"{document.description} | {re.sub(r'[.][A-Za-z0-9]{1,5}$', '', document.file_name)}")

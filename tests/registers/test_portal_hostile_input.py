@@ -18,9 +18,11 @@ from portal_samples import REF, served
 from trigpoint.config import Settings, load_settings
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.errors import DownloadFailed
-from trigpoint.portal.client import PortalClient, _retry_after
-from trigpoint.portal.downloads import allowed_folder, download_all, download_one, downloads_dir
-from trigpoint.portal.pace import Pace
+from trigpoint.registers.directory import open_register
+from trigpoint.registers.downloads import allowed_folder, download_all, download_one, downloads_dir
+from trigpoint.registers.pace import Pace
+from trigpoint.registers.register import WebRegister
+from trigpoint.registers.site import _retry_after
 
 BASE = "https://register.example"
 quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -32,14 +34,14 @@ addresses = st.one_of(st.text(max_size=60), st.lists(pieces, max_size=8).map("".
 
 
 @pytest.fixture(scope="module")
-def register(tmp_path_factory: pytest.TempPathFactory) -> PortalClient:
+def register(tmp_path_factory: pytest.TempPathFactory) -> WebRegister:
     """A client that sends nothing."""
-    return PortalClient(load_settings(trigpoint_data_dir=tmp_path_factory.mktemp("data"), cherwell_portal_url=BASE))
+    return open_register(load_settings(trigpoint_data_dir=tmp_path_factory.mktemp("data"), cherwell_portal_url=BASE))
 
 
 @given(address=addresses)
 @quick
-def test_an_accepted_address_is_always_the_registers_own(address: str, register: PortalClient) -> None:
+def test_an_accepted_address_is_always_the_registers_own(address: str, register: WebRegister) -> None:
     try:
         accepted = httpx.URL(register.own_address(address))
     except DownloadFailed:
@@ -81,7 +83,7 @@ def test_an_accepted_folder_is_always_below_downloads(output_dir: str, with_a_li
 
 
 async def test_a_folder_that_cannot_be_written_is_a_clear_error(
-    portal: Callable[..., DemoPortal], client_of: Callable[..., PortalClient], tmp_path: Path
+    portal: Callable[..., DemoPortal], client_of: Callable[..., WebRegister], tmp_path: Path
 ) -> None:
     client = client_of(portal(served("A.pdf")))
     (tmp_path / "file").write_bytes(b"")

@@ -10,15 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from trigpoint.config import load_settings
 from trigpoint.errors import ApplicationNotFound, PageNotUnderstood, PortalError
-from trigpoint.portal.filters import judge
-from trigpoint.portal.listing import document_id, parse_documents, parse_size
-from trigpoint.portal.models import PortalDocument
-from trigpoint.portal.pages import disclaimer_action, parse_application, parse_html, require_application
+from trigpoint.registers.atrium_documents import document_id, parse_documents, parse_size
+from trigpoint.registers.atrium_pages import disclaimer_action, parse_application, require_application
+from trigpoint.registers.entries import load_registers
+from trigpoint.registers.filters import judge
+from trigpoint.registers.labels import parse_html
+from trigpoint.registers.models import RegisterDocument
 
 OURS = Path(__file__).parent / "pages"
 FIXTURES = Path(os.environ.get("TRIGPOINT_TEST_PAGES", Path(__file__).parents[3] / "shared" / "fixtures" / "portal"))
 BASE = "https://register.example"
+CHERWELL = load_registers(load_settings()).get(None)
 real = pytest.mark.skipif(not FIXTURES.is_dir(), reason="the real pages are not at hand")
 
 
@@ -26,7 +30,7 @@ def page(name: str, folder: Path = OURS):  # type: ignore[no-untyped-def]
     return parse_html((folder / name).read_text(encoding="utf-8"))
 
 
-def listed(name: str, folder: Path = FIXTURES) -> list[PortalDocument]:
+def listed(name: str, folder: Path = FIXTURES) -> list[RegisterDocument]:
     return parse_documents(page(name, folder), BASE)
 
 
@@ -45,7 +49,7 @@ def test_cherwell_summary_is_read_by_whole_labels() -> None:
 
 
 def test_a_proposal_that_says_does_not_exist_is_an_application() -> None:
-    require_application(page("cherwell_summary.html"), "25/01178/REM")
+    require_application(page("cherwell_summary.html"), "25/01178/REM", register=CHERWELL)
 
 
 def test_the_empty_state_is_an_empty_list() -> None:
@@ -54,7 +58,7 @@ def test_the_empty_state_is_an_empty_list() -> None:
 
 def test_columns_are_found_by_their_header() -> None:
     plan, report = parse_documents(page("other_order.html"), BASE)
-    assert plan == PortalDocument(
+    assert plan == RegisterDocument(
         document_id=plan.document_id,
         description="Block plan of the site",
         document_type="Plans",
@@ -89,11 +93,11 @@ def test_a_list_that_is_not_understood_is_an_error_that_says_what_was_expected(h
 
 def test_a_search_page_is_an_unknown_application_and_another_page_is_not() -> None:
     with pytest.raises(ApplicationNotFound):
-        require_application(parse_html("<form action='/Search/Results'></form>"), "25/01178/REM")
+        require_application(parse_html("<form action='/Search/Results'></form>"), "25/01178/REM", register=CHERWELL)
     with pytest.raises(ApplicationNotFound):
-        require_application(parse_html("<p>Search</p>"), "25/01178/REM", redirected=True)
+        require_application(parse_html("<p>Search</p>"), "25/01178/REM", redirected=True, register=CHERWELL)
     with pytest.raises(PageNotUnderstood, match=r"table\.summaryTbl"):
-        require_application(parse_html("<p>Maintenance</p>"), "25/01178/REM")
+        require_application(parse_html("<p>Maintenance</p>"), "25/01178/REM", register=CHERWELL)
 
 
 def test_a_page_of_another_application_is_refused() -> None:
@@ -263,7 +267,7 @@ def test_mutated_pages_give_values_or_the_parsers_own_error(html: str) -> None:
     for read in (
         lambda parsed: parse_documents(parsed, BASE),
         lambda parsed: parse_application(parsed, "23/0695"),
-        lambda parsed: require_application(parsed, "23/0695"),
+        lambda parsed: require_application(parsed, "23/0695", register=CHERWELL),
         disclaimer_action,
     ):
         try:

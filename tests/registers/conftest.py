@@ -13,7 +13,8 @@ from portal_samples import INTERVAL, register
 from trigpoint.config import Settings, load_settings
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import Served
-from trigpoint.portal.client import PortalClient
+from trigpoint.registers.directory import open_register
+from trigpoint.registers.register import WebRegister
 
 
 @pytest.fixture
@@ -44,13 +45,13 @@ def to_portal(tmp_path: Path) -> Callable[..., Settings]:
 
 
 @pytest.fixture
-async def client_of(to_portal: Callable[..., Settings]) -> AsyncIterator[Callable[..., PortalClient]]:
+async def client_of(to_portal: Callable[..., Settings]) -> AsyncIterator[Callable[..., WebRegister]]:
     """Clients of a portal; they close with the test."""
-    opened: list[PortalClient] = []
+    opened: list[WebRegister] = []
 
-    def make(portal: DemoPortal, *, max_document_bytes: int | None = None, **overrides: Any) -> PortalClient:
+    def make(portal: DemoPortal, *, max_document_bytes: int | None = None, **overrides: Any) -> WebRegister:
         limits = {} if max_document_bytes is None else {"max_document_bytes": max_document_bytes}
-        opened.append(PortalClient(to_portal(portal, **overrides), **limits))
+        opened.append(open_register(to_portal(portal, **overrides), **limits))
         return opened[-1]
 
     yield make

@@ -17,12 +17,11 @@ from filelock import FileLock
 from trigpoint.config import Settings
 from trigpoint.errors import DownloadFailed, PortalBusy, PortalError, UnsafePath, shorten
 from trigpoint.ids import ref_as_name
-from trigpoint.portal.client import PortalClient
-from trigpoint.portal.filters import Verdict, Wanted, judge
-from trigpoint.portal.listing import document_id, name_in_url
-from trigpoint.portal.manifest import Entry, Manifest
-from trigpoint.portal.models import PortalDocument
-from trigpoint.portal.pace import acquire
+from trigpoint.registers.filters import Verdict, Wanted, judge
+from trigpoint.registers.manifest import Entry, Manifest
+from trigpoint.registers.models import RegisterDocument
+from trigpoint.registers.pace import acquire
+from trigpoint.registers.register import Register
 from trigpoint.storage.files import inside
 
 log = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ _LOCK_FILE = ".downloads.lock"
 class Download:
     """What became of one document."""
 
-    document: PortalDocument
+    document: RegisterDocument
     status: Literal["downloaded", "already_present", "failed"]
     path: Path | None = None
     entry: Entry | None = None
@@ -51,7 +50,7 @@ class Run:
     folder: Path
     total_documents: int
     downloads: tuple[Download, ...]
-    filtered: tuple[tuple[PortalDocument, Verdict], ...]
+    filtered: tuple[tuple[RegisterDocument, Verdict], ...]
 
     def count(self, status: Literal["downloaded", "already_present", "failed"]) -> int:
         return sum(one.status == status for one in self.downloads)
@@ -80,24 +79,24 @@ def allowed_folder(settings: Settings, output_dir: str) -> Path:
     )
 
 
-async def download_one(client: PortalClient, url: str, folder: Path, filename: str | None = None) -> tuple[Path, Entry]:
+async def download_one(register: Register, url: str, folder: Path, filename: str | None = None) -> tuple[Path, Entry]:
     """Fetches one document into a folder, unless the folder has it already; it is there under `filename` in both cases.
 
     Raises DownloadFailed, PortalBusy.
     """
-    url = client.own_address(url)
+    url = register.own_address(url)
     async with _Folder(folder) as manifest:
-        key = document_id(url)
+        key = register.document_id(url)
         entry = await asyncio.to_thread(manifest.present, key)
         if entry is None:
-            entry = await _fetch(client, manifest, key, url, filename or name_in_url(url) or "document")
+            entry = await _fetch(register, manifest, key, url, filename or register.name_in_url(url) or "document")
         elif filename is not None:
             entry = await asyncio.to_thread(_also_as, manifest, key, entry, filename)
         return folder / entry.file, entry
 
 
 async def download_all(
-    client: PortalClient,
+    register: Register,
     application_ref: str,
     output_dir: Path,
     *,
@@ -106,7 +105,7 @@ async def download_all(
     progress: Progress | None = None,
 ) -> Run:
     """Fetches what the filter keeps of an application's documents. One that fails does not stop the others."""
-    documents = await client.documents(application_ref)
+    documents = await register.documents(application_ref)
     judged = [(document, judge(document, wanted)) for document in documents]
     chosen = [document for document, verdict in judged if skip_filter or verdict.keep]
     folder = inside(output_dir, ref_as_name(application_ref))
@@ -116,7 +115,7 @@ async def download_all(
         for number, document in enumerate(chosen):
             if progress is not None:
                 await progress(number, len(chosen), document.description)
-            one = await _obtain(client, manifest, document, give_up=unanswered >= GIVE_UP_AFTER)
+            one = await _obtain(register, manifest, document, give_up=unanswered >= GIVE_UP_AFTER)
             unanswered = unanswered + 1 if _is_unanswered(one) else 0 if one.status == "downloaded" else unanswered
             downloads.append(one)
         manifest.clear_parts({document.document_id for document in chosen})
@@ -157,14 +156,14 @@ class _Folder:
         self._lock.release()
 
 
-async def _obtain(client: PortalClient, manifest: Manifest, document: PortalDocument, *, give_up: bool) -> Download:
+async def _obtain(register: Register, manifest: Manifest, document: RegisterDocument, *, give_up: bool) -> Download:
     key = document.document_id
     if (entry := await asyncio.to_thread(manifest.present, key)) is not None:
         return Download(document, "already_present", manifest.folder / entry.file, entry)
     try:
         if give_up:
             raise DownloadFailed(f"Not tried: the register failed {GIVE_UP_AFTER} documents in a row. Run again later")
-        entry = await _fetch(client, manifest, key, document.url, document.file_name)
+        entry = await _fetch(register, manifest, key, document.url, document.file_name)
     except PortalError as error:
         log.warning("%s: %s", shorten(document.description), error.message)
         return Download(document, "failed", error=error)
@@ -183,10 +182,10 @@ def _also_as(manifest: Manifest, key: str, entry: Entry, filename: str) -> Entry
         raise DownloadFailed(f"Cannot write to {manifest.folder}: {error.strerror}") from None
 
 
-async def _fetch(client: PortalClient, manifest: Manifest, key: str, url: str, name: str) -> Entry:
+async def _fetch(register: Register, manifest: Manifest, key: str, url: str, name: str) -> Entry:
     part = manifest.part(key)
     try:
-        fetched = await client.fetch(url, part)
+        fetched = await register.fetch(url, part)
         file = manifest.free_name(key, name, fetched.kind.extension)
         entry = Entry(url, file, fetched.sha256, fetched.file_size, fetched.kind.content_type)
         manifest.keep(key, entry)  # not in a thread: a cancelled run must not go on writing after it gave up the folder

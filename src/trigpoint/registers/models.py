@@ -1,4 +1,4 @@
-"""What the register says of an application and its documents, as values."""
+"""What a register says about an application and its documents, as values."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Application:
 
 
 @dataclass(frozen=True)
-class PortalDocument:
-    """One row of the document list. `document_type` is the section it stands in."""
+class RegisterDocument:
+    """One row of the document list. `document_type` is the register's category for it."""
 
     document_id: str
     description: str

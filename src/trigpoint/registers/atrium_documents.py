@@ -1,4 +1,4 @@
-"""Reads the list of documents on an application's page: sections, columns by header, links, sizes, names."""
+"""Reads the list of documents on a DEF Atrium page: sections, columns by header, links, sizes, names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trigpoint.errors import PageNotUnderstood, shorten
-from trigpoint.portal.models import PortalDocument
-from trigpoint.portal.pages import describe, plain, register_day, value_or_none
+from trigpoint.registers.labels import describe, plain, register_day, value_or_none
+from trigpoint.registers.models import RegisterDocument
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +44,10 @@ _SORT_BYTES = re.compile(r"[0-9]{1,15}", re.ASCII)
 _SECTION_CLASSES = {"header", "subhead", "category-header"}
 
 
-def parse_documents(page: LexborHTMLParser, base_url: str) -> list[PortalDocument]:
+def parse_documents(page: LexborHTMLParser, base_url: str) -> list[RegisterDocument]:
     """All documents in the order of the page. Empty only where the page says that there are none."""
     tables = [table for table in page.css("table") if _is_document_table(table)]
-    documents: dict[str, PortalDocument] = {}
+    documents: dict[str, RegisterDocument] = {}
     without_link = 0
     for table in tables:
         for document in _rows(table, base_url):
@@ -107,7 +107,7 @@ class _Row:
         return ((cell.attributes.get("data-sort-value") if cell is not None else None) or "").strip()
 
 
-def _rows(table: LexborNode, base_url: str) -> Iterator[PortalDocument | None]:
+def _rows(table: LexborNode, base_url: str) -> Iterator[RegisterDocument | None]:
     """Documents of one table; None for a row that lists one without a link to it."""
     columns: dict[int, str] | None = None
     section: str | None = None
@@ -174,12 +174,12 @@ def _address(row: LexborNode, base_url: str) -> str | None:
     return None
 
 
-def _document(row: LexborNode, named: _Row, url: str, section: str | None) -> PortalDocument:
+def _document(row: LexborNode, named: _Row, url: str, section: str | None) -> RegisterDocument:
     box = row.css_first("input[data-filename]")
     kind = named.text("type")
     file_name = (box.attributes.get("data-filename") if box is not None else None) or name_in_url(url)
     description = named.text("description") or kind or file_name or "Document"
-    return PortalDocument(
+    return RegisterDocument(
         document_id=document_id(url),
         description=description,
         document_type=section or kind or "",

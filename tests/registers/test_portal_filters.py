@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trigpoint.demo.applications import sample_applications
-from trigpoint.portal.filters import RULES, Wanted, judge
-from trigpoint.portal.models import PortalDocument
+from trigpoint.registers.filters import RULES, Wanted, judge
+from trigpoint.registers.models import RegisterDocument
 
 EXAMPLES = [
     # category, title, rule, kept by default
@@ -60,8 +60,8 @@ EXAMPLES = [
 ]
 
 
-def document(category: str, title: str) -> PortalDocument:
-    return PortalDocument("0" * 12, title, category, None, "https://x.example/d", None, "file.pdf", None)
+def document(category: str, title: str) -> RegisterDocument:
+    return RegisterDocument("0" * 12, title, category, None, "https://x.example/d", None, "file.pdf", None)
 
 
 @pytest.mark.parametrize(("category", "title", "rule", "kept"), EXAMPLES)
@@ -90,7 +90,7 @@ def test_toggles_admit_what_they_name_and_nothing_else() -> None:
 
 
 def test_the_name_of_the_file_counts_as_title_too() -> None:
-    one = PortalDocument("0" * 12, "Appendix 4", "Reports", None, "https://x.example/d", None, "Bat_Survey.pdf", None)
+    one = RegisterDocument("0" * 12, "Appendix 4", "Reports", None, "https://x.example/d", None, "Bat_Survey.pdf", None)
     assert judge(one).rule == "unrelated title"
 
 
@@ -99,7 +99,7 @@ def test_the_sample_application_is_filtered_as_its_facts_say() -> None:
     dropped = {
         one.file
         for one in sample.documents
-        if not judge(PortalDocument("0" * 12, one.description, one.section, None, "u", None, one.file, None)).keep
+        if not judge(RegisterDocument("0" * 12, one.description, one.section, None, "u", None, one.file, None)).keep
     }
     assert dropped == {
         "OCC Highways Response.pdf",

@@ -26,10 +26,11 @@ from trigpoint.errors import (
     PortalBusy,
     RequestFailed,
 )
-from trigpoint.portal.client import PortalClient
+from trigpoint.registers.directory import open_register
+from trigpoint.registers.register import WebRegister
 
 Portal = Callable[..., DemoPortal]
-ClientOf = Callable[..., PortalClient]
+ClientOf = Callable[..., WebRegister]
 
 
 def gaps(portal: DemoPortal) -> list[float]:
@@ -54,10 +55,10 @@ async def test_processes_share_the_pace(portal: Portal, to_portal: Callable[...,
     program = textwrap.dedent(f"""
         import asyncio
         from trigpoint.config import load_settings
-        from trigpoint.portal.client import PortalClient
+        from trigpoint.registers.directory import open_register
         async def main():
             settings = load_settings(trigpoint_data_dir={str(settings.data_dir)!r}, cherwell_portal_url={running.url!r}, scraper_rate_limit={INTERVAL})
-            async with PortalClient(settings) as client:
+            async with open_register(settings) as client:
                 await asyncio.gather(*(client.application({REF!r}) for _ in range(5)))
         asyncio.run(main())
     """)
@@ -130,7 +131,7 @@ async def test_a_host_that_drips_is_given_up(
         settings = load_settings(
             trigpoint_data_dir=tmp_path, cherwell_portal_url=url, scraper_rate_limit=0.01, scraper_timeout=0.4
         )
-        async with PortalClient(settings) as client:
+        async with open_register(settings) as client:
             with pytest.raises(RequestFailed, match="no whole answer"):
                 await client.application(REF)
 
@@ -141,7 +142,7 @@ async def test_nobody_listening_is_a_clear_error(free_port: Callable[[], int], t
     settings = load_settings(
         trigpoint_data_dir=tmp_path, cherwell_portal_url=f"http://127.0.0.1:{free_port()}", scraper_rate_limit=0.01
     )
-    async with PortalClient(settings) as client:
+    async with open_register(settings) as client:
         with pytest.raises(RequestFailed, match="failed 3 times"):
             await client.documents(REF)
 

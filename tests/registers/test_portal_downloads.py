@@ -25,12 +25,12 @@ from trigpoint.config import Settings, load_settings
 from trigpoint.demo.faults import Fault
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.errors import DownloadFailed
-from trigpoint.portal.client import PortalClient
-from trigpoint.portal.downloads import allowed_folder, download_all, download_one, downloads_dir
-from trigpoint.portal.filters import Wanted
+from trigpoint.registers.downloads import allowed_folder, download_all, download_one, downloads_dir
+from trigpoint.registers.filters import Wanted
+from trigpoint.registers.register import WebRegister
 
 Portal = Callable[..., DemoPortal]
-ClientOf = Callable[..., PortalClient]
+ClientOf = Callable[..., WebRegister]
 
 
 def pdf(number: int) -> bytes:
@@ -397,11 +397,11 @@ def test_a_killed_run_resumes_without_fetching_again(
         import asyncio
         from pathlib import Path
         from trigpoint.config import load_settings
-        from trigpoint.portal.client import PortalClient
-        from trigpoint.portal.downloads import download_all
+        from trigpoint.registers.directory import open_register
+        from trigpoint.registers.downloads import download_all
         async def main():
             settings = load_settings(trigpoint_data_dir={str(settings.data_dir)!r}, cherwell_portal_url={running.url!r}, scraper_rate_limit=0.15)
-            async with PortalClient(settings) as client:
+            async with open_register(settings) as client:
                 run = await download_all(client, {REF!r}, Path({str(tmp_path / "out")!r}))
                 assert run.count("failed") == 0
         asyncio.run(main())
