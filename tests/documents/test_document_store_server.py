@@ -67,6 +67,18 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     return result.structured_content
 
 
+@every_transport("auto")
+async def test_the_text_can_be_had_with_its_pages(connect: Connect, settings: Settings):
+    path = make_pdf(settings.data_dir / "Transport Assessment.pdf", [CYCLE, NOISE])
+    async with connect(settings) as client:
+        ingested = await call(client, "ingest_document", file_path=str(path), application_ref=REF)
+        given = {"document_id": ingested["document_id"], "include_pages": True}
+        answer = await call(client, "get_document_text", **given)
+    parts = [answer["text"][page["start"] : page["end"]] for page in answer["pages"]]
+    assert [page["number"] for page in answer["pages"]] == [1, 2]
+    assert ["".join(part.split()) for part in parts] == ["".join(text.split()) for text in (CYCLE, NOISE)]
+
+
 @every_transport("legacy", "auto")
 async def test_a_client_runs_all_four_tools(connect: Connect, settings: Settings):
     path = make_pdf(settings.data_dir / "Transport Assessment.pdf", [CYCLE, NOISE])

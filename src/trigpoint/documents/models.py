@@ -119,6 +119,14 @@ class SearchAnswer(_Answer):
     results: tuple[Passage, ...]
 
 
+class PageOfText(_Answer):
+    """Where a page lies in the document's text."""
+
+    number: int = Field(description="Physical page, from 1.")
+    start: int
+    end: int
+
+
 class TextAnswer(_Answer):
     status: Literal["success"] = "success"
     document_id: str
@@ -126,6 +134,12 @@ class TextAnswer(_Answer):
     document_type: str
     chunk_count: int
     text: str
+    pages: tuple[PageOfText, ...] | None = Field(
+        None,
+        description="With include_pages: the pages by their offsets in the text. Null for a document that was ingested "
+        "before they were kept: ingest its file again.",
+        exclude_if=lambda pages: pages is None,
+    )
 
 
 class ListedDocument(_Answer):

@@ -16,7 +16,15 @@ from pydantic import AfterValidator, Field
 
 from trigpoint.config import Settings
 from trigpoint.documents.ingest import DocumentIngest, IngestRequest, checked_reference
-from trigpoint.documents.models import IngestAnswer, ListAnswer, ListedDocument, Mode, SearchAnswer, TextAnswer
+from trigpoint.documents.models import (
+    IngestAnswer,
+    ListAnswer,
+    ListedDocument,
+    Mode,
+    PageOfText,
+    SearchAnswer,
+    TextAnswer,
+)
 from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import StoreUnavailable
@@ -67,6 +75,7 @@ class TextInput(ToolInput):
     document_id: Annotated[PlainText, Field(min_length=1, max_length=300)] = Field(
         description="Document ID, e.g. 25_01178_REM_a1b2c3"
     )
+    include_pages: bool = Field(False, description="Also say where each page begins and ends in the text")
 
 
 class ListInput(ToolInput):
@@ -151,12 +160,16 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
 async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
     documents: Documents = await call.state.get()
     row, chunk_count, text = await documents.read(partial(documents.store.text_of, given.document_id))
+    content = (
+        await documents.read(partial(documents.store.content_of, given.document_id)) if given.include_pages else None
+    )
     return TextAnswer(
         document_id=row.document_id,
         file_path=row.file_path,
         document_type=row.document_type,
         chunk_count=chunk_count,
         text=text,
+        pages=tuple(PageOfText(number=p.number, start=p.start, end=p.end) for p in content.pages) if content else None,
     )
 
 
