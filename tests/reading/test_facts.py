@@ -26,7 +26,10 @@ def only(text: str, source_kind: SourceKind = "applicant") -> Fact:
         ("The development will provide 84 cycle parking spaces in two secure stores.", "proposed"),
         ("Policy TR4 requires one cycle parking space per bedroom.", "policy"),
         ("2. EXISTING CONDITIONS\n\n2.1 The nearest bus stop is located 250 m east of the site.", "existing"),
-        ("Details of the cycle parking will be submitted at reserved matters stage.", "deferred"),
+        (
+            "No dwelling shall be occupied until details of cycle parking have been submitted to and approved.",
+            "deferred",
+        ),
     ],
 )
 def test_a_plain_statement_is_certain(text: str, status: str) -> None:

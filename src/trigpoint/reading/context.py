@@ -136,6 +136,8 @@ def _section_of(heading: str) -> list[Section]:
     found = SECTIONS.tag(tokenise(heading))
     if found.pop("not_conditions", None):
         found.pop("conditions", None)
+    if "assessment" in found:  # "Planning Policy Assessment" assesses the scheme; it does not quote policy
+        found.pop("policy", None)
     return sorted(found, key=lambda kind: _ORDER.index(kind))  # type: ignore[arg-type]
 
 

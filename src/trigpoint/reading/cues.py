@@ -17,8 +17,8 @@ CUES = Lexicon(
         "proposals_comprise also_proposed applicant_proposes proposed_as is_proposing are_proposing proposals_provide "
         "proposal_provides",
         "provides": "provid* deliver* includ* incorporat* creat* install* introduc* construct* accommodat* improv* upgrad* "
-        "extend* enhanc* secur* offer* widen* connect* link* retain* fund* compris* appoint* implement* replac* relocat* "
-        "plant* laid fitted contribut* located formed pay paid served",
+        "extend* enhanc* secur* offer* widen* connect* link* fund* compris* appoint* implement* replac* relocat* "
+        "plant* laid fitted contribut* formed pay paid served",
         "noun_of_provision": "provision_of delivery_of creation_of introduction_of installation_of implementation_of "
         "construction_of improvements_to enhancement_of payment_of appointment_of contribution_towards "
         "contributions_towards promotion_of inclusion_of upgrade_of upgrading_of",
@@ -30,10 +30,10 @@ CUES = Lexicon(
         "strategy code",
         "policy": "policy policies nppf framework london_plan local_plan paragraph paragraphs ltn guidance spd standards "
         "neighbourhood_plan development_plan circular act regulations legislation design_guide manual_for_streets "
-        "core_policy strategic_policy planning_practice_guidance ppg national_policy core_strategy code standard nppg",
+        "core_policy strategic_policy transport_strategy lpg highways_act city_plan planning_practice_guidance ppg national_policy core_strategy code standard nppg",
         "policy_verb": "requires require required states state seeks seek encourages encourage expects expect supports sets_out "
         "advises promotes confirms identifies outlines recognises emphasises stipulates aims notes highlights ensures "
-        "specifies makes_clear establishes provides says explains directs protects set_out identify",
+        "specifies allows enables explain explains makes_clear establishes provides says explains directs protects set_out identify",
         "authority": "highway_authority highways_authority tfl transport_for_london county_council council officers officer "
         "national_highways active_travel_england ate natural_england historic_england environment_agency city_corporation "
         "design_review_panel review_panel panel ecc occ lcc kcc consultee consultees gla local_planning_authority lpa lbth "
@@ -54,6 +54,10 @@ CUES = Lexicon(
         "historically established",
         "located": "is_located are_located located lies lie situated is_served served_by benefits_from is_bounded "
         "bounded_by is_accessed adjoins is_within walking_distance within_close close_proximity in_proximity",
+        "already": "existing currently already retained retention remain remains at_present presently",
+        "was": "was were had",
+        "reporter": "i council appellant appeal inspector",
+        "opinion": "i_find i_consider i_conclude no_conflict is_considered considered_that considered_to believe* opinion",
         "where_hedge": "subject_to where_feasible where_possible where_appropriate where_practicable where_necessary "
         "if_required if_necessary if_needed if_possible unless as_appropriate where_relevant as_necessary in_the_event "
         "if_approved as_required where_required provided_that where_viable",
@@ -61,15 +65,15 @@ CUES = Lexicon(
         "indicative": "illustrative indicative indicatively concept conceptual aspiration* envisaged explor* investigat* safeguard* "
         "illustratively",
         "deferred": "reserved_matters_stage reserved_matters_application* reserved_matters_submission* at_reserved_matters detailed_design_stage detailed_design to_be_agreed to_be_confirmed "
-        "to_be_determined to_be_finalised later_stage in_due_course further_details details_to_be details_will_be "
+        "to_be_determined be_agreed be_finalised later_stage in_due_course further_details details_to_be details_will_be "
         "secured_by_condition secured_through_condition by_way_of_condition subsequent_approval future_applications "
         "planning_condition planning_conditions by_condition through_conditions to_be_scoped discharge_of_condition "
         "detailed_matters future_reserved determined_at established_through post_planning post_-_planning",
-        "approval": "submitted_to_and_approved approved_in_writing until_details first_submitted has_been_submitted "
-        "have_been_submitted submitted_to approval_of_the_details written_approval",
-        "assumption": "assum* predicted predicts estimated estimates anticipated sensitivity scenario* hypothe* would_generate would_result "
-        "would_operate projected worst_-_case would_equate would_increase would_be_expected equates equating would_not_result",
-        "likely": "likely expected forecast* prediction* modelling modelled indicates may_increase calculated",
+        "approval": "submitted_to_and_approved approved_in_writing until_details first_submitted submitted_to_and_agreed "
+        "approval_of_the_details written_approval agreed_in_writing until_a_scheme shall_be_submitted",
+        "assumption": "assum* predicted predicts estimated estimates anticipated sensitivity scenario* hypothe* would_generate "
+        "would_operate projected worst_-_case would_equate would_increase would_be_expected equates equating",
+        "likely": "would_result would_not_result likely expected forecast* prediction* modelling modelled indicates may_increase calculated",
         "potential": "potential potentially opportunit* option options in_principle capable",
         "accompanied": "supported_by accompanied_by submitted_with is_submitted been_submitted submitted_travel_plan",
         "own_document": "travel_plan travel_plans design_code framework_travel_plan strategy landscape_strategy",
@@ -102,10 +106,10 @@ CUES = Lexicon(
         "rejects": "not_proposed not_provided no_longer not_feasible not_possible discounted ruled_out omitted removed "
         "not_include not_included not_considered_necessary dismissed_as rejected not_required not_necessary deleted "
         "not_be_provided",
-        "phased": "phase phased phasing phases day_one first_phase initially future_phases incrementally later_phase "
+        "phased": "phased phasing phases day_one phase_1 phase_2 phase_one phase_two on_opening balance_of first_phase initially future_phases incrementally later_phase "
         "timing_and_phasing in_advance_of_each staged future_provision tranche over_time",
         "complies": "comply complies complied complying compliance compliant accord accords accordance consistent_with "
-        "in_line_with acceptable conforms satisfies satisfied aligns",
+        "in_line_with acceptable conforms satisfies satisfied align aligns aligned",
         "quoted": '“ ‘ "',
         "reason": "reason_: reasons_:",
         "intended": "intended intend intends aims aim designed_to",

@@ -32,7 +32,7 @@ CLASSES: dict[str, str] = {
     "car_parking": "car_parking car_park car_parks car_free car_-_free parking_space* parking_bay* parking_spaces blue_badge "
     "disabled_parking disabled_bay* disabled_spaces disabled_persons electric_vehicle* ev_charging charging_point* "
     "parking_provision parking_standard* parking_strategy parking_arrangements parking_pressure* car_club garages "
-    "on_-_street_parking off_-_street_parking permit* parking_permit* undercroft",
+    "on_-_street_parking off_-_street_parking parking_permit* residents_permit* permit_holder*",
     "parking": "parking parked",
     "route": "route routes path paths pathway* track tracks lane lanes network networks corridor* greenway* cycleway* way "
     "quietway* infrastructure provision improvements measures facilities movement superhighway*",
@@ -40,7 +40,19 @@ CLASSES: dict[str, str] = {
     "public_right* rights_of_way prow byway alley* towpath* footway* pavement* thoroughfare* integrat* route routes bridge* "
     "footbridge* underpass* permissive access_points access_point",
     "prow": "public_right* rights_of_way right_of_way prow prows footpath* bridleway* byway* towpath* permissive_path*",
-    "prioritises": "priorit*",
+    "capacity": "capacity queu* severe",
+    "tree_care": "new retain* retention plant* remov* loss losses lost street additional replacement lined protected number",
+    "outdoors": "street streets route routes path paths public_realm safe safety security secure external road roads walking "
+    "pedestrian* cycl* open_space landscap*",
+    "mitigation": "mitigation mitigate mitigated",
+    "new": "new proposed",
+    "way_through": "route routes passageway* connection connections pathway* alleyway* footpath*",
+    "obstacle": "bollard* gated level_change* stepped turnstile*",
+    "people": "people staff residents employees pupils occupants visitors workers users commuters",
+    "roads": "highway* road roads junction* traffic transport vehicle* vehicular access network",
+    "servicing": "loading delivery deliveries servicing refuse",
+    "noise": "noise vibration odour air_quality wind daylight sunlight archaeolog* contaminat*",
+    "shopping": "retail shopping shop shops",
     "access": "safe_and_suitable_access suitable_access vehicular_access vehicle_access access_point* "
     "access_arrangement* points_of_access the_access access_would_be",
     "measure_named": "shared_mobility car_club* cycle_hire bike_hire e_-_bike_voucher* welcome_pack* cycle_training "
@@ -49,9 +61,10 @@ CLASSES: dict[str, str] = {
     "assessment": "transport_assessment transport_statement transport_evidence",
     "dependent": "width* wide surface* surfacing lighting lit gradient* alignment accessibility route routes connection* "
     "links security secure separation overlooking measures improvement* works details scheme",
-    "permeable": "permeability permeable_layout permeable_network permeable_site through_route* through_the_site porosity",
-    "public_access": "open_to_the_public publicly_accessible accessible_to_the_public public_access open_up opened_up "
-    "opens_up opening_up public_route* new_street* access_to_the public_realm_connection*",
+    "permeable": "permeability permeable porous porosity through_route* through_-_route* through_the_site through_connection* "
+    "through_site route_through passageway* thoroughfare*",
+    "public_access": "open_to_the_public accessible_to_the_public open_up opened_up opens_up opening_up public_route* "
+    "new_street* new_route*",
     "no_access": "inaccessible private_access residents_only impermeable_site",
     "near": "radius metres metre m km minute minutes mile miles walk distance vicinity proximity adjacent",
     "ncn": "ncn national_cycle_network national_cycle_route nationally_cycle quietway* cycleway_number* cycle_superhighway* "
@@ -62,9 +75,10 @@ CLASSES: dict[str, str] = {
     "surface": "surface* surfaced surfacing tarmac unmade unsurfaced muddy bound_gravel paved lit unlit lighting "
     "all_-_weather seasonally",
     "lighting": "lighting lit unlit luminaire* lux illuminat* light_spill street_light* lamp* light_levels",
-    "traffic": "traffic aadt congestion congested vehicle_flow* traffic_flow* vehicles_per capacity queu* vehicular_traffic "
-    "highway_network severe vehicle_movement* vehicle_trips vehicular_trips modal_filter road_network vehicular_movements",
-    "not_traffic": "construction_traffic traffic_management construction delivery_traffic air_traffic demolition_traffic "
+    "traffic": "traffic aadt congestion congested vehicle_flow* vehicles_per vehicular_traffic highway_network "
+    "vehicle_movement* vehicle_trips vehicular_trips modal_filter road_network vehicular_movements highway_capacity "
+    "highway_impact* road_safety highway_safety",
+    "not_traffic": "hostile_vehicle construction_traffic traffic_management construction delivery_traffic air_traffic demolition_traffic "
     "construction_vehicle* construction_logistics",
     "speed": "mph speed speeds 85_th_percentile speed_limit* speeding",
     "calm": "traffic_calm* traffic_-_calm* calming home_zone* 20_mph speed_table* raised_table* self_enforcing "
@@ -74,11 +88,12 @@ CLASSES: dict[str, str] = {
     "junction": "junction junctions roundabout* bellmouth* crossroad* site_access vehicular_access access_arrangement* "
     "point_of_access access_junction visibility_splay* visibility_splays",
     "priority": "priority give_way signal* signalis* signalled toucan advanced_stop pedestrians_and_cyclists_prioritised",
-    "crossing": "crossing crossings toucan* zebra* puffin* pelican* parallel_crossing* refuge* dropped_kerb* tactile "
-    "uncontrolled_crossing* controlled_crossing*",
-    "geometry": "visibility corner_radi* kerb_radi* junction_radi* splay* geometry tracking swept vehicular_access access_from bellmouth* gradient* "
-    "carriageway_width* sightline* access_arrangement* access_point* roundabout* access_road points_of_access "
-    "accesses ghost_island* right_turn_lane",
+    "crossing": "crossings toucan* zebra* puffin* pelican* parallel_crossing* refuge* dropped_kerb* tactile crossing_point* "
+    "crossing_facilit* pedestrian_crossing uncontrolled_crossing controlled_crossing controlled_pedestrian cycle_crossing "
+    "signal_controlled_crossing safe_crossing new_crossing",
+    "geometry": "visibility_splay* corner_radi* kerb_radi* junction_radi* vehicle_tracking swept vehicular_access bellmouth* "
+    "carriageway_width* access_arrangement* roundabout* access_road points_of_access ghost_island* right_turn_lane "
+    "access_gradient* access_geometry inter_-_visibility carriageway",
     "barrier": "barrier* gate gates gated bollard* severance severed steps wall walled fence* closed closure dead_end* "
     "cul_de_sac* culs_de_sac obstruct* demolish* demolition_of_the_pedestrian isolated inward_-_looking chicane* blocked "
     "stopped_up stopping_up discontinued semi_-_private",
@@ -103,13 +118,12 @@ CLASSES: dict[str, str] = {
     "bus_service* bus_services operat* improvements_to_bus bus_provision",
     "rail": "railway rail station stations train trains underground overground tube dlr elizabeth_line crossrail tram trams "
     "metro ptal public_transport_accessibility",
-    "not_rail": "police_station fire_station power_station petrol_station station_rise ambulance_station stationary "
+    "not_rail": "police_station fire_station power_station petrol_station filling_station service_station station_rise ambulance_station stationary "
     "charging_station* docking_station* substation*",
-    "works": "section_278 s_278 s_._278 section_38 highway_works highways_works off_-_site_works highway_improvements "
-    "highway_improvement off_-_site_highway off_-_site_improvements highway_mitigation mitigation_measures "
-    "junction_improvement* capacity_improvement* off_-_site_infrastructure public_realm_works "
-    "highways_mitigation package_of_mitigation footway_improvements improvement_works real_-_time_passenger "
-    "proposed_mitigation offsite_works signalisation bus_infrastructure",
+    "works": "section_278 s_278 s_._278 highway_works highways_works off_-_site_works highway_improvement* "
+    "off_-_site_highway off_-_site_improvements highway_mitigation junction_improvement* capacity_improvement* "
+    "off_-_site_infrastructure public_realm_works highways_mitigation footway_improvements real_-_time_passenger "
+    "offsite_works signalisation bus_infrastructure section_38_agreement off_-_site_public_realm",
     "contribution": "contribution contributions section_106 s_106 s_._106 planning_obligation* legal_agreement "
     "commuted financial_contribution*",
     "transport": "transport transportation highway highways bus buses rail cycle cycling pedestrian* travel walking "
@@ -126,7 +140,7 @@ CLASSES: dict[str, str] = {
     "measure": "voucher* car_club* welcome_pack* incentive* cycle_hire cycle_training cycle_to_work shared_mobility "
     "travel_information personalised bike_hire e_-_bike* promotion measures initiative* information_pack* travel_pack* "
     "electric_vehicle_charging_infrastructure sustainable_transport_measures encourag* docking_station* cycle_voucher*",
-    "tree": "tree trees tree_-_lined planting hedgerow* canopy",
+    "tree": "tree trees tree_-_lined",
     "overlook": "overlook* natural_surveillance passive_surveillance active_frontage* surveillance "
     "eyes_on active_street designing_out_crime",
     "privacy": "privacy overbearing daylight sunlight outlook amenity_of_neighbour* neighbouring_propert* habitable "

@@ -1,7 +1,7 @@
 """The status of a statement: signals of grammar and place speak for a status, some decisively, most not.
 
 Each signal is one observation that a careful reader would make. The status with the most weight wins. It is certain
-only if one of its decisive signals is present and nothing at all speaks for another status: a sentence that is both
+only if one of its signals decides: for most, nothing at all may speak for another status. A sentence that is both
 "proposed" and "subject to" something is quoted, not judged.
 """
 
@@ -9,27 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from trigpoint.reading.context import Context
 from trigpoint.reading.vocabulary import Status
 
+FAINT = 1.0  # weight of a signal that does not oppose another
 SURE = 0.95
 UNSURE_AT_MOST = 0.8  # what a status can reach without being certain
+_HESITATIONS = ("denial", "historic", "intended", "impact", "aims", "already", "opinion", "was")
 LONGEST_CERTAIN = 60  # tokens: a longer sentence says more than one thing
 _OTHERS = ("policy", "consultees", "objectors", "history", "others", "engagement", "forecast")
 
+_OF_THE_SCHEME = ("future", "proposes", "scheme")
 Test = Callable[[Context], bool]
 
 
 @dataclass(frozen=True)
 class Signal:
-    """An observation, the status that it speaks for, its weight, and whether it can decide by itself."""
+    """An observation, the status that it speaks for, its weight, and what it can decide.
+
+    `unopposed` decides if nothing speaks for another status and nothing makes a reader hesitate; `always` decides if
+    its status wins.
+    """
 
     status: Status
     weight: float
     why: str
     test: Test
-    decisive: bool = False
+    decides: Literal["never", "unopposed", "always"] = "never"
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,10 @@ class Judged:
 def _policy_speaks(c: Context) -> bool:
     """A policy is the subject of a sentence that requires: "Policy T5 requires …", "Paragraph 110 states …"."""
     requires = c.follows("policy", "policy_verb", 14) or c.follows("policy", "must", 14)
-    return c.subject_is("policy") and c.first("policy") < c.first("scheme") and requires
+    first = c.first("policy")
+    return (
+        c.subject_is("policy") and requires and first < min(c.first("scheme"), c.first("complies"), c.first("opinion"))
+    )
 
 
 def _policy_list(c: Context) -> bool:
@@ -61,8 +72,14 @@ def _exists_on_site(c: Context) -> bool:
     )
 
 
+def _plainly_exists_on_site(c: Context) -> bool:
+    """A description of the site in which nobody argues, supposes or reports."""
+    argued = c.genre == "appeal decision" or c.has("may", "if", "opinion", "reports", "complies", "reporter")
+    return _exists_on_site(c) and not argued
+
+
 def _exists(c: Context) -> bool:
-    return c.has("existing", "located") and c.has("present") and not c.has("future", "proposes", "scheme")
+    return c.section != "proposal" and c.has("existing", "located") and c.has("present") and not c.has(*_OF_THE_SCHEME)
 
 
 def _scheme_provides(c: Context) -> bool:
@@ -72,6 +89,15 @@ def _scheme_provides(c: Context) -> bool:
 
 def _will_be_provided(c: Context) -> bool:
     return c.follows("future", "provides", 3)
+
+
+def _is_provided(c: Context) -> bool:
+    """The applicant describes the proposal in the present tense: "cycle parking is provided in the basement"."""
+    return c.speaker == "applicant" and c.section != "existing" and c.follows("present", "provides", 2)
+
+
+def _only_complies(c: Context) -> bool:
+    return c.has("complies") and not c.has("provides", "proposes", "must") and not _policy_speaks(c)
 
 
 def _hedged(c: Context) -> bool:
@@ -101,7 +127,7 @@ def _own_document_says(c: Context) -> bool:
 
 
 def _asks(c: Context) -> bool:
-    return c.speaker in ("consultee", "inspector") and c.has("asks") and not c.has("denial")
+    return c.speaker == "consultee" and c.has("asks") and not c.has("denial")
 
 
 def _objects(c: Context) -> bool:
@@ -113,18 +139,19 @@ def _predicts_effect(c: Context) -> bool:
 
 
 SIGNALS: tuple[Signal, ...] = (
-    Signal("policy", 7, "a policy is the subject", _policy_speaks, decisive=True),
-    Signal("policy", 6, "the list is introduced by a policy", _policy_list, decisive=True),
-    Signal("policy", 5, "a policy's title", _policy_title, decisive=True),
+    Signal("policy", 7, "a policy is the subject", _policy_speaks, decides="always"),
+    Signal("policy", 6, "the list is introduced by a policy", _policy_list, decides="unopposed"),
+    Signal("policy", 5, "a policy's title", _policy_title, decides="always"),
     Signal("policy", 3, "under a heading on policy", lambda c: c.section == "policy"),
     Signal("policy", 2, "it names a policy and says must", lambda c: c.subject_is("policy") and c.has("must")),
-    Signal("existing", 5, "present tense under a heading on the site", _exists_on_site, decisive=True),
+    Signal("existing", 5, "present tense under a heading on the site", _exists_on_site),
+    Signal("existing", 1, "a plain description of the site", _plainly_exists_on_site, decides="always"),
     Signal("existing", 3, "existing or located, in the present tense", _exists),
     Signal("existing", 4, "at a distance, in the present tense", _is_at_a_distance),
     Signal("existing", 3, "the list is of what exists", lambda c: c.led("located", "existing") and not c.has("own")),
-    Signal("proposed", 5, "is proposed", lambda c: c.has("proposes"), decisive=True),
-    Signal("proposed", 4, "the scheme provides", _scheme_provides, decisive=True),
-    Signal("proposed", 3, "will be provided", _will_be_provided, decisive=True),
+    Signal("proposed", 5, "is proposed", lambda c: c.has("proposes"), decides="unopposed"),
+    Signal("proposed", 4, "the scheme provides", _scheme_provides, decides="unopposed"),
+    Signal("proposed", 3, "will be provided", _will_be_provided, decides="unopposed"),
     Signal("proposed", 3, "an obligation to be signed", lambda c: c.section == "obligations"),
     Signal("proposed", 2, "under a heading on the proposal", lambda c: c.section in ("proposal", "travel_plan")),
     Signal("proposed", 2, "a provision is named", lambda c: c.has("noun_of_provision")),
@@ -135,25 +162,27 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("proposed", 3, "a condition requires it", lambda c: _in_condition(c) and c.has("must")),
     Signal("proposed", 3, "a sum to be paid", _pays),
     Signal("proposed", 3, "a document of the application says it", _own_document_says),
+    Signal("proposed", 3, "is provided", _is_provided),
     Signal("proposed", 3, "has been designed to", lambda c: c.has("redesigned") and c.speaker == "applicant"),
     Signal("proposed", 1, "something new", lambda c: c.has("own")),
     Signal("conditional", 6, "subject to, where feasible", _hedged),
     Signal("conditional", 2, "if, could, may", lambda c: c.has("if", "may")),
     Signal("indicative", 6, "illustrative, indicative", lambda c: c.has("indicative")),
     Signal("indicative", 3, "potential, an opportunity", lambda c: c.has("potential") and not c.has("impact")),
-    Signal("deferred", 9, "left to a later stage", lambda c: c.has("deferred"), decisive=True),
-    Signal("deferred", 9, "details are to be approved", lambda c: c.has("approval"), decisive=True),
+    Signal("deferred", 9, "left to a later stage", lambda c: c.has("deferred")),
+    Signal("deferred", 9, "details are to be approved", lambda c: c.has("approval"), decides="always"),
     Signal("deferred", 7, "to be secured by condition", lambda c: c.follows("secured", "condition", 6)),
     Signal("deferred", 6, "part of a condition on details", _details_of_a_condition),
-    Signal("requested", 6, "a consultee asks", _asks, decisive=True),
+    Signal("requested", 6, "a consultee asks", _asks, decides="unopposed"),
     Signal("requested", 4, "somebody asks for a list", lambda c: c.led("asks") and c.led("authority", "objector")),
     Signal("requested", 1, "a consultee speaks", lambda c: c.speaker == "consultee"),
     Signal("none", 5, "an objector's view", _objects),
-    Signal("none", 4, "a claim of compliance", lambda c: c.has("complies") and not c.has("proposes")),
-    Signal("assumption", 5, "a forecast or an assumption", lambda c: c.has("assumption"), decisive=True),
+    Signal("none", 4, "a claim of compliance", _only_complies),
+    Signal("none", 2, "compliance is mentioned", lambda c: c.has("complies") and not c.has("must")),
+    Signal("assumption", 5, "a forecast or an assumption", lambda c: c.has("assumption"), decides="unopposed"),
     Signal("assumption", 4, "an effect that is expected", _predicts_effect),
     Signal("assumption", 2, "likely, expected", lambda c: c.has("likely")),
-    Signal("other_scheme", 6, "another scheme", lambda c: c.has("other_scheme"), decisive=True),
+    Signal("other_scheme", 6, "another scheme", lambda c: c.has("other_scheme"), decides="unopposed"),
     Signal("other_scheme", 5, "under a heading on other schemes", lambda c: c.section in ("others", "history")),
     Signal("other_scheme", 6, "an earlier scheme", lambda c: c.has("earlier_scheme")),
     Signal("historic", 2, "previous, former", lambda c: c.has("historic", "permitted")),
@@ -178,10 +207,13 @@ def read_status(context: Context) -> Judged:
 
 
 def _is_decided(best: Status, heard: list[Signal], context: Context) -> bool:
-    """Whether a decisive signal is there and nothing speaks for another status."""
-    decided = any(signal.decisive for signal in heard if signal.status == best)
-    against = [signal for signal in heard if signal.status != best and signal.weight > 1]
-    return decided and not against and not _doubtful(best, context)
+    """Whether a signal decides for the status that won."""
+    mine = {signal.decides for signal in heard if signal.status == best}
+    if "always" in mine:
+        short = best == "policy" or len(context.tokens) <= LONGEST_CERTAIN
+        return short and (context.speaker not in ("objector", "consultee") or context.section == "policy")
+    against = [signal for signal in heard if signal.status != best and signal.weight > FAINT]
+    return "unopposed" in mine and not against and not _doubtful(best, context)
 
 
 def _doubtful(status: Status, context: Context) -> bool:
@@ -189,9 +221,5 @@ def _doubtful(status: Status, context: Context) -> bool:
     if len(context.tokens) > LONGEST_CERTAIN:
         return True
     if status == "proposed":
-        return context.section in _OTHERS or context.has("denial", "historic", "intended", "impact", "aims")
-    if status in ("existing", "policy"):
-        return context.speaker in ("objector", "consultee") or context.has(
-            "denial" if status == "existing" else "scheme"
-        )
+        return context.section in _OTHERS or context.has(*_HESITATIONS)
     return False

@@ -20,6 +20,8 @@ class Words:
     def __init__(self, statement: Statement, before: str = "") -> None:
         own = " ".join((statement.text, *statement.columns)) if statement.columns else statement.text
         self.found = tag(own)
+        self.is_bullet = statement.kind == "bullet"
+        self.has_number = any(character.isdigit() for character in statement.text)
         above = " . ".join((*statement.headings[-2:], statement.lead, before if _leans(statement) else ""))
         self.above = tag(above) if above.strip(" .") else {}
         self.before = tag(before) if before else {}
@@ -60,11 +62,18 @@ def _leans(statement: Statement) -> bool:
 
 def read_topics(statement: Statement, before: str = "") -> tuple[Topic, ...]:
     """Return the topics of a statement. `before` is the sentence before it in the same paragraph."""
+    if statement.kind == "heading" or _is_formal(statement.text):
+        return ()
     words = Words(statement, before)
-    if statement.kind == "heading" or not words.found:
+    if not words.found and not (words.is_bullet and words.has_number):
         return ()
     found = set(_topics(words)) or set(_passing(words))
     return tuple(topic for topic in TOPICS if topic in found)
+
+
+def _is_formal(text: str) -> bool:
+    """Whether a statement is the reason for a condition or the head of a message, which say nothing of their own."""
+    return text.lower().startswith(("reason:", "reasons:", "reason for")) or "@" in text or "http" in text
 
 
 def _topics(words: Words) -> Iterator[Topic]:
@@ -85,16 +94,18 @@ def _cycle_parking(words: Words) -> Iterator[Topic]:
     named = (words.cycling and (words.near("cycle", "store", 4) or words.near("cycle", "space", 4))) or words.has(
         "stand"
     )
+    listed = words.is_bullet and words.has_number and words.cycling_above and words.under("store")
+    same_store = "cycle" in words.before and "store" in words.before and words.has("store")
     implied = (
-        words.cycling_above
-        and ("store" in words.above or "parking" in words.above)
+        (words.cycling_above or same_store)
+        and (words.under("store", "parking") or same_store)
         and words.has("store", "space", "facility", "long_stay", "short_stay", "larger")
-        and not words.has("car")
+        and not words.has("car", "servicing")
     )
     facilities = words.has("facility") and (words.cycling or words.cycling_above)
     if facilities:
         yield "cycle_parking.facilities"
-    if not (named or implied):
+    if not (named or implied or listed):
         return
     if words.has("long_stay"):
         yield "cycle_parking.long_stay"
@@ -131,7 +142,8 @@ def _cycle_route(words: Words) -> Iterator[Topic]:
 
 
 def _traffic(words: Words) -> Iterator[Topic]:
-    if words.has("traffic") and not words.has("not_traffic"):
+    roads = words.has("traffic") or words.near("capacity", "roads", 8)
+    if roads and not words.has("not_traffic", "noise", "water"):
         yield "traffic.volume"
     if words.has("speed"):
         yield "traffic.speed"
@@ -151,11 +163,16 @@ def _junction(words: Words) -> Iterator[Topic]:
 def _permeability(words: Words) -> Iterator[Topic]:
     if words.has("leisure", "fire"):
         return
-    elsewhere = words.has("water", "wild", "view") and not words.cycling
+    elsewhere = words.has("water", "wild", "view", "noise") and not words.cycling
     travelling = (words.on_foot_or_cycle or words.under("cycle", "walk", "active")) and not elsewhere
-    if words.has("prow", "permeable", "public_access") or (words.has("link") and travelling):
+    opened = words.has("permeable") or words.near("new", "way_through", 4)
+    if (
+        words.has("prow", "public_access")
+        or (opened and not words.has("water", "servicing"))
+        or (words.has("link") and travelling)
+    ):
         yield "permeability.link"
-    if words.has("no_access") or (words.has("barrier") and travelling):
+    if words.has("no_access", "obstacle") or (words.has("barrier") and travelling):
         yield "permeability.barrier"
     if words.has("direct") and (travelling or words.has("bus", "rail")):
         yield "permeability.directness"
@@ -164,7 +181,7 @@ def _permeability(words: Words) -> Iterator[Topic]:
 def _trips(words: Words) -> Iterator[Topic]:
     if words.has("trip") and not words.has("facility", "not_traffic"):
         yield "trips.forecast"
-    if words.has("mode_share"):
+    if words.has("mode_share") or (words.near("people", "cycle", 3) and not words.has("store", "route")):
         yield "trips.mode_share"
     if words.has("assessment") or (words.has("data") and words.has("traffic", "trip", "mode_share", "junction")):
         yield "trips.data"
@@ -173,12 +190,16 @@ def _trips(words: Words) -> Iterator[Topic]:
 def _audit(words: Words) -> Iterator[Topic]:
     if words.has("audit"):
         yield "audit.walking_cycling"
-    if words.has("school") and (words.near("school", "link", 8) or words.near("school", "near", 8)):
+    if (
+        words.has("school")
+        and not words.has("noise")
+        and (words.near("school", "link", 8) or words.near("school", "near", 8))
+    ):
         yield "school.route"
 
 
 def _public_transport(words: Words) -> Iterator[Topic]:
-    rail = words.has("rail") and not words.has("not_rail")
+    rail = words.has("rail") and not words.has("not_rail", "noise")
     if words.has("bus") and words.has("bus_stop"):
         yield "bus.stop_distance"
     if words.has("bus") and (words.has("frequency") or not words.has("bus_stop")):
@@ -188,7 +209,8 @@ def _public_transport(words: Words) -> Iterator[Topic]:
 
 
 def _off_site(words: Words) -> Iterator[Topic]:
-    if words.has("works") and not words.has("not_traffic"):
+    mitigation = words.near("mitigation", "roads", 12) and not words.has("noise", "water", "wild", "leisure", "view")
+    if (words.has("works") or mitigation) and not words.has("not_traffic"):
         yield "offsite.works"
     if words.has("contribution") and words.has("transport") and not words.has("not_transport"):
         yield "offsite.contribution"
@@ -207,16 +229,18 @@ def _travel_plan(words: Words) -> Iterator[Topic]:
         yield "travel_plan.monitoring"
     if words.has("remedy") and planned:
         yield "travel_plan.remedies"
-    if words.has("measure_named") or (words.has("measure") and (planned or words.on_foot_or_cycle)):
+    if words.has("measure_named") or (
+        words.has("measure") and (planned or words.on_foot_or_cycle) and not words.has("leisure")
+    ):
         yield "travel_plan.measures"
 
 
 def _place(words: Words) -> Iterator[Topic]:
-    if words.has("tree"):
+    if words.near("tree", "tree_care", 8):
         yield "place.trees"
-    if words.has("lighting") and not words.has("privacy"):
+    if words.near("lighting", "outdoors", 10) and not words.has("privacy"):
         yield "place.lighting"
-    if words.has("overlook") and not words.has("privacy"):
+    if words.has("overlook") and not words.has("privacy", "shopping"):
         yield "place.overlooking"
 
 
