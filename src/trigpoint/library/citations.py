@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from trigpoint.errors import ConfigurationError
+from trigpoint.library.bibliography import citekey_of, read_entries
 
 SIMILAR_ENOUGH = 0.8
 _STYLE = "harvard-cite-them-right"
@@ -79,17 +79,10 @@ class References:
 
 
 def load_references(path: Path | None) -> References:
-    """The works of a CSL-JSON file, as Better BibTeX exports it. Raises ConfigurationError."""
+    """Return the works of a CSL-JSON, BibTeX or RIS file. Raises ConfigurationError."""
     if path is None:
         return References()
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f'references = "{path}": cannot be read as CSL-JSON ({error})') from None
-    entries = entries.get("items") if isinstance(entries, dict) else entries
-    if not isinstance(entries, list):
-        raise ConfigurationError(f'references = "{path}": expected a list of CSL-JSON items')
-    return References(tuple(work for entry in entries if isinstance(entry, dict) and (work := _work(entry))))
+    return References(tuple(_work(entry) for entry in read_entries(path)))
 
 
 def current_references(path: Path | None) -> References:
@@ -212,13 +205,10 @@ def work_of(csl: Mapping[str, Any], *, citekey: str | None, tags: tuple[str, ...
     )
 
 
-def _work(entry: dict[str, Any]) -> Work | None:
-    citekey = entry.get("citation-key") or entry.get("citekey") or entry.get("id")
-    if not citekey or not isinstance(entry.get("title"), str):
-        return None
+def _work(entry: dict[str, Any]) -> Work:
     keywords = entry.get("keyword")
     tags = tuple(t.strip() for t in re.split("[,;]", keywords) if t.strip()) if isinstance(keywords, str) else ()
-    return work_of(entry, citekey=str(citekey), tags=tags)
+    return work_of(entry, citekey=citekey_of(entry), tags=tags)
 
 
 def _year(issued: Any) -> int | None:
