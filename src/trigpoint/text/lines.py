@@ -12,6 +12,7 @@ from trigpoint.text.chunk import PAGE_BREAK, PageText
 _LONGEST_TITLE = 150
 _LONGEST_UNMARKED = 85
 _MANY_ENTRIES = 12
+_LONGEST_PAGE_NUMBER = 12
 _SENTENCE_END = (".", ";", ":", ",")
 _SENTENCE_WORD = re.compile(r"\b(should|must|shall|will|is|are|was|were|has|have|can|may|been)\b|https?:")
 _BULLETS = "•▪◦-–"
@@ -113,6 +114,25 @@ def contents_pages(lines: Sequence[Line]) -> frozenset[int]:
         if leaders >= 5 or (headed and entries >= 4) or continued or _counts_pages(on_page):
             found.add(page)
     return frozenset(found)
+
+
+def contents_spans(lines: Sequence[Line], length: int) -> list[tuple[int, int]]:
+    """Return where lists of contents are in the text: from their heading, or from the top of their page, to its end."""
+    contents = contents_pages(lines)
+    tops: dict[int, int] = {}
+    headings: dict[int, int] = {}
+    for line in lines:
+        tops.setdefault(line.page, line.start)
+        if line.page in contents and _CONTENTS.fullmatch(line.text):
+            headings.setdefault(line.page, line.start)
+    ends = {page: tops[following] for page, following in pairwise(tops)}
+    starts = {page: tops[page] if page - 1 in contents else headings.get(page, tops[page]) for page in contents}
+    return [(starts[page], ends.get(page, length)) for page in tops if page in contents]
+
+
+def is_page_number(text: str) -> bool:
+    """Whether a text is so short and without letters that it can only be a page number, a rule or a bullet."""
+    return len(text.strip()) <= _LONGEST_PAGE_NUMBER and not any(character.isalpha() for character in text)
 
 
 def _counts_pages(lines: Sequence[Line]) -> bool:

@@ -6,13 +6,13 @@ Numbering is `numbering.py`'s, headings in words are `headings.py`'s; here they 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
 from trigpoint.text.chunk import Chunk, PageMap, PageText, TextChunker, document_text
 from trigpoint.text.headings import Heading, coded_policies, normalise_ref, worded_headings
-from trigpoint.text.lines import Line, contents_pages, letters, read_lines
+from trigpoint.text.lines import Line, contents_pages, contents_spans, is_page_number, letters, read_lines
 from trigpoint.text.numbering import Numbered, chapters, decimals, footnotes, paragraphs, undotted_chapters
 
 __all__ = ["SectionChunk", "SectionMark", "chunk_sections", "find_sections", "normalise_ref"]
@@ -54,19 +54,36 @@ def find_sections(pages: Sequence[PageText]) -> list[SectionMark]:
 def chunk_sections(
     pages: Sequence[PageText], marks: Sequence[SectionMark], chunker: TextChunker | None = None
 ) -> list[SectionChunk]:
-    """Passages that never straddle two sections; a section longer than a chunk is split as any text is."""
+    """Passages that never straddle two sections; a section longer than a chunk is split as any text is.
+
+    Tables of contents and lone page numbers make no passages.
+    """
     chunker = chunker or TextChunker()
     text = document_text(pages)
     at = PageMap(list(pages))
     bounds = [SectionMark(0, "", ""), *marks, SectionMark(len(text), "", "")]
+    lists = contents_spans(read_lines(pages), len(text))
     chunks: list[SectionChunk] = []
     for mark, following in pairwise(bounds):
-        for begin, end in chunker.spans(text[mark.start : following.start]):
-            start, stop = mark.start + begin, mark.start + end
-            chunks.append(
-                SectionChunk(len(chunks), text[start:stop], start, stop, at.pages(start, stop), mark.ref, mark.parent)
-            )
+        for first, last in _outside(lists, mark.start, following.start):
+            for begin, end in chunker.spans(text[first:last]):
+                start, stop = first + begin, first + end
+                if is_page_number(text[start:stop]):
+                    continue
+                place = (start, stop, at.pages(start, stop))
+                chunks.append(SectionChunk(len(chunks), text[start:stop], *place, mark.ref, mark.parent))
     return chunks
+
+
+def _outside(excluded: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of a span that lie outside those excluded."""
+    for first, last in excluded:
+        if first < end and last > start:
+            if first > start:
+                yield start, first
+            start = max(start, last)
+    if start < end:
+        yield start, end
 
 
 def _numbered_marks(lines: Sequence[Line], contents: frozenset[str], worded: set[int]) -> list[SectionMark]:
@@ -88,20 +105,29 @@ def _numbered_marks(lines: Sequence[Line], contents: frozenset[str], worded: set
 
 
 def _paragraph_mark(lines: Sequence[Line], paragraph: Numbered, headings: set[int]) -> SectionMark:
-    """A numbered paragraph, from the sub-heading above it if it has one: that is no part of the paragraph before."""
+    """A numbered paragraph, from the sub-heading above it if it has one."""
     ref = "Para " + ".".join(map(str, paragraph.number))
-    first = paragraph.line
+    first = _first_heading_above(lines, paragraph.line, headings)
+    title = " ".join(line.text for line in lines[first : paragraph.line])
+    return SectionMark(lines[first].start if title else paragraph.start, ref, title)
+
+
+def _first_heading_above(lines: Sequence[Line], index: int, headings: set[int]) -> int:
+    """The first of up to two lines above this one that head it and what follows: they are no part of what is before.
+
+    Returns the index itself if there is none. `headings` are the places of other sections' headings.
+    """
+    first = index
     while (
-        first > 0
-        and paragraph.line - first < 2
-        and lines[first - 1].start not in headings
-        and _is_subheading(lines, first - 1)
+        first > 0 and index - first < 2 and lines[first - 1].start not in headings and _is_subheading(lines, first - 1)
     ):
         first -= 1
-    if first == paragraph.line or not lines[first].after_blank:
-        return SectionMark(paragraph.start, ref, "")
-    title = " ".join(line.text for line in lines[first : paragraph.line])
-    return SectionMark(lines[first].start, ref, title)
+    return first if first < index and _stands_apart(lines, first) else index
+
+
+def _stands_apart(lines: Sequence[Line], index: int) -> bool:
+    """Whether nothing runs on into this line."""
+    return lines[index].after_blank or (index > 0 and lines[index - 1].ends_statement)
 
 
 def _is_subheading(lines: Sequence[Line], index: int) -> bool:
@@ -119,7 +145,20 @@ def _worded_marks(lines: Sequence[Line], contents: frozenset[int], titles: froze
     headings = worded_headings(lines, contents)
     known = {heading.ref for heading in headings}
     headings += [heading for heading in coded_policies(lines, contents, titles) if heading.ref not in known]
-    return [SectionMark(heading.start, heading.ref, heading.title) for heading in _without_annexed_policies(headings)]
+    places = {heading.start for heading in headings}
+    return [
+        SectionMark(_start_with_group(lines, heading, places), heading.ref, heading.title)
+        for heading in _without_annexed_policies(headings)
+    ]
+
+
+def _start_with_group(lines: Sequence[Line], heading: Heading, places: set[int]) -> int:
+    """Where a policy begins: with the heading of its group, if that is right above it."""
+    if not heading.ref.startswith("Policy"):
+        return heading.start
+    first = _first_heading_above(lines, heading.line, places)
+    follows_prose = first > 0 and lines[first - 1].ends_sentence
+    return lines[first].start if follows_prose else heading.start
 
 
 def _without_annexed_policies(headings: list[Heading]) -> list[Heading]:
