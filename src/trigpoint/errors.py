@@ -311,8 +311,9 @@ class SectionNotFound(PolicyError):
     code = "section_not_found"
     status = 404
 
-    def __init__(self, source: str, section_ref: str) -> None:
-        super().__init__(f"Section '{shorten(section_ref)}' not found in policy '{shorten(source)}'")
+    def __init__(self, source: str, section_ref: str, searched: str = "") -> None:
+        message = f"Section '{shorten(section_ref)}' not found in policy '{shorten(source)}'"
+        super().__init__(f"{message}. {searched}" if searched else message)
 
 
 class ProvisionNotFound(PolicyError):

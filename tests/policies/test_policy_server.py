@@ -114,11 +114,10 @@ async def test_failures_have_the_envelope_of_the_contract(client: ToolClient) ->
         assert (refused["status"], refused["error_type"]) == ("error", "invalid_date")
     before = await client.call("search_policy", {"query": "x", "effective_date": "1999-01-01"})
     assert (before["results_count"], before["results"]) == (0, [])
-    assert await failure(client, "get_policy_section", {"source": "NPPF", "section_ref": "Para 999"}) == {
-        "status": "error",
-        "error_type": "section_not_found",
-        "message": "Section 'Para 999' not found in policy 'NPPF'",
-    }
+    absent = await failure(client, "get_policy_section", {"source": "NPPF", "section_ref": "Para 999"})
+    assert (absent["status"], absent["error_type"]) == ("error", "section_not_found")
+    assert absent["message"].startswith("Section 'Para 999' not found in policy 'NPPF'. Searched the revision")
+    assert "(rev_NPPF_2024_12). Nearest: Para " in absent["message"]
     missing = {"source": "NPPF", "revision_id": "rev_NPPF_2024_12", "file_path": "/nowhere.pdf"}
     assert (await failure(client, "ingest_policy_revision", missing))["error_type"] == "file_not_found"
     assert (await failure(client, "list_policy_revisions", {"source": "NONE"}))["error_type"] == "policy_not_found"

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFun
 
 from trigpoint.config import Settings
 from trigpoint.dates import parse_day, today
-from trigpoint.mcp.answers import Cut
+from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.search import PassageHit, SearchMode
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
@@ -87,6 +87,13 @@ class SectionInput(ToolInput):
     revision_id: RevisionId | None = Field(
         None, description="Revision ID. By default the revision in force today, else the latest"
     )
+    offset: int = Field(0, ge=0, description="Where in the section's text to begin, if an answer says next_offset")
+
+
+class Note(BaseModel):
+    section_ref: str
+    text: str
+    page_numbers: list[int]
 
 
 class SectionAnswer(Answer):
@@ -96,6 +103,22 @@ class SectionAnswer(Answer):
     version_label: str
     text: str
     page_numbers: list[int]
+    notes: list[Note] = Field(
+        [], description="The section's tables, figures and footnotes, if it has any", exclude_if=lambda notes: not notes
+    )
+    children: list[str] = Field(
+        [],
+        description="The sections within a chapter or annex; their text is in text",
+        exclude_if=lambda children: not children,
+    )
+    point: str | None = Field(
+        None, description="The point of a list that was asked for, as in Para 11(d)", exclude_if=lambda point: not point
+    )
+    next_offset: int | None = Field(
+        None,
+        description="Only if the text goes on: ask again with this as offset",
+        exclude_if=lambda offset: offset is None,
+    )
 
 
 class NoInput(ToolInput):
@@ -221,13 +244,22 @@ async def search_policy(given: SearchInput, call: Call) -> SearchAnswer:
 async def get_policy_section(given: SectionInput, call: Call) -> SectionAnswer:
     knowledge: PolicyKnowledge = call.state
     section = await knowledge.section(given.source, given.section_ref, given.revision_id)
+    text = fitting_text(section.text[given.offset :], MOST_BYTES // 2)
+    end = given.offset + len(text)
     return SectionAnswer(
         source=given.source,
         section_ref=section.section_ref,
         revision_id=section.revision.revision_id,
         version_label=section.revision.version_label,
-        text=section.text,
+        text=text,
         page_numbers=list(section.page_numbers),
+        notes=[
+            Note(section_ref=note.section_ref, text=note.text, page_numbers=list(note.page_numbers))
+            for note in section.notes
+        ],
+        children=list(section.children),
+        point=section.point,
+        next_offset=end if end < len(section.text) else None,
     )
 
 
@@ -304,12 +336,14 @@ TOOLS = (
     Tool(
         "get_policy_section",
         "Read one section of a policy whole, by its reference as search results show it (Chapter 5, Section 11.1, "
-        "Table 5-2, Para 116, Policy SLE4), from the revision in force today or the one given.",
+        "Table 5-2, Para 116, Policy SLE4) or as people write it (TR1, paragraph 11(d), section 9), from the revision in "
+        "force today or the one given. It comes with its tables and footnotes, a chapter with all its sections.",
         SectionInput,
         SectionAnswer,
         get_policy_section,
         read_only=True,
         title="Read a policy section",
+        cut=Cut("notes", None, "Read a table or footnote by its own reference"),
     ),
     Tool(
         "list_policy_documents",

@@ -35,9 +35,8 @@ from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
 from trigpoint.policies.placements import ProvisionsInForce, provisions_in_force
 from trigpoint.policies.placing import Placer
 from trigpoint.policies.registry import PolicyRegistry
-from trigpoint.storage.chroma import Record
+from trigpoint.policies.section_lookup import find_section, nearest, overview, point_of
 from trigpoint.storage.redis import redis_client, redis_server
-from trigpoint.text.sections import normalise_ref
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -48,13 +47,25 @@ _SETTLE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
+class SectionNote:
+    """A table, a figure or a footnote of a section."""
+
+    section_ref: str
+    text: str
+    page_numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Section:
-    """A section of one revision, whole."""
+    """A section of one revision, whole: a chapter with its `children`. `point` is the point of a list asked for."""
 
     revision: Revision
     section_ref: str
     text: str
     page_numbers: tuple[int, ...]
+    notes: tuple[SectionNote, ...] = ()
+    children: tuple[str, ...] = ()
+    point: str | None = None
 
 
 class PolicyKnowledge:
@@ -227,15 +238,20 @@ class PolicyKnowledge:
 
     def _section(self, revision: Revision, section_ref: str) -> Section:
         passages = self.passages.passages_of(revision.revision_id)
-        by_key: dict[str, list[Record]] = {}
-        for record in passages:
-            by_key.setdefault(_key(str(record.metadata["section_ref"])), []).append(record)
-        records = next((by_key[key] for key in _keys(section_ref) if key in by_key), None)
-        if not records:
-            raise SectionNotFound(revision.source, section_ref)
-        text = self.passages.joined(revision.revision_id, records)
-        pages = self.passages.pages(revision.revision_id, records)
-        return Section(revision, str(records[0].metadata["section_ref"]), text, pages)
+        refs = [str(passage.metadata["section_ref"]) for passage in passages]
+        match = find_section(refs, [passage.text for passage in passages], section_ref)
+        if match is None:
+            raise SectionNotFound(revision.source, section_ref, _searched(revision, refs, section_ref))
+
+        def part(indexes: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+            chosen = [passages[index] for index in indexes]
+            revision_id = revision.revision_id
+            return self.passages.joined(revision_id, chosen), self.passages.pages(revision_id, chosen)
+
+        text, pages = part(match.passages)
+        notes = tuple(SectionNote(ref, *part(indexes)) for ref, indexes in match.notes.items())
+        point = point_of(text, match.point) if match.point else None
+        return Section(revision, match.section_ref, text, pages, notes, match.children, point)
 
     async def _read(self, work: Callable[[], T]) -> T:
         return await _in(self._reads, work)
@@ -283,16 +299,13 @@ def _wanted(policy: Policy, revision_id: str | None) -> Revision | None:
     return policy.in_force(today()) or next((r for r in policy.revisions if r.queryable), None)
 
 
-def _key(section_ref: str) -> str:
-    """References that differ in case and spacing only are the same."""
-    return "".join(normalise_ref(section_ref).casefold().split())
-
-
-def _keys(section_ref: str) -> list[str]:
-    """What the reference may mean: a bare number (`11.1`, `116`) is a section or a paragraph."""
-    key = _key(section_ref)
-    bare = key[:1].isdigit()
-    return [f"{kind}{key}" for kind in ("section", "para", "policy", "chapter")] if bare else [key] if key else []
+def _searched(revision: Revision, refs: Sequence[str], section_ref: str) -> str:
+    """Where a section was looked for in vain, and what is there instead."""
+    where = f"Searched the revision {revision.version_label} ({revision.revision_id})"
+    if not refs:
+        return f"{where}, which has no passages yet"
+    near = nearest(refs, section_ref)
+    return f"{where}. Nearest: {', '.join(near)}" if near else f"{where}, which has {overview(refs)}"
 
 
 async def _in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:

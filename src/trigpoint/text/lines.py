@@ -37,6 +37,10 @@ class Line:
         return self.text.endswith((".", "?", "!"))
 
     @property
+    def is_table_row(self) -> bool:
+        return self.text.startswith("|")
+
+    @property
     def ends_sentence(self) -> bool:
         return self.text.endswith((*_SENTENCE_END, "?", "!", "; or", "; and"))
 

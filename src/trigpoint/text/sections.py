@@ -225,8 +225,10 @@ def _resumed(marks: Sequence[SectionMark], lines: Sequence[Line]) -> list[Sectio
 
 
 def _end_of_interruption(mark: SectionMark, lines: Sequence[Line], index: int) -> int | None:
-    """Notes end with their page; a figure's caption with its lines; a table where prose begins again."""
+    """Notes end with their page; a figure's caption with its lines; a table after its rows, or where prose begins again
+    if its rows are not known as such."""
     page = lines[index].page
+    in_rows = False
     for line in lines[index + 1 :]:
         if mark.ref.startswith("Footnote"):
             if line.page != page:
@@ -234,6 +236,8 @@ def _end_of_interruption(mark: SectionMark, lines: Sequence[Line], index: int) -
         elif mark.ref.startswith("Figure"):
             if line.after_blank:
                 return line.start
-        elif line.after_blank and len(line.text) >= _PROSE:
+        elif line.is_table_row:
+            in_rows = True
+        elif in_rows or (line.after_blank and len(line.text) >= _PROSE):
             return line.start
     return None
