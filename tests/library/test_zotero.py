@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -163,3 +165,63 @@ def test_a_zotero_that_does_not_run_is_named(free_port: Any) -> None:
     url = f"http://127.0.0.1:{free_port()}/api"
     with pytest.raises(StoreUnavailable, match="Start Zotero"):
         ZoteroApi(url).collections()
+
+
+LIVE = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+for pragma in sys.argv[2].split(";"):
+    database.execute(f"pragma {pragma}")
+def add(key, title):
+    kind = database.execute("select itemTypeID from itemTypes where typeName = 'book'").fetchone()[0]
+    field = database.execute("select fieldID from fields where fieldName = 'title'").fetchone()[0]
+    item = database.execute("insert into items (itemTypeID, key) values (?, ?)", (kind, key)).lastrowid
+    value = database.execute("insert into itemDataValues (value) values (?)", (title,)).lastrowid
+    database.execute("insert into itemData values (?, ?, ?)", (item, field, value))
+database.execute("begin immediate"); add("NEWEST01", "Added a moment ago"); database.execute("commit")
+database.execute("begin immediate"); add("PENDING1", "Not yet committed")
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    "pragmas",
+    [
+        "journal_mode=wal;wal_autocheckpoint=0",
+        "journal_mode=wal;wal_autocheckpoint=0;locking_mode=exclusive",
+        "journal_mode=delete",
+        "journal_mode=delete;locking_mode=exclusive;cache_spill=1",
+    ],
+)
+def test_a_running_zotero_hides_nothing_in_either_journal_mode_locked_or_not(folder: Path, pragmas: str) -> None:
+    before = {item.key for item in zotero.items(ZoteroDatabase(folder))}
+    command = [sys.executable, "-c", LIVE, str(folder / "zotero.sqlite"), pragmas]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        while_open = {item.key for item in zotero.items(ZoteroDatabase(folder))}
+        running.communicate("")
+    assert while_open == before | {"NEWEST01"}
+
+
+def test_a_zotero_that_keeps_writing_is_read_whole(folder: Path) -> None:
+    writer = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("pragma journal_mode=wal"); database.execute("pragma locking_mode=exclusive")
+print("ready", flush=True)
+for number in range(400):
+    database.execute("begin immediate")
+    for part in range(3):
+        database.execute("insert into tags (name) values (?)", (f"live-{number}-{part}",))
+    database.execute("commit")
+"""
+    command = [sys.executable, "-c", writer, str(folder / "zotero.sqlite")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        for _ in range(3):
+            with ZoteroDatabase(folder)._open() as database:
+                count = database.execute("select count(*) from tags where name like 'live-%'").fetchone()[0]
+            assert count % 3 == 0  # whole transactions only

@@ -1,10 +1,17 @@
-"""Zotero's records out of its local SQLite file, which is never written and may be in use: it is read as it lies."""
+"""Zotero's records from its local SQLite file, which is never written and may be in use.
+
+A running Zotero may hold its database locked, and may keep its newest items in a write-ahead log next to it. So the file is
+opened like any other database; if Zotero keeps us out, a copy is read, made at a moment when nothing was being written.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +21,9 @@ from trigpoint.library.zotero import Collection, Record
 _LINK_MODES = {0: "imported_file", 1: "imported_url", 2: "linked_file", 3: "linked_url", 4: "embedded_image"}
 _ANNOTATION_TYPES = {1: "highlight", 2: "note", 3: "image", 4: "ink", 5: "underline", 6: "text"}
 _CACHE = ".zotero-ft-cache"
+_BESIDE = ("-wal", "-journal")  # what belongs to the database while it is open
+_COPY_TRIES = 20
+_COPY_PAUSE_SECONDS = 0.25
 
 
 class ZoteroDatabase:
@@ -47,15 +57,60 @@ class ZoteroDatabase:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        """Everything that Zotero has committed, as of one moment. Raises StoreUnavailable."""
         if not self._file.is_file():
             raise StoreUnavailable(f"There is no zotero.sqlite in {self._folder}; name Zotero's data folder")
-        try:
-            with closing(sqlite3.connect(f"{self._file.absolute().as_uri()}?immutable=1", uri=True)) as database:
+        with ExitStack() as stack:
+            try:
+                database = self._opened_in_place(stack) or self._opened_copy(stack)
+                database.execute("begin")
                 yield database
-        except sqlite3.Error as error:
-            raise StoreUnavailable(
-                f"{self._file} cannot be read ({error}). If Zotero is writing at this moment, try again"
-            ) from error
+            except sqlite3.Error as error:
+                raise StoreUnavailable(
+                    f"{self._file} cannot be read ({error}). If Zotero is writing at this moment, try again"
+                ) from error
+
+    def _opened_in_place(self, stack: ExitStack) -> sqlite3.Connection | None:
+        """Return a connection to the file itself; None while Zotero keeps others out of it."""
+        uri = f"{self._file.absolute().as_uri()}?mode=ro"
+        database = stack.enter_context(closing(sqlite3.connect(uri, uri=True, timeout=0.2, isolation_level=None)))
+        try:
+            database.execute("select count(*) from sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            return None
+        return database
+
+    def _opened_copy(self, stack: ExitStack) -> sqlite3.Connection:
+        """Return a connection to a copy. SQLite brings it to the last committed state by the log that came with it."""
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trigpoint-zotero-")))
+        for _ in range(_COPY_TRIES):
+            before = self._states()
+            for suffix in ("", *_BESIDE):
+                _copy_if_there(Path(f"{self._file}{suffix}"), folder / f"{self._file.name}{suffix}")
+            if before == self._states():
+                break
+            time.sleep(_COPY_PAUSE_SECONDS)
+        else:
+            raise StoreUnavailable(f"{self._file} is being written all the time. Let Zotero finish, and try again")
+        return stack.enter_context(closing(sqlite3.connect(folder / self._file.name, isolation_level=None)))
+
+    def _states(self) -> list[tuple[int, int] | None]:
+        return [_state_of(Path(f"{self._file}{suffix}")) for suffix in ("", *_BESIDE)]
+
+
+def _copy_if_there(source: Path, target: Path) -> None:
+    try:
+        shutil.copyfile(source, target)
+    except FileNotFoundError:
+        target.unlink(missing_ok=True)
+
+
+def _state_of(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _records(database: sqlite3.Connection) -> Iterator[Record]:
