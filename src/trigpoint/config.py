@@ -130,6 +130,11 @@ class Settings(BaseSettings):
     )
     max_upload_mb: int = Field(50, ge=1, le=2048, description="Largest policy PDF that can be uploaded.")
 
+    policy_set: Literal["default", "current"] = Field(
+        "default",
+        description="Which shipped revisions are loaded at the first start: `default` are seven, `current` adds those that were missing or came later.",
+    )
+
     # Text
     enable_ocr: bool = Field(True, description="Read pages without a text layer by Tesseract.")
     image_ratio_threshold: float = Field(

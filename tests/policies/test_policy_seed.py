@@ -11,6 +11,7 @@ import pytest
 from trigpoint.config import Settings
 from trigpoint.errors import NoContent
 from trigpoint.policies.digest import digest_pdf, read_digest
+from trigpoint.policies.known import missing_revisions
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.policies.seed import Seeder, SeedPolicy, SeedRevision, download_path, load_seed
 from trigpoint.storage.files import write_atomic
@@ -119,3 +120,78 @@ async def test_dates_given_by_hand_stay(settings: Settings, registry: PolicyRegi
     await registry.update_revision("NPPF", OLD_ID, {"effective_to": date(2023, 12, 31)})
     await seed(settings, registry)
     assert await dates(registry) == [("2023-09-05", "2023-12-31", "superseded"), CURRENT]
+
+
+CURRENT_NPPF = next(policy for policy in load_seed("current") if policy.source == "NPPF")
+
+
+async def update(settings: Settings, registry: PolicyRegistry, *, failing: Iterable[str] = ()) -> list[str]:
+    async def ingest(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
+        assert await in_force(registry, date(2024, 6, 1)) in (OLD_ID, "rev_NPPF_2023_12")  # never without a text
+        if revision_id in failing:
+            raise NoContent("nothing to read")
+        return 3, 1
+
+    seeder = Seeder(settings, registry, ingest, digest=True)
+    return [outcome.result async for outcome in seeder.seed([CURRENT_NPPF])]
+
+
+async def digests(settings: Settings, registry: PolicyRegistry) -> None:
+    async def ingest(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
+        return 3, 1
+
+    async for _ in Seeder(settings, registry, ingest, digest=True).seed([NPPF]):
+        pass
+
+
+async def test_an_update_adds_the_missing_and_the_later_revision(settings: Settings, registry: PolicyRegistry) -> None:
+    await digests(settings, registry)
+    policies = await registry.list_policies()
+    before = [m.revision.version_label for m in missing_revisions(policies)]
+    on_the_days = [
+        [m.source for m in missing_revisions(policies, day)] for day in (date(2024, 6, 1), NOW, date(2026, 9, 1))
+    ]
+
+    assert await update(settings, registry) == ["unchanged", "ingested", "unchanged", "ingested"]
+
+    assert before == ["December 2023", "August 2026"]
+    assert on_the_days == [["NPPF"], [], ["NPPF"]]
+    assert await dates(registry) == [
+        ("2023-09-05", "2023-12-19", "superseded"),
+        ("2023-12-20", "2024-12-11", "superseded"),
+        ("2024-12-12", "2026-08-16", "superseded"),
+        ("2026-08-17", "None", "active"),
+    ]
+    assert missing_revisions(await registry.list_policies()) == []
+    assert await update(settings, registry) == ["unchanged"] * 4
+
+
+async def test_an_update_that_fails_gives_the_days_back_and_is_healed(
+    settings: Settings, registry: PolicyRegistry
+) -> None:
+    await digests(settings, registry)
+
+    assert await update(settings, registry, failing=["rev_NPPF_2023_12"]) == [
+        "unchanged",
+        "failed",
+        "unchanged",
+        "ingested",
+    ]
+    assert await in_force(registry, date(2024, 6, 1)) == OLD_ID
+    assert await update(settings, registry) == ["unchanged", "ingested", "unchanged", "unchanged"]
+    assert await in_force(registry, date(2024, 6, 1)) == "rev_NPPF_2023_12"
+    assert await in_force(registry, date(2023, 12, 19)) == OLD_ID
+
+
+async def test_a_policy_of_the_current_set_begins_with_all_revisions(
+    settings: Settings, registry: PolicyRegistry
+) -> None:
+    async def ingest(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
+        return 3, 1
+
+    results = [o.result async for o in Seeder(settings, registry, ingest, digest=True).seed([CURRENT_NPPF])]
+
+    assert results == ["ingested"] * 4
+    assert await in_force(registry, date(2023, 12, 20)) == "rev_NPPF_2023_12"
+    assert await in_force(registry, date(2026, 8, 16)) == NEW_ID
+    assert await in_force(registry, date(2026, 8, 17)) == "rev_NPPF_2026_08"

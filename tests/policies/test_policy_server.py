@@ -40,7 +40,7 @@ async def client(tmp_path: Path, clean_redis_url: str, serve: Any) -> AsyncItera
                 "source": "NPPF",
                 "revision_id": revision.revision_id,
                 "chunks_created": answer["chunks_created"],
-                "page_count": 6,
+                "page_count": 7,
                 "extraction_method": "text_layer",
             }
             await registry.mark_active(

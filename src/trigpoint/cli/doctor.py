@@ -44,6 +44,7 @@ def doctor() -> None:
     """Check the stores, Tesseract, the model and the ports. Exit code 1 if something needed is missing or taken."""
     settings = load_settings()
     findings = [_look(what, check, settings) for what, check in CHECKS.items()]
+    findings += [_policies(settings)]
     findings += [_port(settings, name) for name in PORTS]
     table = Table("", "what", Column("state", overflow="fold"))  # a path is wrapped, never cut
     marks = {True: "[green]ok[/]", False: "[red]failed[/]", None: "[yellow]note[/]"}
@@ -89,6 +90,33 @@ def _redis(settings: Settings) -> str:
             return f"{where} {asyncio.run(version(url))}"
         except RedisError as error:
             raise StoreUnavailable(f"Redis at REDIS_URL cannot be reached ({error})") from error
+
+
+def _policies(settings: Settings) -> Finding:
+    """Say which texts are loaded, and which revisions are known and not loaded."""
+    from trigpoint.policies.known import missing_revisions
+    from trigpoint.policies.models import Policy
+    from trigpoint.policies.registry import PolicyRegistry
+    from trigpoint.storage.redis import redis_client, redis_server
+
+    async def read(url: str) -> list[Policy]:
+        client = redis_client(url)
+        try:
+            return await PolicyRegistry(client).list_policies()
+        finally:
+            await client.aclose()
+
+    try:
+        with redis_server(settings) as url:
+            policies = asyncio.run(read(url))
+    except (StoreInUse, TrigpointError) as error:
+        return Finding("policies", None, f"not looked at: {error.message}")
+    if not policies:
+        return Finding("policies", None, "none loaded. `trigpoint up` or `trigpoint policies seed --digest` loads them")
+    missing = missing_revisions(policies)
+    if missing:
+        return Finding("policies", None, " ".join(m.message + "." for m in missing))
+    return Finding("policies", True, f"{len(policies)} policies, no later revision known")
 
 
 def _chroma(settings: Settings) -> str:

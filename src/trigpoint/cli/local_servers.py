@@ -53,7 +53,7 @@ async def seed_missing(settings: Settings, tools: McpTools) -> None:
 
     try:
         registry = PolicyRegistry(redis)
-        missing = await _missing(registry, load_seed())
+        missing = await _missing(registry, load_seed(settings.policy_set))
         if missing:
             async for _ in Seeder(settings, registry, ingest, digest=True).seed(missing):
                 await asyncio.sleep(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -19,10 +20,11 @@ from trigpoint.mcp.client import ToolClient
 from trigpoint.policies.compare import SectionChange, compare, read_sections, word_changes
 from trigpoint.policies.fetch import fetch as fetch_documents
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
+from trigpoint.policies.known import missing_revisions
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.policies.resolver import EffectiveDateResolver
-from trigpoint.policies.seed import Seeder, SeedOutcome, SeedPolicy, is_digest, load_seed
+from trigpoint.policies.seed import PolicySet, Seeder, SeedOutcome, SeedPolicy, is_digest, load_seed
 from trigpoint.storage.files import data_folder
 from trigpoint.storage.redis import redis_client, redis_server
 
@@ -43,7 +45,14 @@ def seed(
     ] = False,
 ) -> None:
     """Register the shipped policies and ingest them. Repeating it changes nothing, and heals what failed."""
-    _exit_if_not(_run(_seed(load_settings(), _chosen(sources), digest=digest)))
+    settings = load_settings()
+    _exit_if_not(_run(_seed(settings, _chosen(sources, settings.policy_set), digest=digest)))
+
+
+@app.command()
+def update() -> None:
+    """Add the revisions that were missing or came later, and refresh digests that a newer Trigpoint has corrected."""
+    _exit_if_not(_run(_seed(load_settings(), load_seed("current"), digest=True)))
 
 
 @app.command()
@@ -51,7 +60,7 @@ def fetch(sources: Sources = None) -> None:
     """Download the official documents, so that `seed` can ingest them."""
     settings, failed = load_settings(), 0
     data_folder(settings, "downloads", "policy")
-    for outcome in fetch_documents(settings, _chosen(sources)):
+    for outcome in fetch_documents(settings, _chosen(sources, settings.policy_set)):
         failed += outcome.result == "failed"
         detail = outcome.detail or str(outcome.path)
         out.print(f"{outcome.result:8} {outcome.source} {escape(outcome.version_label)}: {escape(detail)}")
@@ -192,6 +201,12 @@ async def _list(registry: PolicyRegistry) -> None:
         label = current.version_label if current else "-"
         rows.append((policy.source, policy.category.value, label, str(len(policy.revisions)), policy.title))
     _print_rows(rows)
+    _print_missing(policies)
+
+
+def _print_missing(policies: Sequence[Policy], day: date | None = None) -> None:
+    for missing in missing_revisions(policies, day):
+        out.print(f"[yellow]{escape(missing.message)}[/]")
 
 
 async def _show(registry: PolicyRegistry, source: str) -> None:
@@ -223,6 +238,7 @@ async def _effective(registry: PolicyRegistry, date: str) -> None:
         else:
             rows.append((result.source, *_cells(result.revision)[:4]))
     _print_rows(rows)
+    _print_missing([result.policy for result in snapshot.results], snapshot.effective_date)
 
 
 # Comparing
@@ -271,8 +287,8 @@ def _print_change(change: SectionChange, *, summary: bool) -> None:
 # Shared by the commands
 
 
-def _chosen(sources: list[str] | None) -> tuple[SeedPolicy, ...]:
-    shipped = load_seed()
+def _chosen(sources: list[str] | None, policy_set: PolicySet) -> tuple[SeedPolicy, ...]:
+    shipped = load_seed(policy_set)
     unknown = [s for s in sources or () if s not in {p.source for p in shipped}]
     if unknown:
         names = ", ".join(p.source for p in shipped)

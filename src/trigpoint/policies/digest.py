@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 
 MARK = "for demonstration; not the official text"
+OWN_NUMBERS = "numbered by the digest"  # in a digest's note: its sections are not those of the original
 
 _HEADING = re.compile(r"(#{1,3}) (.+)")
 _TEMPLATE = b"""
@@ -41,6 +42,11 @@ class _Piece:
 
 def read_digest(name: str) -> str:
     return files("trigpoint.policies").joinpath("digests", name).read_text(encoding="utf-8")
+
+
+def checked_note(markdown: str) -> str:
+    """Return what of a digest was checked against which original: its paragraph that begins with "Checked:"."""
+    return next((piece.text for piece in _pieces(markdown) if piece.text.startswith("Checked:")), "")
 
 
 def digest_pdf(markdown: str) -> bytes:

@@ -42,6 +42,9 @@ def _fetch_one(client: httpx.Client, settings: Settings, policy: SeedPolicy, rev
     if path.is_file() and (known is None or sha256_file(path) == known):
         sums.set(path.name, known or sha256_file(path))
         return FetchOutcome(policy.source, revision.version_label, "present", path)
+    if revision.url is None:
+        detail = f"no direct address is known. Download it by hand from {revision.landing} to {path}"
+        return FetchOutcome(policy.source, revision.version_label, "failed", path, detail)
     partial = path.with_name(path.name + ".part")
     try:
         _download(client, revision.url, partial)

@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from trigpoint.dates import micro_timestamp, now, parse_micro_timestamp
 from trigpoint.errors import InvalidInput, NotPlacedYet, ProvisionNotFound, RevisionNotFound, shorten
+from trigpoint.policies.digest import OWN_NUMBERS
 from trigpoint.policies.locate import VERSION, Located
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.provisions import Provision, load_provisions
@@ -249,6 +250,8 @@ def _place(provision: Provision, revision: Revision, record: Record) -> Placemen
     if choice is not None and (choice.section_ref in record.sections or not record.sections):
         return _by_choice(provision, revision, str(choice.section_ref), found, record.chosen.get(provision.id))
     note = f"{choice.section_ref} was confirmed and is not in this text" if choice is not None else None
+    if note is None and found is not None and _numbered_by_digest(revision, found.section_ref):
+        note = "The number is the digest's, not the plan's"
     if found is None:
         return Placement(provision, revision, PlacementStatus.TO_BE_CONFIRMED, None, 0.0, note=note)
     sure = found.sure and note is None
@@ -264,6 +267,10 @@ def _place(provision: Provision, revision: Revision, record: Record) -> Placemen
         found.runner_up,
         note,
     )
+
+
+def _numbered_by_digest(revision: Revision, section_ref: str | None) -> bool:
+    return OWN_NUMBERS in (revision.notes or "") and (section_ref or "").startswith("Section")
 
 
 def _by_choice(

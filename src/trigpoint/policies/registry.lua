@@ -138,6 +138,13 @@ local function step_down(book, revision, gone)
   if older and not older.deleting then restore(book, older, before) end
 end
 
+-- A revision that was missing between two others: asked for by name, it takes the end of the time of the earlier one.
+-- Its name is kept with it (`shortens`), for when it failed and is tried again.
+local function fits_into(clash, new)
+  return given(new.shortens) and new.shortens == clash.revision_id and clash.effective_from < new.effective_from
+    and new.effective_to ~= OPEN and new.effective_to == clash.effective_to
+end
+
 -- A failed revision that ended where its successor begins goes back between the two (never at creation: rule 4).
 local function squeeze_in(book, revision, other)
   local successor, before = successor_of(book, other.revision_id)
@@ -194,8 +201,10 @@ end
 function steps.create_revision()
   if redis.call('EXISTS', policy_key()) == 0 then return refuse('no_policy') end
   local book, new = load(), a.fields
+  if given(a.shorten) then new.shortens = a.shorten end
   local clash, older = check_dates(book, nil, new.effective_from, new.effective_to, true)
-  if clash then return refuse_overlap(clash, new.effective_from) end
+  local shortened = clash and fits_into(clash, new) and clash
+  if clash and not shortened then return refuse_overlap(clash, new.effective_from) end
   local id, n = a.ids[1], 1
   while redis.call('EXISTS', revision_key(id)) == 1 do
     id = n == 1 and a.ids[2] or (a.ids[2] .. '_' .. n)
@@ -206,7 +215,9 @@ function steps.create_revision()
   if before_mark then new.file_path = before_mark .. id .. after_mark end
   for field, value in pairs(new) do redis.call('HSET', revision_key(id), field, value) end
   redis.call('ZADD', order_key(), a.score, id)
+  if shortened and not squeeze_in(book, new, shortened) then older = shortened end
   if older then supersede(book, older, id, new.effective_from) end
+  if shortened then older = shortened end
   hold(id)
   changed()
   local reply = answer(new)
@@ -292,7 +303,10 @@ function steps.begin_reindex()
   if revision.file_path == '' and not given(a.file_path) then return refuse('no_file') end
   if revision.status == 'failed' then
     local clash, older = check_dates(book, a.id, revision.effective_from, revision.effective_to, true)
-    if clash and not squeeze_in(book, revision, clash) then return refuse_overlap(clash, revision.effective_from) end
+    if clash and not squeeze_in(book, revision, clash) then
+      if not fits_into(clash, revision) then return refuse_overlap(clash, revision.effective_from) end
+      older = clash
+    end
     if older then supersede(book, older, a.id, revision.effective_from) end
     set(revision, 'status', 'processing')
     set(revision, 'error', '')

@@ -123,8 +123,12 @@ class PolicyRegistry:
         file_size_bytes: int | None = None,
         job_id: str | None = None,
         hold_seconds: int = HOLD_SECONDS,
+        shorten_revision: str | None = None,
     ) -> tuple[Revision, SideEffects | None]:
         """Check the dates, create, and supersede: one step (P5).
+
+        `shorten_revision` names an earlier revision with the same last day that gives way from `effective_from` on: for a
+        revision that was missing between two others.
 
         `{revision_id}` in `file_path` stands for the id, which is only known once the revision is created (P4).
         `job_id` is the job that will ingest it and holds it from now on.
@@ -154,9 +158,11 @@ class PolicyRegistry:
             score=days_since_epoch(effective_from),
             job_id=job_id,
             hold_seconds=hold_seconds,
+            shorten=shorten_revision,
         )
         self._raise_refusal(reply, source)
-        return _revision(reply["revision"], reply.get("held_by")), _side_effects(reply, effective_to)
+        warned_end = None if shorten_revision is not None else effective_to
+        return _revision(reply["revision"], reply.get("held_by")), _side_effects(reply, warned_end)
 
     async def update_revision(self, source: str, revision_id: str, changes: RevisionChanges) -> Revision:
         """PATCH: absent leaves, None clears; dates are checked against all others, neighbours stay (P7)."""

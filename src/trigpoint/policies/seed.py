@@ -11,8 +11,9 @@ import hashlib
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -21,8 +22,8 @@ from trigpoint.config import Settings
 from trigpoint.dates import parse_day
 from trigpoint.errors import CannotReindex, PolicyAlreadyExists, TrigpointError
 from trigpoint.ids import new_job_id
-from trigpoint.policies.digest import MARK, digest_pdf, read_digest
-from trigpoint.policies.models import Policy, PolicyCategory, Revision
+from trigpoint.policies.digest import MARK, checked_note, digest_pdf, read_digest
+from trigpoint.policies.models import ONE_DAY, Policy, PolicyCategory, Revision
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.files import inside, sha256_file, write_atomic
 
@@ -38,9 +39,10 @@ class SeedRevision:
     version_label: str
     effective_from: date
     effective_to: date | None
-    url: str
+    url: str | None
     landing: str
     digest: str
+    later: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class SeedPolicy:
     description: str
     category: PolicyCategory
     revisions: tuple[SeedRevision, ...]  # oldest first
+    authorities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,27 @@ class SeedOutcome:
         return self.result in ("ingested", "unchanged", "kept")
 
 
-def load_seed() -> tuple[SeedPolicy, ...]:
+PolicySet = Literal["default", "current"]
+
+
+@cache
+def load_seed(policy_set: PolicySet = "default") -> tuple[SeedPolicy, ...]:
+    """Return the shipped policies: with the seven revisions of the contract, or with all that we know of."""
     text = files("trigpoint.policies").joinpath("policies.toml").read_text(encoding="utf-8")
-    return tuple(_policy(entry) for entry in tomllib.loads(text)["policy"])
+    policies = tuple(_policy(entry) for entry in tomllib.loads(text)["policy"])
+    return tuple(_in_set(policy, policy_set) for policy in policies)
+
+
+def _in_set(policy: SeedPolicy, policy_set: PolicySet) -> SeedPolicy:
+    """Keep the revisions of the set. One that has a later one within its time ends the day before it."""
+    kept = [r for r in policy.revisions if policy_set == "current" or not r.later]
+    ended = []
+    for revision, following in zip(kept, [*kept[1:], None], strict=True):
+        end = revision.effective_to
+        if end is not None and following is not None and following.effective_from <= end:
+            revision = replace(revision, effective_to=following.effective_from - ONE_DAY)
+        ended.append(revision)
+    return replace(policy, revisions=tuple(ended))
 
 
 def download_path(settings: Settings, policy: SeedPolicy, revision: SeedRevision) -> Path:
@@ -149,6 +170,7 @@ class Seeder:
             file_size_bytes=len(content),
             job_id=job_id,
             hold_seconds=_HOLD_SECONDS,
+            shorten_revision=gives_way(policy, wanted),
         )
         await asyncio.to_thread(write_atomic, self._file(policy.source, revision.revision_id), content)
         return revision
@@ -222,7 +244,7 @@ class Seeder:
         return f"{revision.version_label} (digest)" if self._digest else revision.version_label
 
     def _notes(self, revision: SeedRevision) -> str:
-        return f"A digest {MARK}. The official text: {revision.landing}" if self._digest else f"From {revision.url}"
+        return digest_notes(revision) if self._digest else f"From {revision.url or revision.landing}"
 
 
 def _not_downloaded(policy: SeedPolicy, wanted: SeedRevision, existing: Revision | None) -> SeedOutcome:
@@ -233,6 +255,23 @@ def _not_downloaded(policy: SeedPolicy, wanted: SeedRevision, existing: Revision
     what = "a digest is loaded" if is_digest(existing) else "it is loaded"
     detail = f"{what}; the official text was not downloaded (`trigpoint policies fetch`)"
     return SeedOutcome(policy.source, wanted.version_label, "kept", existing.revision_id, detail=detail)
+
+
+def digest_notes(revision: SeedRevision) -> str:
+    """Return the notes of a revision that a digest stands in for: what it is, and what of it was checked."""
+    return f"A digest {MARK}. The official text: {revision.landing} {checked_note(read_digest(revision.digest))}"
+
+
+def gives_way(policy: Policy, wanted: SeedRevision) -> str | None:
+    """Return the earlier revision within whose time the wanted one was in force, if there is one."""
+    inside = [
+        r
+        for r in policy.revisions
+        if wanted.effective_to is not None
+        and r.effective_from < wanted.effective_from
+        and r.effective_to == wanted.effective_to
+    ]
+    return inside[0].revision_id if inside else None
 
 
 def _of_day(policy: Policy, start: date) -> Revision | None:
@@ -259,14 +298,16 @@ def _policy(entry: dict[str, Any]) -> SeedPolicy:
         title=entry["title"],
         description=entry["description"],
         category=PolicyCategory(entry["category"]),
+        authorities=tuple(entry.get("authorities", ())),
         revisions=tuple(
             SeedRevision(
                 version_label=r["version_label"],
                 effective_from=parse_day(r["effective_from"]),
                 effective_to=parse_day(r["effective_to"]) if "effective_to" in r else None,
-                url=r["url"],
+                url=r.get("url"),
                 landing=r["landing"],
                 digest=r["digest"],
+                later=r.get("later", False),
             )
             for r in entry["revision"]
         ),
