@@ -26,7 +26,9 @@ def _seeded_revisions() -> dict[str, set[str]]:
     text = (resources.files("trigpoint.policies") / "policies.toml").read_text(encoding="utf-8")
     return {
         policy["source"]: {
-            f"rev_{policy['source']}_{str(r['effective_from'])[:7].replace('-', '_')}" for r in policy["revision"]
+            f"rev_{policy['source']}_{str(r['effective_from'])[:7].replace('-', '_')}"
+            for r in policy["revision"]
+            if not r.get("later")
         }
         for policy in tomllib.loads(text)["policy"]
     }
