@@ -14,6 +14,7 @@ BlockKind = Literal["heading", "paragraph", "bullet", "row", "header", "label"]
 FULL_LINE = 0.72  # of the document's usual width: a line at least this long runs on into the next
 LONGEST_HEADING = 90
 SHORT_LABEL = 40
+MOST_SKIPPED = 3
 CAPITALS_LEVEL, PLAIN_LEVEL = 8, 9  # depths of headings without a number, below all numbered ones
 MIN_VALUES = 3  # bare figures among short lines, from which on they are read as the cells of a table
 
@@ -102,7 +103,7 @@ class _Reader:
         elif bullet := _BULLET.fullmatch(text) or (_LETTERED.fullmatch(text) if self._may_begin(line) else None):
             yield from self._close()
             self.open = Block("bullet", [_rest(line, bullet["rest"])], number=self.number)
-        elif (numbered := _NUMBERED.fullmatch(text)) and self._may_begin(line) and self._counts(numbered["number"]):
+        elif (numbered := _NUMBERED.fullmatch(text)) and self._may_begin(line) and self._heads(numbered, line):
             yield from self._close()
             self._count(numbered["number"])
             self._begin(_rest(line, numbered["rest"]), following, fresh=True)
@@ -136,6 +137,14 @@ class _Reader:
     def _counts(self, number: str) -> bool:
         """Whether a number counts paragraphs: it has a dot ("5.", "14.4.10"), is one more than the last, or 1."""
         return "." in number or (number.isdecimal() and int(number) in (1, self.counted + 1))
+
+    def _heads(self, numbered: re.Match[str], line: Line) -> bool:
+        """Whether a number at the beginning of a line counts; before a short title one or two may be left out."""
+        number, rest = numbered["number"], numbered["rest"]
+        if self._counts(number):
+            return True
+        skips = number.isdecimal() and 0 < int(number) - self.counted <= MOST_SKIPPED
+        return skips and bool(line.blank_before) and len(rest) <= SHORT_LABEL + 10 and not _ended(rest)
 
     def _count(self, number: str) -> None:
         self.number = number.rstrip(".")

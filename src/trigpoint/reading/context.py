@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,10 @@ Section = Literal[
     "obligations", "forecast", "assessment", "travel_plan",
 ]  # fmt: skip
 
+_REFERENCE = re.compile(r"\b(?:[A-Z]{1,4}/)?\d{2,4}/\d{3,6}(?:/[A-Z0-9]{1,6})+\b")
+_NOT_NAMES = frozenset(
+    "proposed application the this residential proposals planning appeal emerging overall our".split()
+)
 SAME_PROPOSAL = 0.85
 SUBJECT = 12  # tokens in which a sentence names its subject
 _STRONG: tuple[Section, ...] = ("conditions", "objectors", "consultees", "history", "others")
@@ -32,6 +37,7 @@ class Context:
     genre: Genre
     before: str = ""
     proposal: frozenset[str] = frozenset()
+    own_reference: str = ""
 
     @cached_property
     def is_proposal(self) -> bool:
@@ -92,6 +98,37 @@ class Context:
     def follows(self, one: str, other: str, distance: int) -> bool:
         """Whether a cue comes after another within a number of tokens."""
         return any(0 < j - i <= distance for i in self.cues.get(one, ()) for j in self.cues.get(other, ()))
+
+    @cached_property
+    def names_another_scheme(self) -> bool:
+        """Whether a scheme or site other than this one is named: "the adjacent development", another reference."""
+        if any(
+            0 < j - i <= 4 and not self._to_between(i, j)
+            for i in self.cues.get("elsewhere", ())
+            for j in self.cues.get("head", ())
+        ):
+            return True
+        references = [match for match in _REFERENCE.findall(self.statement.text) if match not in self.own_reference]
+        return bool(references)
+
+    def _to_between(self, start: int, end: int) -> bool:
+        """Whether "adjacent to the site" is said, and not "the adjacent site"."""
+        return any(token.text in ("to", "and", ",") for token in self.tokens[start:end])
+
+    @cached_property
+    def done_by_another(self) -> bool:
+        """Whether somebody other than the applicant is to act: "delivered by others", "by the Mill Farm scheme"."""
+        return self.follows("by", "others", 4) or self.follows("by", "head", 6) or self._named_scheme()
+
+    def _named_scheme(self) -> bool:
+        """Whether a proper name precedes "development" or "scheme": "the Taylor Farm development"."""
+        heads = [position for position in self.cues.get("head", ()) if position >= 2]
+        return any(self._is_name(position - 1) for position in heads)
+
+    def _is_name(self, position: int) -> bool:
+        token = self.tokens[position]
+        written = self.statement.text[token.start : token.end]
+        return token.kind == "word" and written[:1].isupper() and token.text not in _NOT_NAMES
 
     @cached_property
     def speaker(self) -> Speaker:

@@ -18,7 +18,7 @@ CUES = Lexicon(
         "proposal_provides",
         "provides": "provid* deliver* includ* incorporat* creat* install* introduc* construct* accommodat* improv* upgrad* "
         "extend* enhanc* secur* offer* widen* connect* link* fund* compris* appoint* implement* replac* relocat* "
-        "plant* laid fitted contribut* formed pay paid served",
+        "plant* laid fitted contribut* formed pay paid served made",
         "noun_of_provision": "provision_of delivery_of creation_of introduction_of installation_of implementation_of "
         "construction_of improvements_to enhancement_of payment_of appointment_of contribution_towards "
         "contributions_towards promotion_of inclusion_of upgrade_of upgrading_of",
@@ -33,7 +33,7 @@ CUES = Lexicon(
         "core_policy strategic_policy transport_strategy lpg highways_act city_plan planning_practice_guidance ppg national_policy core_strategy code standard nppg",
         "policy_verb": "requires require required states state seeks seek encourages encourage expects expect supports sets_out "
         "advises promotes confirms identifies outlines recognises emphasises stipulates aims notes highlights ensures "
-        "specifies allows enables explain explains makes_clear establishes provides says explains directs protects set_out identify",
+        "gives prioritises applies specifies recommends recommend allocates suggests allows enables explain explains makes_clear establishes provides says explains directs protects set_out identify",
         "authority": "highway_authority highways_authority tfl transport_for_london county_council council officers officer "
         "national_highways active_travel_england ate natural_england historic_england environment_agency city_corporation "
         "design_review_panel review_panel panel ecc occ lcc kcc consultee consultees gla local_planning_authority lpa lbth "
@@ -46,7 +46,7 @@ CUES = Lexicon(
         "reports": "states stated considers considered consider confirms confirmed confirm advises advised argues argued "
         "suggests suggested notes noted said claims claimed contends contended raises raised concludes concluded highlights "
         "highlighted believes commented comments questioned identified objected objects welcomed welcomes recommended "
-        "recommends requested requests satisfied",
+        "recommends requested requests satisfied asked asks sought concerned wanted",
         "asks": "request* recommend* ask* seek sought encourag* advis* would_expect should_be would_welcome require requires "
         "required would_like urge* suggest* expect* must need* will_require should need_to clarification further_information",
         # status words
@@ -57,11 +57,18 @@ CUES = Lexicon(
         "already": "existing currently already retained retention remain remains at_present presently",
         "was": "was were had",
         "reporter": "i council appellant appeal inspector",
+        "elsewhere": "adjacent neighbouring adjoining nearby other another separate consented committed approved cumulative",
+        "head": "development developments scheme schemes site sites application applications permission allocation land "
+        "masterplan parcel",
+        "contrast": "but however although though whilst while despite notwithstanding declined refused instead",
+        "change": "change* alteration* amendment* objection*",
+        "by": "by",
+        "others": "others council authority developer developers landowner landowners applicant's",
         "opinion": "i_find i_consider i_conclude no_conflict is_considered considered_that considered_to believe* opinion",
         "where_hedge": "subject_to where_feasible where_possible where_appropriate where_practicable where_necessary "
         "if_required if_necessary if_needed if_possible unless as_appropriate where_relevant as_necessary in_the_event "
         "if_approved as_required where_required provided_that where_viable",
-        "if": "if unless whether",
+        "if": "if unless whether should_it should_they should_this should_the_development",
         "indicative": "illustrative indicative indicatively concept conceptual aspiration* envisaged explor* investigat* safeguard* "
         "illustratively",
         "deferred": "reserved_matters_stage reserved_matters_application* reserved_matters_submission* at_reserved_matters detailed_design_stage detailed_design to_be_agreed to_be_confirmed "
@@ -74,10 +81,10 @@ CUES = Lexicon(
         "assumption": "assum* predicted predicts estimated estimates anticipated sensitivity scenario* hypothe* would_generate "
         "would_operate projected worst_-_case would_equate would_increase would_be_expected equates equating",
         "likely": "would_result would_not_result likely expected forecast* prediction* modelling modelled indicates may_increase calculated",
-        "potential": "potential potentially opportunit* option options in_principle capable",
+        "potential": "potential potentially opportunit* option options in_principle capable_of_being",
         "accompanied": "supported_by accompanied_by submitted_with is_submitted been_submitted submitted_travel_plan",
         "own_document": "travel_plan travel_plans design_code framework_travel_plan strategy landscape_strategy",
-        "contains": "includes include sets_out contains identifies comprises proposes",
+        "contains": "includes include sets sets_out contains identifies comprises proposes",
         "secured": "secured controlled dealt_with",
         "condition": "condition conditions",
         "redesigned": "re_-_arranged rearranged reconfigured redesigned amended_to revised_to been_designed has_been_designed "

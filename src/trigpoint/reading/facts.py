@@ -97,7 +97,7 @@ def read_facts(statements: Sequence[Statement], profile: Profile, documents: Seq
     paragraph = _Paragraph()
     for statement in statements:
         document = by_id[statement.document_id]
-        context = Context(statement, genres[document.id], paragraph.before(statement), proposal)
+        context = Context(statement, genres[document.id], paragraph.before(statement), proposal, profile.application)
         facts.extend(_facts_of(context, document))
     return tuple(facts)
 
@@ -121,7 +121,7 @@ class _Paragraph:
 
 
 def _facts_of(context: Context, document: Document) -> Iterator[Fact]:
-    topics = read_topics(context.statement, context.before)
+    topics = read_topics(context.statement, context.before, document.name.replace("_", " "))
     if not topics:
         return
     judged = read_status(context)
@@ -146,9 +146,15 @@ def _same_paragraph(one: Statement, other: Statement) -> bool:
 
 
 def _polarity(context: Context, status: Status) -> Polarity:
-    if context.has("denial") or status == "rejected":
+    """Return whether the statement says that something is there or will be, is lacking, or neither."""
+    denied = context.has("denial")
+    if status == "rejected" or (context.speaker == "objector" and status != "policy"):
         return "lacks"
-    return "provides" if status in (*PROVISION, "conditional", "existing") else "neutral"
+    if status in (*PROVISION, "conditional", "existing"):
+        return "lacks" if denied else "provides"
+    if status == "deferred" and context.section == "conditions":
+        return "provides"
+    return "neutral"
 
 
 def _place(topic: Topic) -> str:

@@ -8,17 +8,17 @@ from trigpoint.reading.tokens import Token, tokenise
 
 # A class lists words; "walk*" stands for every word that begins so; words joined by "_" are a phrase.
 CLASSES: dict[str, str] = {
-    "cycle": "cycle cycles cycling cyclist cyclists bicycle* bike* ebike* cycleway* cyclepath* cycle-friendly wheeling "
+    "cycle": "cycle cycles cycled cycling cyclist cyclists bicycle* bike* ebike* cycleway* cyclepath* cycle-friendly wheeling "
     "mobility_hub micromobility",
-    "walk": "pedestrian* walk walks walking walkable walker* footway* pavement* footpath* on_foot footbridge* walkway* "
+    "walk": "pedestrian* walk walks walked walking walkable walker* footway* pavement* footpath* on_foot footbridge* walkway* "
     "wheelchair_user*",
     "active": "active_travel active_modes sustainable_travel non_motorised_users sustainable_modes sustainable_transport",
     "not_cycle": "life_cycle lifecycle life-cycle lifecycles water_cycle carbon_cycle motor_cycle motor_cycles cycle_of "
     "recycling recycle cycles_of hydrological_cycle life_-_cycle",
-    "store": "parking store stores storage stand stands rack racks hub shelter shelters compound parked stored stacker* "
+    "store": "parking store stores shed sheds hanger* cages storage stand stands rack racks hub shelter shelters compound parked stored stacker* "
     "stacked locker_parking",
     "space": "space spaces bay bays place places",
-    "stand": "sheffield_stand* sheffield two_-_tier two_tier double_stack* double_-_stack* josta folding_bike*",
+    "stand": "sheffield_stand* sheffield two_-_tier two_tier double_stack* double_-_stack* josta folding_bike* long_stay_space* long_-_stay_space* short_stay_space* short_-_stay_space*",
     "long_stay": "long_stay long_-_stay residents resident resident's residents' staff employee* occupier* tenant* basement "
     "residential",
     "short_stay": "short_stay short_-_stay visitor visitors customer* public_cycle",
@@ -39,6 +39,10 @@ CLASSES: dict[str, str] = {
     "link": "link links linked linking linkage* connect* permeab* through_route* walkway* passage* bridleway* footpath* "
     "public_right* rights_of_way prow byway alley* towpath* footway* pavement* thoroughfare* integrat* route routes bridge* "
     "footbridge* underpass* permissive access_points access_point",
+    "shared_path": "shared_path* shared_use shared_-_use shared_cycle* shared_footway shared_footpath shared_pedestrian "
+    "shared_route",
+    "timetable": "runs run every hourly half_-_hourly daily sundays sunday timetable service services frequency departures",
+    "missed_target": "targets_are_not target_is_not if_the_target* if_targets failure_to_meet not_met targets_not",
     "prow": "public_right* rights_of_way right_of_way prow prows footpath* bridleway* byway* towpath* permissive_path*",
     "capacity": "capacity queu* severe",
     "tree_care": "new retain* retention plant* remov* loss losses lost street additional replacement lined protected number",
@@ -50,13 +54,13 @@ CLASSES: dict[str, str] = {
     "obstacle": "bollard* gated level_change* stepped turnstile*",
     "people": "people staff residents employees pupils occupants visitors workers users commuters",
     "roads": "highway* road roads junction* traffic transport vehicle* vehicular access network",
-    "servicing": "loading delivery deliveries servicing refuse",
+    "servicing": "loading deliveries delivery_vehicle* delivery_and_servicing servicing refuse",
     "noise": "noise vibration odour air_quality wind daylight sunlight archaeolog* contaminat*",
     "shopping": "retail shopping shop shops",
     "access": "safe_and_suitable_access suitable_access vehicular_access vehicle_access access_point* "
     "access_arrangement* points_of_access the_access access_would_be",
     "measure_named": "shared_mobility car_club* cycle_hire bike_hire e_-_bike_voucher* welcome_pack* cycle_training "
-    "cycle_to_work travel_information travel_voucher* travel_pack* personalised_travel docking_station* bicycle_user_group "
+    "cycle_to_work_scheme travel_information travel_voucher* travel_pack* personalised_travel docking_station* bicycle_user_group "
     "public_transport_voucher* sustainable_travel_voucher* information_pack* season_ticket*",
     "assessment": "transport_assessment transport_statement transport_evidence",
     "dependent": "width* wide surface* surfacing lighting lit gradient* alignment accessibility route routes connection* "
@@ -101,7 +105,7 @@ CLASSES: dict[str, str] = {
     "cycling_distances accessible_location minutes_walk minute_walk convenient_route* 15_-_minute 20_-_minute",
     "trip": "trip trips two_-_way_movements vehicle_movements trip_generation trip_rate* trics person_trips vehicle_trips "
     "journeys peak_hour am_peak pm_peak",
-    "mode_share": "mode_share* modal_share* modal_split* mode_split* modal_shift mode_shift travel_mode* mode_of_travel "
+    "mode_share": "mode_share* driven arrive_by_car travel_by_car modal_share* modal_split* mode_split* modal_shift mode_shift travel_mode* mode_of_travel "
     "journey_to_work by_car reliance_on_the_private reliance_on_private car_dependen* single_-_occupancy car_use "
     "reduce_the_need_to_travel travel_choices transport_modes modes_of_transport need_to_travel modal_hierarchy "
     "sustainable_modes mode_choice car_dependency modes_of_travel",
@@ -114,10 +118,16 @@ CLASSES: dict[str, str] = {
     "bus": "bus buses bus_stop* coach park_and_ride park_&_ride public_transport shelter_at_bus bus_route* "
     "real_-_time_passenger",
     "bus_stop": "bus_stop* stops stop nearest_bus public_transport bus_route* ptal bus_stops bus_shelter*",
-    "frequency": "frequen* hourly half_-_hourly every_hour per_hour timetable* services service daily sundays regular "
+    "frequency": "frequen* an_hour a_day hourly half_-_hourly every_hour per_hour timetable* services service daily sundays regular "
     "bus_service* bus_services operat* improvements_to_bus bus_provision",
     "rail": "railway rail station stations train trains underground overground tube dlr elizabeth_line crossrail tram trams "
     "metro ptal public_transport_accessibility",
+    "not_bus": "walking_bus walking_buses minibus*",
+    "shower": "shower* changing_facilities changing_room*",
+    "workers": "staff employee* occupier* tenant*",
+    "towards": "towards",
+    "pounds": "£",
+    "per_cent": "% per_cent percent",
     "not_rail": "police_station fire_station power_station petrol_station filling_station service_station station_rise ambulance_station stationary "
     "charging_station* docking_station* substation*",
     "works": "section_278 s_278 s_._278 highway_works highways_works off_-_site_works highway_improvement* "
@@ -136,8 +146,8 @@ CLASSES: dict[str, str] = {
     "coordinator": "coordinator* co_-_ordinator* co_-_ordinators travel_champion*",
     "target": "target targets reduce_single reduction_in reduction_of aim_to_achieve",
     "monitor": "monitor* review reviewed reviews surveys survey annual_survey* travel_survey* monitoring_fee",
-    "remedy": "remed* additional_measures further_measures penalt* sanction* default if_targets not_met fail_to_meet",
-    "measure": "voucher* car_club* welcome_pack* incentive* cycle_hire cycle_training cycle_to_work shared_mobility "
+    "remedy": "remed* additional_measures further_measures penalt* sanction* default fail_to_meet",
+    "measure": "voucher* car_club* welcome_pack* incentive* cycle_hire cycle_training cycle_to_work_scheme shared_mobility "
     "travel_information personalised bike_hire e_-_bike* promotion measures initiative* information_pack* travel_pack* "
     "electric_vehicle_charging_infrastructure sustainable_transport_measures encourag* docking_station* cycle_voucher*",
     "tree": "tree trees tree_-_lined",

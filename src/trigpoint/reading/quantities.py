@@ -41,6 +41,7 @@ _BREAKS = frozenset(
 _VERB_GROUP = frozenset("is are will would shall must to be should installed provided made available required".split())
 _PERIODS = {"hourly": 1.0, "half-hourly": 2.0, "quarter-hourly": 4.0}
 _DAYS = frozenset("sunday sundays saturday saturdays weekday weekdays weekend weekends evening evenings".split())
+_BY_TIME = frozenset(("hour", "day", "week", "month", "year"))
 _GRADIENT = frozenset("gradient gradients slope slopes ramp ramps ramped incline steep steeper shallower".split())
 _PER_CENT = {"%": True, "per cent": True, "percent": True}
 _MONEY = {"m": 1e6, "million": 1e6, "k": 1e3, "bn": 1e9, "billion": 1e9, "thousand": 1e3}
@@ -339,7 +340,7 @@ class _Grammar(Cursor):
                 if not self.is_word() or self.text() in _BREAKS or self.text() in _PER:
                     break
                 continue
-            if self.text() in _BREAKS or self.text() == "per":
+            if self.text() in _BREAKS and not self._joins_descriptions():
                 break
             self.at += 1
         if best is None:
@@ -348,13 +349,23 @@ class _Grammar(Cursor):
         self.at = best[2]
         return best[0], best[1]
 
+    def _joins_descriptions(self) -> bool:
+        """Whether "and" joins two descriptions of one noun: "63 covered scooter and cycle spaces"."""
+        if self.text() not in ("and", "or"):
+            return False
+        ahead = Cursor(self.tokens, self.at + 2)
+        return self.is_word(1) and self.text(1) not in _BREAKS and take_noun(ahead) is not None
+
     def _with_basis(self, found: Quantity) -> Quantity:
         """Read "per dwelling", "for every 5 dwellings", "/dwelling" or "per 100 sqm" after a quantity."""
         start = self.at
         while self.text() in _VERB_GROUP:  # "one point shall be installed for each dwelling"
             self.at += 1
         apart = self.at > start
-        if not ((not apart and self.take(_PER)) or any(self.take_phrase(words) for words in _FOR_EACH)):
+        in_period = not apart and self.text() in ("a", "an") and self.text(1) in _BY_TIME
+        if in_period:  # "two buses an hour"
+            self.at += 1
+        if not (in_period or (not apart and self.take(_PER)) or any(self.take_phrase(words) for words in _FOR_EACH)):
             self.at = start
             return found
         self.take(("each", "every", "additional"))

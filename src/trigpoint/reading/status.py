@@ -17,11 +17,23 @@ from trigpoint.reading.vocabulary import Status
 FAINT = 1.0  # weight of a signal that does not oppose another
 SURE = 0.95
 UNSURE_AT_MOST = 0.8  # what a status can reach without being certain
-_HESITATIONS = ("denial", "historic", "intended", "impact", "aims", "already", "opinion", "was")
+_HESITATIONS = ("denial", "historic", "intended", "impact", "aims", "already", "opinion", "was", "contrast")
 LONGEST_CERTAIN = 60  # tokens: a longer sentence says more than one thing
 _OTHERS = ("policy", "consultees", "objectors", "history", "others", "engagement", "forecast")
 
 _OF_THE_SCHEME = ("future", "proposes", "scheme")
+_SUPPOSITIONS = (
+    "should ",
+    "were ",
+    "once ",
+    "when ",
+    "in the event",
+    "if ",
+    "where ",
+    "provided ",
+    "unless ",
+    "until ",
+)
 Test = Callable[[Context], bool]
 
 
@@ -82,6 +94,11 @@ def _exists(c: Context) -> bool:
     return c.section != "proposal" and c.has("existing", "located") and c.has("present") and not c.has(*_OF_THE_SCHEME)
 
 
+def _no_provision(c: Context) -> bool:
+    """Nothing is provided: "No cycle parking is proposed for visitors"."""
+    return c.statement.text.lower().startswith(("no ", "neither ")) and c.has("proposes") and not c.has("change")
+
+
 def _scheme_provides(c: Context) -> bool:
     """The scheme is the subject of a verb of provision: "The proposals include …", "The development will provide …"."""
     return c.subject_is("scheme") and c.follows("scheme", "provides", 6) and not c.follows("scheme", "may", 3)
@@ -103,6 +120,11 @@ def _only_complies(c: Context) -> bool:
 def _hedged(c: Context) -> bool:
     """A condition on what is said: "subject to", "where feasible"; not "subject to a speed limit"."""
     return c.has("where_hedge") and not c.has("limit")
+
+
+def _supposes(c: Context) -> bool:
+    """The sentence begins with a supposition: "Should the target be missed, …", "Once occupancy reaches …"."""
+    return c.statement.text.lower().startswith(_SUPPOSITIONS)
 
 
 def _in_condition(c: Context) -> bool:
@@ -165,9 +187,10 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("proposed", 3, "is provided", _is_provided),
     Signal("proposed", 3, "has been designed to", lambda c: c.has("redesigned") and c.speaker == "applicant"),
     Signal("proposed", 1, "something new", lambda c: c.has("own")),
-    Signal("conditional", 6, "subject to, where feasible", _hedged),
+    Signal("conditional", 9, "subject to, where feasible", _hedged),
+    Signal("conditional", 9, "should, were or once it happens", _supposes),
     Signal("conditional", 2, "if, could, may", lambda c: c.has("if", "may")),
-    Signal("indicative", 6, "illustrative, indicative", lambda c: c.has("indicative")),
+    Signal("indicative", 8, "illustrative, indicative", lambda c: c.has("indicative")),
     Signal("indicative", 3, "potential, an opportunity", lambda c: c.has("potential") and not c.has("impact")),
     Signal("deferred", 9, "left to a later stage", lambda c: c.has("deferred")),
     Signal("deferred", 9, "details are to be approved", lambda c: c.has("approval"), decides="always"),
@@ -184,10 +207,12 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("assumption", 2, "likely, expected", lambda c: c.has("likely")),
     Signal("other_scheme", 6, "another scheme", lambda c: c.has("other_scheme"), decides="unopposed"),
     Signal("other_scheme", 5, "under a heading on other schemes", lambda c: c.section in ("others", "history")),
+    Signal("other_scheme", 3, "another scheme is named", lambda c: c.names_another_scheme),
     Signal("other_scheme", 6, "an earlier scheme", lambda c: c.has("earlier_scheme")),
     Signal("historic", 2, "previous, former", lambda c: c.has("historic", "permitted")),
+    Signal("rejected", 12, "nothing is proposed", _no_provision),
     Signal("rejected", 5, "not provided, removed", lambda c: c.has("rejects")),
-    Signal("phased", 4, "in phases", lambda c: c.has("phased")),
+    Signal("phased", 7, "in phases", lambda c: c.has("phased")),
 )
 
 
@@ -221,5 +246,5 @@ def _doubtful(status: Status, context: Context) -> bool:
     if len(context.tokens) > LONGEST_CERTAIN:
         return True
     if status == "proposed":
-        return context.section in _OTHERS or context.has(*_HESITATIONS)
+        return context.section in _OTHERS or context.has(*_HESITATIONS) or context.done_by_another
     return False

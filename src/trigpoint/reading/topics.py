@@ -17,12 +17,13 @@ _POINTS_BACK = ("these ", "this ", "such ", "they ", "it ", "those ", "both ", "
 class Words:
     """The word classes of a statement, and those of what it stands under."""
 
-    def __init__(self, statement: Statement, before: str = "") -> None:
+    def __init__(self, statement: Statement, before: str = "", title: str = "") -> None:
         own = " ".join((statement.text, *statement.columns)) if statement.columns else statement.text
         self.found = tag(own)
         self.is_bullet = statement.kind == "bullet"
         self.has_number = any(character.isdigit() for character in statement.text)
-        above = " . ".join((*statement.headings[-2:], statement.lead, before if _leans(statement) else ""))
+        about = title if "travel plan" in title.lower() else ""  # a document on one subject is a heading of its own
+        above = " . ".join((about, *statement.headings[-2:], statement.lead, before if _leans(statement) else ""))
         self.above = tag(above) if above.strip(" .") else {}
         self.before = tag(before) if before else {}
 
@@ -51,6 +52,12 @@ class Words:
         return "cycle" in self.above and "not_cycle" not in self.above
 
     @property
+    def stored_cycles(self) -> bool:
+        """Whether cycles and a place to keep them are named together."""
+        distance = 4 if self.has("route", "car") else 10
+        return self.near("cycle", "store", distance) or self.near("cycle", "space", 4)
+
+    @property
     def on_foot_or_cycle(self) -> bool:
         return self.cycling or self.has("walk", "active")
 
@@ -60,11 +67,11 @@ def _leans(statement: Statement) -> bool:
     return statement.kind == "bullet" or statement.text.lower().startswith(_POINTS_BACK)
 
 
-def read_topics(statement: Statement, before: str = "") -> tuple[Topic, ...]:
-    """Return the topics of a statement. `before` is the sentence before it in the same paragraph."""
+def read_topics(statement: Statement, before: str = "", title: str = "") -> tuple[Topic, ...]:
+    """Return the topics of a statement. `before` holds the sentences before it, `title` is the document's name."""
     if statement.kind == "heading" or _is_formal(statement.text):
         return ()
-    words = Words(statement, before)
+    words = Words(statement, before, title)
     if not words.found and not (words.is_bullet and words.has_number):
         return ()
     found = set(_topics(words)) or set(_passing(words))
@@ -91,18 +98,20 @@ def _passing(words: Words) -> Iterator[Topic]:
 
 def _cycle_parking(words: Words) -> Iterator[Topic]:
     """Parking is for cycles if the words say so, or if the heading does and no car is mentioned."""
-    named = (words.cycling and (words.near("cycle", "store", 4) or words.near("cycle", "space", 4))) or words.has(
-        "stand"
-    )
+    named = (words.cycling and words.stored_cycles) or words.has("stand")
     listed = words.is_bullet and words.has_number and words.cycling_above and words.under("store")
-    same_store = "cycle" in words.before and "store" in words.before and words.has("store")
+    kept_before = "stand" in words.before or (
+        "cycle" in words.before and ("store" in words.before or "space" in words.before)
+    )
+    same_store = kept_before and words.has("store", "space")
     implied = (
         (words.cycling_above or same_store)
-        and (words.under("store", "parking") or same_store)
+        and (words.under("store", "parking", "space") or same_store)
         and words.has("store", "space", "facility", "long_stay", "short_stay", "larger")
         and not words.has("car", "servicing")
     )
     facilities = words.has("facility") and (words.cycling or words.cycling_above)
+    facilities = facilities or (words.has("shower") and words.has("workers"))
     if facilities:
         yield "cycle_parking.facilities"
     if not (named or implied or listed):
@@ -126,7 +135,11 @@ def _car_parking(words: Words) -> Iterator[Topic]:
 
 
 def _cycle_route(words: Words) -> Iterator[Topic]:
-    named = (words.cycling and words.near("cycle", "route", 5)) or words.near("active", "route", 5) or words.has("ncn")
+    named = (
+        (words.cycling and words.near("cycle", "route", 5))
+        or words.near("active", "route", 5)
+        or words.has("ncn", "shared_path")
+    )
     named = named or words.near("cycle", "link", 5) or words.near("active", "link", 5)
     implied = (words.cycling_above or words.under("active")) and words.has("dependent") and words.under("route", "link")
     if not (named or implied) or words.has("leisure", "fire"):
@@ -181,7 +194,8 @@ def _permeability(words: Words) -> Iterator[Topic]:
 def _trips(words: Words) -> Iterator[Topic]:
     if words.has("trip") and not words.has("facility", "not_traffic"):
         yield "trips.forecast"
-    if words.has("mode_share") or (words.near("people", "cycle", 3) and not words.has("store", "route")):
+    counted = words.has("per_cent") and words.on_foot_or_cycle and words.has("people")
+    if words.has("mode_share") or counted or (words.near("people", "cycle", 6) and not words.has("store", "route")):
         yield "trips.mode_share"
     if words.has("assessment") or (words.has("data") and words.has("traffic", "trip", "mode_share", "junction")):
         yield "trips.data"
@@ -200,9 +214,12 @@ def _audit(words: Words) -> Iterator[Topic]:
 
 def _public_transport(words: Words) -> Iterator[Topic]:
     rail = words.has("rail") and not words.has("not_rail", "noise")
+    if words.has("not_bus"):
+        return
     if words.has("bus") and words.has("bus_stop"):
         yield "bus.stop_distance"
-    if words.has("bus") and (words.has("frequency") or not words.has("bus_stop")):
+    timetabled = words.has("timetable") and words.has_number and "bus" in words.before
+    if timetabled or (words.has("bus") and (words.has("frequency") or not words.has("bus_stop"))):
         yield "bus.frequency"
     if rail:
         yield "rail.access"
@@ -212,12 +229,13 @@ def _off_site(words: Words) -> Iterator[Topic]:
     mitigation = words.near("mitigation", "roads", 12) and not words.has("noise", "water", "wild", "leisure", "view")
     if (words.has("works") or mitigation) and not words.has("not_traffic"):
         yield "offsite.works"
-    if words.has("contribution") and words.has("transport") and not words.has("not_transport"):
+    paid = words.has("contribution") or (words.has("pounds") and words.has("towards"))
+    if paid and words.has("transport", "prow") and not words.has("not_transport"):
         yield "offsite.contribution"
 
 
 def _travel_plan(words: Words) -> Iterator[Topic]:
-    planned = words.has("travel_plan") or "travel_plan" in words.above or "travel_plan" in words.before
+    planned = words.has("travel_plan") or words.under("travel_plan") or "travel_plan" in words.before
     named = words.has("travel_plan")
     if named:
         yield "travel_plan.exists"
@@ -227,7 +245,7 @@ def _travel_plan(words: Words) -> Iterator[Topic]:
         yield "travel_plan.target"
     if words.has("monitor") and planned:
         yield "travel_plan.monitoring"
-    if words.has("remedy") and planned:
+    if words.has("missed_target") or (words.has("remedy") and planned):
         yield "travel_plan.remedies"
     if words.has("measure_named") or (
         words.has("measure") and (planned or words.on_foot_or_cycle) and not words.has("leisure")
