@@ -42,6 +42,13 @@ def test_a_file_becomes_a_document_that_another_chroma_client_can_read(bench: Be
         "contains_drawings": False,
         "total_chars": outcome.total_chars,
         "total_words": len(CYCLE.split()) + len(NOISE.split()),
+        "account": {
+            "page_count": 2,
+            "pages_read": 2,
+            "pages_by_ocr": 0,
+            "pages_not_read": (),
+            "summary": "2 pages: 2 text.",
+        },
     }
     bench.store.close()
 
@@ -128,6 +135,7 @@ def test_the_same_file_again_changes_nothing(bench: Bench):
         "status": "already_ingested",
         "document_id": first.document_id,
         "message": "Document has already been ingested with the same content",
+        "account": first.account.model_dump(),
     }
     assert again.model_dump() == copy.model_dump() == expected
     assert bench.store.passages.count() == count
@@ -146,6 +154,21 @@ def test_a_documents_type_comes_from_its_name_unless_it_is_given(bench: Bench):
     given = bench.add(make_pdf(bench.folder / "Noise Assessment.pdf", [NOISE]), document_type="my_type")
     types = {row.document_id: row.document_type for row in bench.store.registry.of_application(REF)}
     assert types == {by_name.document_id: "flood_risk_assessment", given.document_id: "my_type"}
+
+
+def test_a_second_ingest_with_another_type_corrects_the_type(bench: Bench):
+    path = make_pdf(bench.folder / "Letter.pdf", [CYCLE])
+    first = bench.add(path)
+    count = bench.store.passages.count()
+    again = bench.add(path, document_type="transport_assessment")
+    assert again.status == "already_ingested"
+    assert again.message.endswith("Its type was corrected from other to transport_assessment")
+    assert bench.store.passages.count() == count
+    assert bench.store.registry.get(first.document_id).document_type == "transport_assessment"
+    (found,) = bench.search("cycle parking", document_types=["transport_assessment"])
+    assert found.metadata.document_type == "transport_assessment"
+    assert bench.search("cycle parking", document_types=["other"]) == []
+    assert bench.add(path).message == "Document has already been ingested with the same content"
 
 
 def test_d5_a_clash_of_six_digits_gets_a_seventh(bench: Bench):

@@ -1,4 +1,4 @@
-"""The document store over MCP: a real client over each transport runs all four tools; bad input is a clear tool error."""
+"""The document store over MCP: a real client over each transport runs all five tools; bad input is a clear tool error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters
 
 from trigpoint.config import Settings, load_settings
+from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import ToolFailed
+from trigpoint.mcp import document_store
 from trigpoint.mcp.client import ToolClient
 from trigpoint.mcp.document_store import server
 
@@ -79,8 +81,60 @@ async def test_the_text_can_be_had_with_its_pages(connect: Connect, settings: Se
     assert ["".join(part.split()) for part in parts] == ["".join(text.split()) for text in (CYCLE, NOISE)]
 
 
+async def test_the_account_of_pages_is_listed_and_survives_a_restart(settings: Settings, serve):
+    path = make_pdf(settings.data_dir / "Transport Assessment.pdf", [CYCLE, "", NOISE])
+    async with serve(server(settings).app()) as url, ToolClient(url) as client:
+        ingested = await client.call("ingest_document", {"file_path": str(path), "application_ref": REF})
+    async with serve(server(settings).app()) as url, ToolClient(url) as client:
+        plain = await client.call("list_ingested_documents", {"application_ref": REF})
+        listed = await client.call("list_ingested_documents", {"application_ref": REF, "include_pages": True})
+        given = {"document_id": ingested["document_id"], "include_pages": True}
+        text = await client.call("get_document_text", given)
+    (document,) = listed["documents"]
+    assert not {"account", "pages"} & plain["documents"][0].keys()
+    assert document["account"] == text["account"] == ingested["account"]
+    assert document["account"]["summary"] == "3 pages: 2 text, 1 blank."
+    assert document["pages"] == text["pages"]
+    assert [(page["number"], page["read_by"]) for page in document["pages"]] == [(1, "text"), (2, "none"), (3, "text")]
+    assert document["pages"][1]["blank"] is True
+    assert document["pages"][0]["characters"] == document["pages"][0]["end"]
+
+
+async def test_a_document_of_an_earlier_version_says_that_no_account_was_kept(settings: Settings, serve, monkeypatch):
+    path = make_pdf(settings.data_dir / "a.pdf", [CYCLE])
+    async with serve(server(settings).app()) as url, ToolClient(url) as client:
+        ingested = await client.call("ingest_document", {"file_path": str(path), "application_ref": REF})
+        monkeypatch.setattr(DocumentStore, "content_of", lambda self, document_id: None)
+        listed = await client.call("list_ingested_documents", {"application_ref": REF, "include_pages": True})
+        given = {"document_id": ingested["document_id"], "include_pages": True}
+        text = await client.call("get_document_text", given)
+        again = await client.call("ingest_document", {"file_path": str(path), "application_ref": REF})
+    assert "No account of its pages was kept" in listed["documents"][0]["message"]
+    assert text["message"] == listed["documents"][0]["message"]
+    assert "account" not in again
+
+
+async def test_a_text_too_large_for_one_answer_is_read_in_parts(settings: Settings, serve, monkeypatch):
+    monkeypatch.setattr(document_store, "MOST_BYTES", 4_000)
+    path = make_pdf(settings.data_dir / "a.pdf", [prose("survey", 40), prose("access", 40)])
+    async with serve(server(settings).app()) as url, Client(f"{url}/mcp") as client:
+        ingested = await call(client, "ingest_document", file_path=str(path), application_ref=REF)
+        whole, pages, offset = "", set(), 0
+        while offset is not None:
+            given = {"document_id": ingested["document_id"], "offset": offset, "include_pages": True}
+            part = await call(client, "get_document_text", **given)
+            whole += part["text"]
+            pages |= {page["number"] for page in part["pages"]}
+            offset = part.get("next_offset")
+    async with serve(server(settings).app()) as url, ToolClient(url) as ours:
+        at_once = await ours.call("get_document_text", {"document_id": ingested["document_id"]})
+    assert len(whole) == part["total_chars"] > 4_000
+    assert whole == at_once["text"], "our own client gets it at once"
+    assert pages == {1, 2}
+
+
 @every_transport("legacy", "auto")
-async def test_a_client_runs_all_four_tools(connect: Connect, settings: Settings):
+async def test_a_client_runs_all_five_tools(connect: Connect, settings: Settings):
     path = make_pdf(settings.data_dir / "Transport Assessment.pdf", [CYCLE, NOISE])
     async with connect(settings) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -89,7 +143,10 @@ async def test_a_client_runs_all_four_tools(connect: Connect, settings: Settings
             "search_application_docs",
             "get_document_text",
             "list_ingested_documents",
+            "remove_document",
         ]
+        types = tools["ingest_document"].input_schema["properties"]["document_type"]["anyOf"][0]["enum"]
+        assert len(types) == 13
         ingested = await call(client, "ingest_document", file_path=str(path), application_ref=REF)
         again = await call(client, "ingest_document", file_path=str(path), application_ref=REF)
         found = await call(client, "search_application_docs", query="cycle parking provision", application_ref=REF)
@@ -97,6 +154,8 @@ async def test_a_client_runs_all_four_tools(connect: Connect, settings: Settings
         text = await call(client, "get_document_text", document_id=ingested["document_id"])
         listed = await call(client, "list_ingested_documents", application_ref=REF)
         nothing = await call(client, "list_ingested_documents", application_ref="24/00001/F")
+        removed = await call(client, "remove_document", document_id=ingested["document_id"])
+        gone = await call(client, "list_ingested_documents", application_ref=REF)
     document_id = ingested["document_id"]
     assert list(ingested) == [
         "status",
@@ -106,18 +165,29 @@ async def test_a_client_runs_all_four_tools(connect: Connect, settings: Settings
         "contains_drawings",
         "total_chars",
         "total_words",
+        "account",
     ]
+    assert ingested["account"] == {
+        "page_count": 2,
+        "pages_read": 2,
+        "pages_by_ocr": 0,
+        "pages_not_read": [],
+        "summary": "2 pages: 2 text.",
+    }
     assert again == {
         "status": "already_ingested",
         "document_id": document_id,
         "message": "Document has already been ingested with the same content",
+        "account": ingested["account"],
     }
+    assert removed == {"status": "success", "document_id": document_id, "chunks_removed": 1}
+    assert gone["documents"] == []
     assert list(found) == ["status", "query", "results_count", "results"]
     assert (found["query"], found["results_count"], len(found["results"])) == ("cycle parking provision", 1, 1)
     assert list(found["results"][0]) == ["chunk_id", "text", "relevance_score", "metadata"]
     assert found["results"][0]["chunk_id"] == f"{document_id}_001_000"
     assert "score" in hybrid["results"][0]
-    assert list(text) == ["status", "document_id", "file_path", "document_type", "chunk_count", "text"]
+    assert list(text) == ["status", "document_id", "file_path", "document_type", "chunk_count", "text", "total_chars"]
     assert "".join(text["text"].split()) == "".join((CYCLE + NOISE).split())
     assert list(listed) == ["status", "application_ref", "document_count", "documents"]
     assert listed["document_count"] == 1
@@ -145,6 +215,8 @@ async def test_every_answer_satisfies_the_declared_schema(settings: Settings, se
             ("search_application_docs", {"query": "cycle", "mode": "hybrid"}),
             ("get_document_text", {"document_id": "x"}),
             ("list_ingested_documents", {"application_ref": REF}),
+            ("list_ingested_documents", {"application_ref": REF, "include_pages": True}),
+            ("remove_document", {"document_id": "x"}),
         ]
         for tool, arguments in calls:
             result = await client.call_tool(tool, arguments)

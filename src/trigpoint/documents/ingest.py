@@ -9,7 +9,15 @@ from pathlib import Path
 
 from trigpoint.config import Settings
 from trigpoint.documents.content import DocumentContent
-from trigpoint.documents.models import AlreadyIngested, Ingested, IngestOutcome, RegisteredDocument, Skipped
+from trigpoint.documents.models import (
+    ALREADY_INGESTED,
+    AccountSummary,
+    AlreadyIngested,
+    Ingested,
+    IngestOutcome,
+    RegisteredDocument,
+    Skipped,
+)
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import ExtractionFailed, InvalidReference, NoChunks, UnsupportedFileType, shorten
@@ -63,8 +71,9 @@ class DocumentIngest:
         name = _UNSAFE_IN_ID.sub("_", application_ref)
         with self.store.locked(f"{name}_{file_hash[:6]}", cancelled):
             document_id = self.store.registry.id_for(name, application_ref, file_hash)
-            if self.store.registry.get(document_id) is not None:
-                return AlreadyIngested(document_id=document_id)
+            known = self.store.registry.get(document_id)
+            if known is not None:
+                return self._already_ingested(known, request.document_type)
             read = _pages_read(report)
             look = self.processor.classify_document(path, progress=read, cancelled=cancelled)
             if look.is_image_based:
@@ -82,9 +91,19 @@ class DocumentIngest:
             content = DocumentContent.of(extraction)
             first = self._store(row, path, chunks, content, report, cancelled)
         if not first:
-            return AlreadyIngested(document_id=document_id)
+            return self._already_ingested(row, None)
         report(_STORED, _STORED, f"stored {len(chunks)} chunks")
         return _ingested(row, look, extraction, content)
+
+    def _already_ingested(self, row: RegisteredDocument, document_type: str | None) -> AlreadyIngested:
+        """Say that the document is there, with the account of its pages; correct its type if another one is given."""
+        message = ALREADY_INGESTED
+        if document_type is not None and document_type != row.document_type:
+            self.store.retype(row, document_type)
+            message = f"{message}. Its type was corrected from {row.document_type} to {document_type}"
+        content = self.store.content_of(row.document_id)
+        account = AccountSummary.of(content.account) if content else None
+        return AlreadyIngested(document_id=row.document_id, message=message, account=account)
 
     def _file(self, file_path: str) -> Path:
         path = self.roots.find(file_path)
@@ -193,6 +212,7 @@ def _ingested(
         total_chars=len(content.text),
         total_words=len(content.text.split()),
         warnings=extraction.warnings,
+        account=AccountSummary.of(extraction.account),
     )
 
 

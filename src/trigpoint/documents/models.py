@@ -8,7 +8,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
+from trigpoint.documents.content import DocumentContent, PageSpan
+from trigpoint.text.account import DocumentAccount, PageAccount
+
 ALREADY_INGESTED = "Document has already been ingested with the same content"
+NO_ACCOUNT = (
+    "No account of its pages was kept: an earlier version ingested it. Remove the document and ingest its file again"
+)
 
 Mode = Literal["semantic", "hybrid"]
 ExtractionMethod = Literal["text_layer", "ocr", "mixed"]
@@ -52,6 +58,37 @@ class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class AccountSummary(_Answer):
+    """How the pages of a document were read, in figures and in words."""
+
+    page_count: int
+    pages_read: int = Field(description="Pages of which something was read, and blank ones.")
+    pages_by_ocr: int = Field(description="Pages that were read by OCR, wholly or in part.")
+    pages_not_read: tuple[int, ...] = Field(description="The physical pages of which nothing could be read.")
+    summary: str = Field(description="The same in one sentence, with the reasons.")
+    warnings: tuple[str, ...] = Field(
+        (), description="Losses, repairs, doubtful readings.", exclude_if=lambda warnings: not warnings
+    )
+    attachments: tuple[str, ...] = Field(
+        (),
+        description="Files inside the file that were not ingested.",
+        exclude_if=lambda attachments: not attachments,
+    )
+
+    @classmethod
+    def of(cls, account: DocumentAccount) -> AccountSummary:
+        unread = tuple(page.number for page in account.pages if page.is_unread)
+        return cls(
+            page_count=len(account.pages),
+            pages_read=len(account.pages) - len(unread),
+            pages_by_ocr=sum(page.read_by in ("ocr", "both") for page in account.pages),
+            pages_not_read=unread,
+            summary=account.summary,
+            warnings=account.warnings,
+            attachments=tuple(attachment.name for attachment in account.attachments),
+        )
+
+
 class Ingested(_Answer):
     status: Literal["success"] = "success"
     document_id: str
@@ -62,8 +99,11 @@ class Ingested(_Answer):
     total_words: int
     warnings: tuple[str, ...] = Field(
         (),
-        description="What was repaired or could not be read; left out when there is nothing to say.",
+        description="What was repaired, read askew or with doubt, or could not be read; left out when there is nothing to say.",
         exclude_if=lambda warnings: not warnings,
+    )
+    account: AccountSummary | None = Field(
+        None, description="How the pages were read.", exclude_if=lambda account: account is None
     )
 
 
@@ -71,6 +111,11 @@ class AlreadyIngested(_Answer):
     status: Literal["already_ingested"] = "already_ingested"
     document_id: str
     message: str = ALREADY_INGESTED
+    account: AccountSummary | None = Field(
+        None,
+        description="How the pages were read; left out for a document ingested before this was kept.",
+        exclude_if=lambda account: account is None,
+    )
 
 
 class Skipped(_Answer):
@@ -119,12 +164,51 @@ class SearchAnswer(_Answer):
     results: tuple[Passage, ...]
 
 
+class LeftOutPart(_Answer):
+    """Something on a page that is not in its text."""
+
+    kind: str
+    reason: str
+    characters: int | None = Field(None, exclude_if=lambda characters: characters is None)
+    region: tuple[float, float, float, float] | None = Field(
+        None, description="In points from the page's top left corner.", exclude_if=lambda region: region is None
+    )
+
+
 class PageOfText(_Answer):
-    """Where a page lies in the document's text."""
+    """Where a page lies in the document's text, and how it was read."""
 
     number: int = Field(description="Physical page, from 1.")
     start: int
     end: int
+    read_by: Literal["text", "ocr", "both", "none"]
+    characters: int
+    covered: float | None = Field(
+        None, description="Share of the inked area that the text covers.", exclude_if=lambda covered: covered is None
+    )
+    confidence: float | None = Field(
+        None, description="OCR's own, 0 to 100.", exclude_if=lambda confidence: confidence is None
+    )
+    skew: float | None = Field(
+        None, description="Degrees by which a scan was straightened.", exclude_if=lambda s: not s
+    )
+    turned: int | None = Field(None, description="Degrees by which it was turned upright.", exclude_if=lambda t: not t)
+    blank: bool = Field(False, exclude_if=lambda blank: not blank)
+    left_out: tuple[LeftOutPart, ...] = Field((), exclude_if=lambda parts: not parts)
+    notes: tuple[str, ...] = Field((), exclude_if=lambda notes: not notes)
+
+    @classmethod
+    def of(cls, span: PageSpan, account: PageAccount) -> PageOfText:
+        record = account.to_json()
+        del record["page"]
+        return cls.model_validate({"number": span.number, "start": span.start, "end": span.end, **record})
+
+
+def pages_of_text(content: DocumentContent, start: int = 0, end: int | None = None) -> tuple[PageOfText, ...]:
+    """Return the pages of a document, or of a part of its text, with their offsets and accounts."""
+    end = len(content.text) if end is None else end
+    pairs = zip(content.pages, content.account.pages, strict=True)
+    return tuple(PageOfText.of(span, account) for span, account in pairs if span.start <= end and span.end >= start)
 
 
 class TextAnswer(_Answer):
@@ -136,9 +220,20 @@ class TextAnswer(_Answer):
     text: str
     pages: tuple[PageOfText, ...] | None = Field(
         None,
-        description="With include_pages: the pages by their offsets in the text. Null for a document that was ingested "
-        "before they were kept: ingest its file again.",
+        description="With include_pages: each page with its offsets in the text and the account of how it was read.",
         exclude_if=lambda pages: pages is None,
+    )
+    account: AccountSummary | None = Field(
+        None, description="With include_pages: the account in figures.", exclude_if=lambda account: account is None
+    )
+    message: str | None = Field(
+        None, description="With include_pages, if no account was kept: why.", exclude_if=lambda message: message is None
+    )
+    total_chars: int = Field(description="Length of the whole text.")
+    next_offset: int | None = Field(
+        None,
+        description="Only if the text goes on after this part: ask again with this as offset.",
+        exclude_if=lambda offset: offset is None,
     )
 
 
@@ -151,13 +246,38 @@ class ListedDocument(_Answer):
     extraction_method: str
     contains_drawings: bool
 
+    account: AccountSummary | None = Field(
+        None, description="With include_pages: how the pages were read.", exclude_if=lambda account: account is None
+    )
+    pages: tuple[PageOfText, ...] | None = Field(
+        None,
+        description="With include_pages: each page with its offsets in the text and its account.",
+        exclude_if=lambda pages: pages is None,
+    )
+    message: str | None = Field(
+        None, description="With include_pages, if no account was kept: why.", exclude_if=lambda message: message is None
+    )
+
     @classmethod
     def of(cls, row: RegisteredDocument) -> ListedDocument:
-        return cls(**{name: getattr(row, name) for name in cls.model_fields})
+        return cls.model_validate({"document_id": row.document_id, **row.metadata()})
+
+    def with_pages(self, content: DocumentContent | None) -> ListedDocument:
+        """Return the document with the account of its pages, or with the reason why there is none."""
+        if content is None:
+            return self.model_copy(update={"message": NO_ACCOUNT})
+        account = AccountSummary.of(content.account)
+        return self.model_copy(update={"account": account, "pages": pages_of_text(content)})
 
 
 class ListAnswer(_Answer):
     status: Literal["success"] = "success"
     application_ref: str
-    document_count: int
+    document_count: int = Field(description="All documents of the application, listed here or not.")
     documents: tuple[ListedDocument, ...]
+
+
+class RemovedAnswer(_Answer):
+    status: Literal["success"] = "success"
+    document_id: str
+    chunks_removed: int

@@ -86,6 +86,11 @@ class Registry:
         self._change({row.document_id: standing})
         return standing
 
+    def update(self, row: RegisteredDocument) -> None:
+        """Replace the row of a registered document, in one step."""
+        self._collection.update_metadatas([row.document_id], [row.metadata()])
+        self._change({row.document_id: row})
+
     def remove(self, document_id: str) -> None:
         self._collection.delete([document_id])
         self._change({}, gone=[document_id])

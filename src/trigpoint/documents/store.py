@@ -117,6 +117,13 @@ class DocumentStore:
         """The document's text with its pages and their account; None if it was ingested before these were kept."""
         return self._layout_of(document_id)[1]
 
+    def retype(self, row: RegisteredDocument, document_type: str) -> None:
+        """Correct a document's type: in its row, which decides; then in its passages, for other readers of Chroma."""
+        self.registry.update(replace(row, document_type=document_type))
+        records = self.chunks_of(row.document_id)
+        changed = [{**record.metadata, "document_type": document_type} for record in records]
+        self.passages.update_metadatas([record.id for record in records], changed)
+
     def delete_document(self, document_id: str) -> int:
         """Remove a document, its row first. Returns how many passages went. Raises DocumentNotFound; safe to repeat."""
         if self.registry.get(document_id) is None:

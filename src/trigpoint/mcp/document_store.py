@@ -1,4 +1,4 @@
-"""The document store's MCP server: four tools, port 3002. Parses, calls the domain in a thread, shapes the answer."""
+"""The document store's MCP server: five tools, port 3002. Parses, calls the domain in a thread, shapes the answer."""
 
 from __future__ import annotations
 
@@ -17,19 +17,23 @@ from pydantic import AfterValidator, Field
 from trigpoint.config import Settings
 from trigpoint.documents.ingest import DocumentIngest, IngestRequest, checked_reference
 from trigpoint.documents.models import (
+    NO_ACCOUNT,
+    AccountSummary,
     IngestAnswer,
     ListAnswer,
     ListedDocument,
     Mode,
-    PageOfText,
+    RemovedAnswer,
     SearchAnswer,
     TextAnswer,
+    pages_of_text,
 )
 from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import StoreUnavailable
-from trigpoint.mcp.answers import Cut
+from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.text.classify import DocumentType
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +62,10 @@ class IngestInput(ToolInput):
         description="Absolute path to the document file on disk"
     )
     application_ref: PlainText = Field(description="Planning application reference, e.g. 25/01178/REM")
-    document_type: Annotated[PlainText, Field(min_length=1, max_length=100)] | None = Field(
-        None, description="Document type override, e.g. transport_assessment. By default found from name and content"
+    document_type: DocumentType | None = Field(
+        None,
+        description="Document type, by default found from name and content. For a document that is ingested already, "
+        "this corrects its type",
     )
 
 
@@ -75,11 +81,22 @@ class TextInput(ToolInput):
     document_id: Annotated[PlainText, Field(min_length=1, max_length=300)] = Field(
         description="Document ID, e.g. 25_01178_REM_a1b2c3"
     )
-    include_pages: bool = Field(False, description="Also say where each page begins and ends in the text")
+    include_pages: bool = Field(
+        False, description="Also say where each page begins and ends in the text, and how it was read"
+    )
+    offset: int = Field(0, ge=0, description="Where in the text to begin, if an answer says next_offset")
 
 
 class ListInput(ToolInput):
     application_ref: PlainText = Field(description="Application reference to list documents for, e.g. 25/01178/REM")
+    include_pages: bool = Field(False, description="Also give the account of each document's pages")
+    offset: int = Field(0, ge=0, description="How many documents to pass over, if an answer says left_off")
+
+
+class RemoveInput(ToolInput):
+    document_id: Annotated[PlainText, Field(min_length=1, max_length=300)] = Field(
+        description="Document ID, e.g. 25_01178_REM_a1b2c3"
+    )
 
 
 class Documents:
@@ -159,17 +176,24 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
 
 async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
     documents: Documents = await call.state.get()
-    row, chunk_count, text = await documents.read(partial(documents.store.text_of, given.document_id))
-    content = (
-        await documents.read(partial(documents.store.content_of, given.document_id)) if given.include_pages else None
-    )
+    row, chunk_count, whole = await documents.read(partial(documents.store.text_of, given.document_id))
+    content = None
+    if given.include_pages:
+        content = await documents.read(partial(documents.store.content_of, given.document_id))
+    rest = whole[given.offset :]
+    text = rest if call.any_size else fitting_text(rest, MOST_BYTES // 2)
+    end = given.offset + len(text)
     return TextAnswer(
         document_id=row.document_id,
         file_path=row.file_path,
         document_type=row.document_type,
         chunk_count=chunk_count,
         text=text,
-        pages=tuple(PageOfText(number=p.number, start=p.start, end=p.end) for p in content.pages) if content else None,
+        pages=pages_of_text(content, given.offset, end) if content else None,
+        account=AccountSummary.of(content.account) if content else None,
+        message=NO_ACCOUNT if given.include_pages and content is None else None,
+        total_chars=len(whole),
+        next_offset=end if end < len(whole) else None,
     )
 
 
@@ -177,8 +201,17 @@ async def list_ingested_documents(given: ListInput, call: Call) -> ListAnswer:
     documents: Documents = await call.state.get()
     application_ref = checked_reference(given.application_ref)
     rows = await documents.read(partial(documents.store.registry.of_application, application_ref))
-    listed = tuple(ListedDocument.of(row) for row in rows)
-    return ListAnswer(application_ref=application_ref, document_count=len(listed), documents=listed)
+    listed = [ListedDocument.of(row) for row in rows[given.offset :]]
+    if given.include_pages:
+        content_of = documents.store.content_of
+        listed = await documents.read(lambda: [one.with_pages(content_of(one.document_id)) for one in listed])
+    return ListAnswer(application_ref=application_ref, document_count=len(rows), documents=tuple(listed))
+
+
+async def remove_document(given: RemoveInput, call: Call) -> RemovedAnswer:
+    documents: Documents = await call.state.get()
+    removed = await documents.write(partial(documents.store.delete_document, given.document_id))
+    return RemovedAnswer(document_id=given.document_id, chunks_removed=removed)
 
 
 TOOLS = (
@@ -186,7 +219,8 @@ TOOLS = (
         "ingest_document",
         "Ingest a planning application document (PDF or image) so that its text can be searched. Extracts the text "
         "(OCR where a page has none), splits it into passages and stores them. Ingesting the same file again for the "
-        "same application changes nothing and says already_ingested. Drawings without text are skipped.",
+        "same application changes nothing and says already_ingested, unless document_type is given and differs: that "
+        "corrects the type. Drawings without text are skipped. The answer says how the pages were read.",
         IngestInput,
         IngestAnswer,
         ingest_document,
@@ -208,12 +242,14 @@ TOOLS = (
     Tool(
         "get_document_text",
         "Read the full text of one ingested document by its document_id, as listed by list_ingested_documents or "
-        "named in a search result. Large documents give large answers: search first.",
+        "named in a search result. A text too large for one answer comes in parts: go on with next_offset. Use "
+        "include_pages to know which page a quotation is on and how that page was read.",
         TextInput,
         TextAnswer,
         get_document_text,
         read_only=True,
         title="Read a document",
+        cut=Cut("pages", None, "Read the document without include_pages"),
     ),
     Tool(
         "list_ingested_documents",
@@ -223,6 +259,17 @@ TOOLS = (
         list_ingested_documents,
         read_only=True,
         title="List documents",
+        cut=Cut("documents", None, "Ask again with offset, or without include_pages"),
+    ),
+    Tool(
+        "remove_document",
+        "Remove one document and all its passages from the store. The file stays where it is, and can be ingested again.",
+        RemoveInput,
+        RemovedAnswer,
+        remove_document,
+        idempotent=False,
+        destructive=True,
+        title="Remove a document",
     ),
 )
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from trigpoint.text.images import plain_name
 
 Confidence = Literal["high", "medium", "low"]
 
-OTHER = "other"
-DOCUMENT_TYPES = (
+DocumentType = Literal[
     "transport_assessment",
     "design_access_statement",
     "site_plan",
@@ -28,8 +27,10 @@ DOCUMENT_TYPES = (
     "ecology_report",
     "heritage_statement",
     "arboricultural_report",
-    OTHER,
-)
+    "other",
+]
+DOCUMENT_TYPES: tuple[str, ...] = get_args(DocumentType)
+OTHER = "other"
 
 TITLE_CHARS = 1_500
 CONTENT_CHARS = 60_000
