@@ -53,8 +53,8 @@ def _rows(report: Report, outcomes: Outcomes) -> None:
 def _speed(report: Report, applications: list[LabelledApplication]) -> None:
     documents = [document for application in applications for document in application.documents]
     pages = sum(len(document.text) for document in documents) / CHARACTERS_A_PAGE
-    start = time.perf_counter()
+    start = time.process_time()
     statements = [one for document in documents for one in document_statements(document)]
     read_facts(statements, Profile(), documents)
-    taken = time.perf_counter() - start
-    report.row("reading 100 pages", taken / pages * 100, "s", bar="<= 3", note="a page is 2,500 characters")
+    taken = time.process_time() - start
+    report.row("reading 100 pages, CPU time", taken / pages * 100, "s", bar="<= 3", note="a page is 2,500 characters")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trigpoint.reading.statements import Statement, read_statements
 
@@ -85,3 +87,22 @@ def test_offsets_lead_back_to_the_words(shared_data: Path) -> None:
 def test_a_statement_is_the_same_after_json() -> None:
     one = read_statements("The route is 3 m wide.")[0]
     assert Statement.model_validate_json(one.model_dump_json()) == one
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["A sentence. ", "• bullet;\n", "| a | b |\n", "|---|---|\n", "3.1 ", "\n", "\f", "Title\n", "9 "]
+        )
+    )
+)
+def test_any_arrangement_of_lines_is_read_in_order(parts: list[str]) -> None:
+    text = "".join(parts)
+    starts = [one.start for one in read_statements(text)]
+    assert starts == sorted(starts)
+    assert all(0 <= one.start <= one.end <= len(text) for one in read_statements(text))
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    assert all(one.text.strip() for one in read_statements(text))

@@ -95,8 +95,8 @@ def _shares_make_whole(parts: Sequence[_Part]) -> bool:
 
 def _says_whole(text: str, total: _Part) -> bool:
     after = text[text.find(total.words) + len(total.words) :]
-    cues = _JOINTS.tag(tokenise(after))
-    return "whole" in cues and "open" not in _JOINTS.tag(tokenise(text))
+    cues = _JOINTS.tag_text(after)
+    return "whole" in cues and "open" not in _JOINTS.tag_text(text)
 
 
 def _check_parts(topic: Topic, total: _Part, parts: Sequence[_Part], *, exhaustive: bool) -> Iterator[Discrepancy]:

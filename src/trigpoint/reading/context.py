@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from trigpoint.reading.cues import CUES, SECTIONS
@@ -53,17 +53,17 @@ class Context:
 
     @cached_property
     def cues(self) -> Mapping[str, list[int]]:
-        return CUES.tag(self.tokens)
+        return CUES.tag_text(self.statement.text)
 
     @cached_property
     def lead(self) -> Mapping[str, list[int]]:
         """The cues of the sentence that introduces this bullet's list."""
-        return CUES.tag(tokenise(self.statement.lead)) if self.statement.lead else {}
+        return CUES.tag_text(self.statement.lead) if self.statement.lead else {}
 
     @cached_property
     def said(self) -> Mapping[str, list[int]]:
         """The cues of the sentences before this one in its paragraph."""
-        return CUES.tag(tokenise(self.before)) if self.before else {}
+        return CUES.tag_text(self.before) if self.before else {}
 
     def was_said(self, *cues: str) -> bool:
         """Whether the sentences before this one have one of these cues."""
@@ -169,16 +169,18 @@ _REPORTED: dict[str, Speaker] = {
 }
 
 
-def _section_of(heading: str) -> list[Section]:
-    found = SECTIONS.tag(tokenise(heading))
-    if found.pop("not_conditions", None):
-        found.pop("conditions", None)
+@lru_cache(maxsize=1024)
+def _section_of(heading: str) -> tuple[Section, ...]:
+    """Return the kinds of section that a heading may announce, the most telling first."""
+    found = set(SECTIONS.tag_text(heading))
+    if "not_conditions" in found:
+        found -= {"conditions", "not_conditions"}
     if "assessment" in found:  # "Planning Policy Assessment" assesses the scheme; it does not quote policy
-        found.pop("policy", None)
-    return sorted(found, key=lambda kind: _ORDER.index(kind))  # type: ignore[arg-type]
+        found.discard("policy")
+    return tuple(kind for kind in _ORDER if kind in found)
 
 
-_ORDER: tuple[str, ...] = (
+_ORDER: tuple[Section, ...] = (
     "conditions", "objectors", "consultees", "history", "others", "engagement", "obligations", "policy", "proposal",
     "existing", "forecast", "travel_plan", "assessment",
 )  # fmt: skip

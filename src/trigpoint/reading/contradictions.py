@@ -9,7 +9,6 @@ from trigpoint.reading.facts import Fact
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.quantities import Quantity
-from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.vocabulary import Topic
 
 _TOTALS: dict[Topic, str] = {
@@ -73,7 +72,7 @@ def _total(fact: Fact) -> Quantity | None:
         return None
     described = set(counts[0].of.replace("-", " ").split())
     around = fact.source.quote[max(0, counts[0].start - AROUND) : counts[0].end + AROUND]
-    return counts[0] if described <= _NEUTRAL and "part" not in _CLAIMS.tag(tokenise(around)) else None
+    return counts[0] if described <= _NEUTRAL and "part" not in _CLAIMS.tag_text(around) else None
 
 
 def _differ(topic: Topic, inputs: tuple[Input, ...], what: str) -> Discrepancy:
@@ -107,23 +106,23 @@ def _admits_shortfall(fact: Fact) -> bool:
     """Whether the applicant says that less than the standard is provided."""
     if fact.speaker != "applicant" or fact.status in ("policy", "requested", "other_scheme", "existing"):
         return False
-    cues = _CLAIMS.tag(tokenise(fact.source.quote))
+    cues = _CLAIMS.tag_text(fact.source.quote)
     partial = any(one.unit == "%" and one.value < 100 and _is_standard(one.of) for one in fact.quantities)
     return "shortfall" in cues or partial
 
 
 def _is_standard(words: str) -> bool:
-    return "standard" in _CLAIMS.tag(tokenise(words))
+    return "standard" in _CLAIMS.tag_text(words)
 
 
 def _claims_compliance(fact: Fact) -> bool:
-    claims = "claim" in _CLAIMS.tag(tokenise(fact.source.quote))
+    claims = "claim" in _CLAIMS.tag_text(fact.source.quote)
     return fact.topic == "compliance.claim" and fact.status != "policy" and fact.speaker == "applicant" and claims
 
 
 def _cites_guidance(fact: Fact) -> bool:
     """Whether a claim rests on guidance only: one that rests on a plan or a standard says more."""
-    return "standard" not in _CLAIMS.tag(tokenise(fact.source.quote))
+    return "standard" not in _CLAIMS.tag_text(fact.source.quote)
 
 
 def _close(one: Fact, other: Fact) -> bool:

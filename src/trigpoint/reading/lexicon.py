@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from trigpoint.reading.tokens import Token, tokenise
+
+LETTERS = 3  # by which prefixes are looked up: none is shorter
+_Phrase = tuple[tuple[str, ...], bool, str]
 
 # A class lists words; "walk*" stands for every word that begins so; words joined by "_" are a phrase.
 CLASSES: dict[str, str] = {
@@ -179,9 +183,9 @@ CLASSES: dict[str, str] = {
 }
 
 
-def tag(text: str) -> dict[str, list[int]]:
+def tag(text: str) -> Mapping[str, list[int]]:
     """Return for each class the positions of its words in a text, counted in tokens."""
-    return TOPIC_WORDS.tag(tokenise(text))
+    return TOPIC_WORDS.tag_text(text)
 
 
 class Lexicon:
@@ -189,36 +193,49 @@ class Lexicon:
 
     def __init__(self, classes: Mapping[str, str]) -> None:
         self.words: dict[str, list[str]] = {}
-        self.patterns: dict[str, list[tuple[tuple[str, ...], bool, str]]] = {}
+        self.phrases: dict[str, list[_Phrase]] = {}  # by the first word
+        self.prefixes: dict[str, list[tuple[str, str]]] = {}  # by the first letters
         for name, listed in classes.items():
             for entry in dict.fromkeys(listed.lower().split()):
                 self._add(name, entry)
+        self.tag_text = lru_cache(maxsize=4096)(self._tag_text)
 
     def _add(self, name: str, entry: str) -> None:
-        parts, is_prefix = tuple(entry.rstrip("*").split("_")), entry.endswith("*")
-        if len(parts) == 1 and not is_prefix:
-            self.words.setdefault(parts[0], []).append(name)
+        first, *rest = entry.rstrip("*").split("_")
+        if rest:
+            self.phrases.setdefault(first, []).append((tuple(rest), entry.endswith("*"), name))
+        elif entry.endswith("*"):
+            self.prefixes.setdefault(first[:LETTERS], []).append((first, name))
         else:
-            self.patterns.setdefault(parts[0][:3], []).append((parts, is_prefix, name))
+            self.words.setdefault(first, []).append(name)
+
+    def _tag_text(self, text: str) -> Mapping[str, list[int]]:
+        return self.tag(tokenise(text))
 
     def tag(self, tokens: Sequence[Token]) -> dict[str, list[int]]:
         """Return for each class the positions of its words among these tokens."""
         found: dict[str, list[int]] = {}
         for index, token in enumerate(tokens):
-            for name in self.words.get(token.text, ()):
+            word = token.text
+            for name in self.words.get(word, ()):
                 found.setdefault(name, []).append(index)
-            for parts, is_prefix, name in self.patterns.get(token.text[:3], ()):
-                if _matches(tokens, index, parts, is_prefix):
+            for rest, is_prefix, name in self.phrases.get(word, ()):
+                if _matches(tokens, index + 1, rest, is_prefix):
+                    found.setdefault(name, []).append(index)
+            for prefix, name in self.prefixes.get(word[:LETTERS], ()):
+                if word.startswith(prefix):
                     found.setdefault(name, []).append(index)
         return found
 
 
-def _matches(tokens: Sequence[Token], index: int, parts: tuple[str, ...], is_prefix: bool) -> bool:
-    last = len(parts) - 1
-    if index + last >= len(tokens) or any(tokens[index + i].text != parts[i] for i in range(last)):
+def _matches(tokens: Sequence[Token], start: int, rest: tuple[str, ...], is_prefix: bool) -> bool:
+    if start + len(rest) > len(tokens):
         return False
-    word = tokens[index + last].text
-    return word.startswith(parts[last]) if is_prefix else word == parts[last]
+    for index, part in enumerate(rest[:-1], start):
+        if tokens[index].text != part:
+            return False
+    word = tokens[start + len(rest) - 1].text
+    return word.startswith(rest[-1]) if is_prefix else word == rest[-1]
 
 
 TOPIC_WORDS = Lexicon(CLASSES)

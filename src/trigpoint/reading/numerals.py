@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from trigpoint.reading.tokens import Cursor
+from trigpoint.reading.tokens import Cursor, Phrases
 
 _ONES = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
 _ONES += "sixteen seventeen eighteen nineteen".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SMALL = {word: value for value, word in enumerate(_ONES, 1)} | {"zero": 0, "nil": 0}
-_TEN = {word: 10 * value for value, word in enumerate(_TENS, 2)}
-_FRACTIONS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
-_PLURAL_FRACTIONS = {"thirds": 1 / 3, "quarters": 0.25, "fifths": 0.2, "tenths": 0.1}
-_LARGE = {"thousand": 1_000.0, "million": 1_000_000.0, "billion": 1_000_000_000.0}
+_SMALL = Phrases({word: value for value, word in enumerate(_ONES, 1)} | {"zero": 0, "nil": 0})
+_TEN = Phrases({word: 10 * value for value, word in enumerate(_TENS, 2)})
+_FRACTIONS = Phrases({"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1})
+_PLURAL_FRACTIONS = Phrases({"thirds": 1 / 3, "quarters": 0.25, "fifths": 0.2, "tenths": 0.1})
+_THOUSAND = 1_000.0
+_LARGE = Phrases({"thousand": _THOUSAND, "million": 1_000_000.0, "billion": 1_000_000_000.0})
+NUMBER_WORDS = frozenset((*_ONES, *_TENS, "zero", "nil", "half", "third", "quarter", "fifth", "tenth"))
+"""The words with which a number or a fraction in words can begin, apart from "a"."""
 
 
 def take_number(cursor: Cursor) -> float | None:
@@ -50,7 +53,7 @@ def _take_words(cursor: Cursor) -> float | None:
         return below
     rest_at = cursor.at
     cursor.take(("and", ","))
-    rest = _take_below_thousand(cursor) if large == _LARGE["thousand"] else None
+    rest = _take_below_thousand(cursor) if large == _THOUSAND else None
     if rest is None:
         cursor.at = rest_at
     return below * large + (rest or 0.0)
@@ -77,13 +80,13 @@ def _take_below_thousand(cursor: Cursor) -> float | None:
 
 
 def _take_below_hundred(cursor: Cursor) -> float | None:
-    tens = cursor.take_longest(_TEN, 1)
+    tens = cursor.take_longest(_TEN)
     if tens is None:
-        small = cursor.take_longest(_SMALL, 1)
+        small = cursor.take_longest(_SMALL)
         return None if small is None else float(small)
     rest_at = cursor.at
     cursor.take(("-",))
-    ones = cursor.take_longest(_SMALL, 1)
+    ones = cursor.take_longest(_SMALL)
     if ones is None or ones > 9:
         cursor.at = rest_at
         return float(tens)

@@ -125,18 +125,18 @@ def _descriptions(documents: Iterable[Document]) -> Iterator[tuple[Statement, So
 
 def _describes(statement: Statement) -> bool:
     """Whether a statement says what the whole development is: "The application seeks permission for …"."""
-    cues = CUES.tag(tokenise(statement.text))
+    cues = CUES.tag_text(statement.text)
     if any(cue in cues for cue in _NOT_THE_WHOLE):
         return _is_labelled(statement)
     return _names_the_proposal(statement) or _scheme_delivers(statement, cues)
 
 
 def _is_labelled(statement: Statement) -> bool:
-    return "label" in _DESCRIBES.tag(tokenise(statement.text))
+    return "label" in _DESCRIBES.tag_text(statement.text)
 
 
 def _names_the_proposal(statement: Statement) -> bool:
-    return bool(_DESCRIBES.tag(tokenise(statement.text)))
+    return bool(_DESCRIBES.tag_text(statement.text))
 
 
 def _scheme_delivers(statement: Statement, cues: Mapping[str, list[int]]) -> bool:
@@ -235,7 +235,7 @@ def _kind(
 
 
 def _kind_in(text: str) -> Kind | None:
-    found = _KINDS.tag(tokenise(text))
+    found = _KINDS.tag_text(text)
     return next((kind for kind in _KIND_ORDER if kind in found), None)
 
 

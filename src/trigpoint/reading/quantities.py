@@ -8,18 +8,19 @@ basis     = ("per" | "for each" | "for every" | "each") [number] noun
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal
 
 from trigpoint.reading.documents import Frozen
-from trigpoint.reading.numerals import take_fraction, take_number
-from trigpoint.reading.tokens import Cursor, Token, tokenise
+from trigpoint.reading.numerals import NUMBER_WORDS, take_fraction, take_number
+from trigpoint.reading.tokens import Cursor, Phrases, Token, tokenise
 from trigpoint.reading.units import MEASURES, counted_unit, take_measure, take_noun
 
 Limit = Literal["exactly", "about", "at least", "at most", "more than", "less than", "reduces to"]
 
 MOST_DESCRIPTION = 6  # words between a number and the noun that it counts ("1,600 new long-stay cycle parking spaces")
 
-LIMITS: dict[str, Limit] = {
+_LIMITED: dict[str, Limit] = {
     **dict.fromkeys(("up to", "no more than", "not more than", "at most", "a maximum of", "maximum of"), "at most"),
     **dict.fromkeys(("maximum", "max", "within", "not exceeding", "as many as"), "at most"),
     **dict.fromkeys(("at least", "no less than", "not less than", "no fewer than", "a minimum of"), "at least"),
@@ -30,6 +31,7 @@ LIMITS: dict[str, Limit] = {
     **dict.fromkeys(("approximately", "approx", "approx .", "circa", "c .", "c", "around", "about", "some"), "about"),
     **dict.fromkeys(("roughly", "nearly", "almost", "~"), "about"),
 }
+LIMITS = Phrases(_LIMITED)
 _SAID: dict[Limit, str] = {"exactly": "", "at most": "up to ", "about": "approximately "}
 
 _PER = ("per", "/")
@@ -43,9 +45,9 @@ _PERIODS = {"hourly": 1.0, "half-hourly": 2.0, "quarter-hourly": 4.0}
 _DAYS = frozenset("sunday sundays saturday saturdays weekday weekdays weekend weekends evening evenings".split())
 _BY_TIME = frozenset(("hour", "day", "week", "month", "year"))
 _GRADIENT = frozenset("gradient gradients slope slopes ramp ramps ramped incline steep steeper shallower".split())
-_PER_CENT = {"%": True, "per cent": True, "percent": True}
+_PER_CENT = Phrases({"%": True, "per cent": True, "percent": True})
 _MONEY = {"m": 1e6, "million": 1e6, "k": 1e3, "bn": 1e9, "billion": 1e9, "thousand": 1e3}
-_MINUTES = {"minute": 1.0, "minutes": 1.0, "mins": 1.0, "min": 1.0, "hour": 60.0, "hours": 60.0}
+_MINUTES = Phrases({"minute": 1.0, "minutes": 1.0, "mins": 1.0, "min": 1.0, "hour": 60.0, "hours": 60.0})
 
 
 class Quantity(Frozen):
@@ -96,6 +98,7 @@ def _figures(value: float) -> str:
     return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
+@lru_cache(maxsize=4096)
 def read_quantities(text: str) -> tuple[Quantity, ...]:
     """Return the quantities of a statement in order, with their offsets in it."""
     return tuple(_Grammar(tokenise(text)).read())
@@ -111,7 +114,7 @@ class _Grammar(Cursor):
     def read(self) -> Iterator[Quantity]:
         while self.at < len(self.tokens):
             start = self.at
-            found = self._quantity()
+            found = self._quantity() if self._can_begin() else None
             if found is None:
                 self.at = start + 1
                 self.bracketed.clear()
@@ -119,6 +122,10 @@ class _Grammar(Cursor):
             yield found
             yield from self.bracketed
             self.bracketed.clear()
+
+    def _can_begin(self) -> bool:
+        token = self.tokens[self.at]
+        return token.kind == "number" or token.text in _BEGINNINGS
 
     def _quantity(self) -> Quantity | None:
         if self._inside_a_name():
@@ -147,7 +154,7 @@ class _Grammar(Cursor):
 
     def _limit(self) -> Limit:
         found: Limit = "exactly"
-        while (limit := self.take_longest(LIMITS, 5)) is not None:
+        while (limit := self.take_longest(LIMITS)) is not None:
             found = limit if found in ("exactly", "about") else found
         return found
 
@@ -409,6 +416,9 @@ class _Grammar(Cursor):
         return any(token.text in words for token in self.tokens[max(0, self.at - 12) : self.at + 6])
 
 
+_BEGINNINGS = (
+    NUMBER_WORDS | LIMITS.longest.keys() | {"a", "an", "£", "every", "hourly", "no", "none", "between", "from"}
+)
 _NOT_COUNTED = frozenset("way tier sided off led hand stop".split())  # "two-way", "two-tier"
 _NAMES = frozenset(
     "policy policies paragraph paragraphs para paras section sections table tables figure figures appendix phase class "

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from trigpoint.reading.blocks import Block, read_blocks
@@ -64,7 +65,12 @@ def read_statements(
     document_text: str, *, document_id: str = "", pages: Sequence[PageSpan] = ()
 ) -> tuple[Statement, ...]:
     """Return every statement of a document's text, in order. Without `pages`, form feeds separate pages."""
-    return tuple(_Statements(document_id).read(read_blocks(read_lines(document_text, pages))))
+    return _read(document_text, document_id, tuple(pages))
+
+
+@lru_cache(maxsize=8)  # statements, profile and facts of an application read the same documents
+def _read(text: str, document_id: str, pages: tuple[PageSpan, ...]) -> tuple[Statement, ...]:
+    return tuple(_Statements(document_id).read(read_blocks(read_lines(text, pages))))
 
 
 def document_statements(document: Document) -> tuple[Statement, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from functools import lru_cache
+from typing import Generic, Literal, TypeVar
 
 Value = TypeVar("Value")
 TokenKind = Literal["number", "word", "mark"]
@@ -13,7 +14,7 @@ TokenKind = Literal["number", "word", "mark"]
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _WORD = r"m[²2](?!\d)|[^\W\d_]+(?:['’][a-z]+)?"
 _TOKEN = re.compile(rf"(?P<number>{_NUMBER})|(?P<word>{_WORD})|(?P<mark>\S)")
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
+_SAME = dict.fromkeys(map(ord, "‐‑‒–—−"), "-") | {ord("’"): "'"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,16 @@ class Token:
     spaced: bool
 
 
+@lru_cache(maxsize=4096)
 def tokenise(text: str) -> tuple[Token, ...]:
     """Return the tokens of a text with their offsets in it."""
     tokens: list[Token] = []
     end = 0
     for match in _TOKEN.finditer(text):
         kind: TokenKind = match.lastgroup  # type: ignore[assignment]
-        word = match.group().lower().translate(_DASHES).replace("’", "'")
+        word = match.group().lower()
+        if not word.isascii():
+            word = word.translate(_SAME)
         if match.group() == "May" and _is_month(tokens, text, match.end()):
             word = "may (month)"
         tokens.append(Token(kind, word, match.start(), match.end(), match.start() > end or not tokens))
@@ -44,6 +48,17 @@ def tokenise(text: str) -> tuple[Token, ...]:
 def _is_month(before: Sequence[Token], text: str, end: int) -> bool:
     """Whether "May" is the month: a number stands next to it."""
     return bool(before and before[-1].kind == "number") or text[end : end + 3].strip()[:1].isdigit()
+
+
+class Phrases(Generic[Value]):
+    """A table of phrases, each of words with single spaces, that knows how long one can be by its first word."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self.values = dict(values)
+        self.longest: dict[str, int] = {}
+        for phrase in values:
+            first, *rest = phrase.split(" ")
+            self.longest[first] = max(self.longest.get(first, 0), 1 + len(rest))
 
 
 class Cursor:
@@ -79,11 +94,12 @@ class Cursor:
             return True
         return False
 
-    def take_longest(self, phrases: Mapping[str, Value], longest: int = 4) -> Value | None:
+    def take_longest(self, phrases: Phrases[Value]) -> Value | None:
         """Move over the longest phrase of a table that comes next, and return what the table has for it."""
-        for length in range(min(longest, len(self.tokens) - self.at), 0, -1):
+        longest = min(phrases.longest.get(self.text(), 0), len(self.tokens) - self.at)
+        for length in range(longest, 0, -1):
             phrase = " ".join(token.text for token in self.tokens[self.at : self.at + length])
-            if phrase in phrases:
+            if phrase in phrases.values:
                 self.at += length
-                return phrases[phrase]
+                return phrases.values[phrase]
         return None

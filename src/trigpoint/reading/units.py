@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trigpoint.reading.tokens import Cursor
+from trigpoint.reading.tokens import Cursor, Phrases
 
 
 def _each(unit: str, *spellings: str) -> dict[str, str]:
@@ -66,18 +66,19 @@ NOUNS: dict[str, str] = {
     **_each("phase", "phase", "phases"),
 }
 
+_MEASURES, _NOUNS = Phrases(MEASURES), Phrases(NOUNS)
 _CYCLE = frozenset("cycle cycles bicycle bicycles bike bikes sheffield long-stay short-stay cyclist cyclists".split())
 _CAR = frozenset("car cars vehicle vehicles vehicular motor disabled badge ev electric motorcycle".split())
 
 
 def take_measure(cursor: Cursor) -> str | None:
     """Move over a unit of measure and return its name."""
-    return cursor.take_longest(MEASURES)
+    return cursor.take_longest(_MEASURES)
 
 
 def take_noun(cursor: Cursor) -> str | None:
     """Move over a noun that is counted and return its name."""
-    return cursor.take_longest(NOUNS, 2)
+    return cursor.take_longest(_NOUNS)
 
 
 def counted_unit(noun: str, described: str) -> str:
