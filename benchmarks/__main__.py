@@ -37,6 +37,9 @@ def main() -> None:
             break
     report.write(RESULTS)
     report.print_table()
+    broken = [row for row in report.broken() if row.area in chosen]
+    if broken:
+        sys.exit("\n".join(f"broken: {row.area}, {row.name}: {row.value:g}, bar {row.bar}" for row in broken))
 
 
 if __name__ == "__main__":

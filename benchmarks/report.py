@@ -25,6 +25,7 @@ class Row:
     unit: str
     bar: str | None = None  # as written: "<= 15", ">= 1.9"
     note: str = ""
+    must: bool = False  # a promise: the run fails if it is broken
 
     @property
     def met(self) -> bool | None:
@@ -42,13 +43,19 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
 
-    def row(self, name: str, value: float, unit: str, *, bar: str | None = None, note: str = "") -> None:
-        row = Row(self.area, name, round(float(value), 4), unit, bar, note)
+    def row(
+        self, name: str, value: float, unit: str, *, bar: str | None = None, note: str = "", must: bool = False
+    ) -> None:
+        row = Row(self.area, name, round(float(value), 4), unit, bar, note, must)
         self.rows.append(row)
         print(
             f"  {row.name}: {row.value:g} {row.unit}"
             + (f" (bar {bar}: {'met' if row.met else 'MISSED'})" if bar else "")
         )
+
+    def broken(self) -> list[Row]:
+        """Return the promises that were not kept."""
+        return [row for row in self.rows if row.must and row.met is False]
 
     def skip(self, what: str) -> None:
         """Says what was not measured, and why."""

@@ -10,7 +10,7 @@ from trigpoint.passages.fusion import FusionMethod, fuse
 
 _IDS = st.text(alphabet="abcdef0123", min_size=1, max_size=3)
 _DENSE = st.dictionaries(_IDS, st.floats(-0.2, 1.0), max_size=30)
-_LEXICAL = st.dictionaries(_IDS, st.floats(0, 60), max_size=30)
+_LEXICAL = st.dictionaries(_IDS, st.floats(0, 1), max_size=30)
 _METHODS: list[FusionMethod] = ["convex", "rrf"]
 
 
@@ -42,13 +42,19 @@ def test_better_on_both_sides_is_never_ranked_lower(
                 assert scores[a] >= scores[b] - 1e-12
 
 
-def test_convex_is_the_weighted_sum_of_cosine_and_bm25_over_its_maximum() -> None:
-    fused = dict(fuse({"a": 0.8, "b": 0.6, "c": 0.4}, {"b": 10.0, "c": 5.0}, "convex", 0.7))
+def test_convex_is_the_weighted_sum_of_cosine_and_words() -> None:
+    fused = dict(fuse({"a": 0.8, "b": 0.6, "c": 0.4}, {"b": 1.0, "c": 0.5}, "convex", 0.7))
     assert fused == pytest.approx({"a": 0.56, "b": 0.42 + 0.3, "c": 0.28 + 0.15})
 
 
+def test_a_score_does_not_depend_on_the_other_passages() -> None:
+    alone = dict(fuse({"a": 0.5}, {"a": 0.3}))
+    among_others = dict(fuse({"a": 0.5, "b": 0.9}, {"a": 0.3, "c": 0.8}))
+    assert among_others["a"] == alone["a"]
+
+
 def test_rrf_gives_one_to_what_is_first_on_both_sides() -> None:
-    fused = fuse({"a": 0.9, "b": 0.5}, {"a": 3.0, "c": 2.0}, "rrf")
+    fused = fuse({"a": 0.9, "b": 0.5}, {"a": 0.6, "c": 0.4}, "rrf", 0.5)
     assert fused[0] == ("a", pytest.approx(1.0))
     assert dict(fused)["b"] == dict(fused)["c"] == pytest.approx(0.5 * 61 / 62)
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from trigpoint.passages.lexical import LexicalIndex
+from trigpoint.passages.lexical import LexicalIndex, question_words
+from trigpoint.passages.surroundings import surroundings
 
 
 @pytest.fixture
@@ -33,6 +34,46 @@ def test_a_search_stays_within_its_groups(index: LexicalIndex) -> None:
 
 def test_the_group_does_not_change_the_score(index: LexicalIndex) -> None:
     assert dict(index.search("parking", 10, ["das"])).items() <= dict(index.search("parking", 10)).items()
+
+
+def test_words_that_only_ask_find_nothing_unless_there_are_no_others(index: LexicalIndex) -> None:
+    assert question_words("What should be provided for the parking of cycles?") == ["provid", "park", "cycl"]
+    assert index.search("How many are there?", 10) == []
+    assert [hit for hit, _ in index.search("by the", 10)] == ["das2"]
+
+
+def test_a_score_is_the_share_of_the_question_that_a_passage_covers(index: LexicalIndex) -> None:
+    half, whole = (dict(index.search(question, 10))["ta2"] for question in ("drainage chocolate", "drainage ponds"))
+    assert 0 < half < whole <= 1
+    assert half < 0.5  # a word that no passage has is the rarest of all
+
+
+SECTION = [
+    ("a", "The access is taken from the eastern boundary."),
+    ("a", "Visitors use a barrierless car park, which is surfaced with grasscrete paving throughout its whole length."),
+    ("a", "Trees line the road on both sides, with benches between them for those who want to rest in the shade."),
+    ("b", "Ponds are planted."),
+]
+
+
+def in_section(passages: list[tuple[str, str]]) -> LexicalIndex:
+    around = surroundings(passages)
+    index = LexicalIndex(None)
+    index.replace("g", [(str(n), text, near) for n, ((_, text), near) in enumerate(zip(passages, around, strict=True))])
+    return index
+
+
+def test_a_passage_comes_before_the_neighbours_that_are_found_by_its_words() -> None:
+    hits = in_section(SECTION).search("grasscrete", 10)
+    assert {hit for hit, _ in hits} == {"0", "1", "2"}
+    assert hits[0][0] == "1"
+    assert hits[0][1] > 1.3 * hits[1][1]
+
+
+def test_the_words_of_a_section_together_find_the_passage_that_has_most_of_them() -> None:
+    hits = in_section([*SECTION, ("c", "An access for visitors.")]).search("grasscrete visitors access trees", 10)
+    assert hits[0][0] == "1"
+    assert dict(hits)["0"] > dict(hits)["4"]  # helped by its surroundings
 
 
 def test_replacing_a_group_leaves_no_old_row(index: LexicalIndex) -> None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from trigpoint.config import Settings
 from trigpoint.errors import ConfigurationError, InvalidProject, shorten
+from trigpoint.passages.fusion import DEFAULT_ALPHA
 
 DEFAULT_MODEL = "fastembed/all-MiniLM-L6-v2"
 _OUR_MODEL = "all-MiniLM-L6-v2"
@@ -29,7 +30,7 @@ class _Table(BaseModel):
     embed_model: str = Field(DEFAULT_MODEL, min_length=1)
     hybrid_enabled: bool = True
     fusion: Literal["convex", "rrf"] = "convex"
-    alpha: float = Field(0.5, ge=0, le=1)
+    alpha: float = Field(DEFAULT_ALPHA, ge=0, le=1)
     max_chars_per_chunk: int = Field(1800, ge=100, le=20_000)
     top_k_max: int = Field(20, ge=1, le=100)
 
@@ -44,7 +45,7 @@ class Project:
     embed_model: str = DEFAULT_MODEL
     hybrid_enabled: bool = True
     fusion: Literal["convex", "rrf"] = "convex"
-    alpha: float = 0.5
+    alpha: float = DEFAULT_ALPHA
     max_chars_per_chunk: int = 1800
     top_k_max: int = 20
 

@@ -13,7 +13,7 @@ from qdrant_client import models
 
 from trigpoint.library.projects import Project
 from trigpoint.library.store import SECTION_JOINT, Filters, StoredChunk, searched_rows
-from trigpoint.passages.lexical import passage_analyzer
+from trigpoint.passages import lexical
 
 DENSE = "dense"
 WORDS = "words"
@@ -22,7 +22,7 @@ _POINT_IDS = uuid.UUID("a4f5bd0e-7a1c-5d39-9a84-40d1c7c1f0b3")
 _K1, _B = 1.2, 0.75
 _MEAN_WORDS = 130  # of a passage; the server knows document frequencies, not lengths
 
-_analyzer = passage_analyzer()
+_analyzer = lexical.passage_analyzer()
 
 
 def point_id(project: Project, chunk_id: str) -> str:
@@ -56,7 +56,7 @@ def found_by(chunks: Sequence[StoredChunk]) -> dict[str, str]:
     for chunk in sorted(chunks, key=lambda chunk: (chunk.seq, chunk.id)):
         documents.setdefault(chunk.doc_id, []).append(chunk)
     rows = (row for document in documents.values() for row in searched_rows(document))
-    return {chunk_id: f"{text}\n{around}" for chunk_id, text, around in rows}
+    return {chunk_id: f"{text}\n{around.text}" for chunk_id, text, around in rows}
 
 
 def to_chunk(point: Any) -> StoredChunk:
@@ -76,8 +76,14 @@ def passage_words(text: str) -> models.SparseVector:
 
 
 def question_words(text: str) -> models.SparseVector:
-    numbers = sorted({_word_number(word) for word in _analyzer.analyze(text)})
+    numbers = sorted({_word_number(word) for word in lexical.question_words(text)})
     return models.SparseVector(indices=numbers, values=[1.0] * len(numbers))
+
+
+def share_of_question(question: models.SparseVector, passage: models.SparseVector) -> float:
+    """Return how much of the question a passage covers, all words being equally rare."""
+    has = dict(zip(passage.indices, passage.values, strict=True))
+    return sum(has.get(number, 0.0) for number in question.indices) / ((_K1 + 1) * len(question.indices))
 
 
 def of_project(project: Project, **fields: Any) -> models.Filter:

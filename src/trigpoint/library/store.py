@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from trigpoint.errors import EmbeddingMismatch, InvalidChunk, InvalidFilter, shorten
 from trigpoint.library.projects import Project
-from trigpoint.passages.fusion import FusionMethod
-from trigpoint.passages.surroundings import surroundings
+from trigpoint.passages.fusion import DEFAULT_ALPHA, FusionMethod
+from trigpoint.passages.surroundings import Surroundings, surroundings
 
 Vector = npt.NDArray[np.float32]
 SECTION_JOINT = " / "
@@ -145,7 +145,7 @@ class Question:
     words: str | None = None
     filters: Filters = field(default_factory=Filters)
     fusion: FusionMethod = "convex"
-    alpha: float = 0.5
+    alpha: float = DEFAULT_ALPHA
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class ChunkStore(Protocol):
     def close(self) -> None: ...
 
 
-def searched_rows(chunks: Sequence[StoredChunk]) -> Iterator[tuple[str, str, str]]:
+def searched_rows(chunks: Sequence[StoredChunk]) -> Iterator[tuple[str, str, Surroundings]]:
     """(id, text, what stands around it) of a document's chunks, in order."""
     for chunk, around in zip(chunks, surroundings([(c.section_path, c.text) for c in chunks]), strict=True):
         yield chunk.id, chunk.searched_text, around

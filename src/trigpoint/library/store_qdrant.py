@@ -7,7 +7,7 @@ filter too. Qdrant has no transactions: see `write` for what a reader may see wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -284,7 +284,19 @@ class QdrantStore:
             limit=max(question.k, _DEPTH),
             with_payload=False,
         )
-        return {str(p.id): p.score for p in found.points if p.score > 0}
+        hits = {str(p.id): p.score for p in found.points if p.score > 0}
+        most = self._most_possible(name, words, hits)
+        return {i: min(1.0, score / most) for i, score in hits.items()}
+
+    def _most_possible(self, name: str, question: models.SparseVector, hits: Mapping[str, float]) -> float:
+        """Return about the score of a passage with every word without end: the server does not tell how rare each is."""
+        if not hits:
+            return 1.0
+        best = max(hits, key=lambda i: (hits[i], i))
+        point = self._client.retrieve(name, [best], with_payload=False, with_vectors=[points.WORDS])[0]
+        passage = point.vector[points.WORDS] if isinstance(point.vector, dict) else None
+        assert isinstance(passage, models.SparseVector)  # as _set_of makes them
+        return hits[best] / points.share_of_question(question, passage)
 
     def _cosines(self, name: str, question: Question, ids: Sequence[str]) -> dict[str, float]:
         if not ids:

@@ -1,4 +1,8 @@
-"""Lexical: BM25 over passages (tantivy, English stemming; k1 1.2, b 0.75), in a folder or in memory.
+"""Find passages by their words: BM25 with English stemming (tantivy; k1 1.2, b 0.75), in a folder or in memory.
+
+A passage is found by its own words and by those of its neighbours; of neighbours that are found by the same words, the
+one that contains them comes first. Scores say how much of the question a passage covers: 1 would be all of its words,
+as strongly as BM25 allows.
 
 Rows belong to a group (a document, a revision), the unit of filter and of replacement. The index is derived: its
 owner rebuilds it from the passages when `groups()` or `stamp()` tells that it is missing or behind. One writer a
@@ -8,43 +12,73 @@ folder; with `shared`, several processes take turns.
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import math
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
+from trigpoint.passages.surroundings import NEIGHBOURS, Surroundings
+
+MAKE_UP = 2  # of the index; one of another make-up is emptied when it is opened, and so rebuilt
+
 _ANALYZER = "passage"
 _WRITER_BYTES = 32_000_000
 _MOST_QUERY_TERMS = 256
 _STAMP = "\0stamp"
-_OWN_WEIGHT = 0.01  # breaks ties between a passage that says it and its neighbours; more costs quality, measured
+_K1 = 1.2  # tantivy's
+_CONTEXT_COST = 0.5  # share of its score that a passage loses if a neighbour has all the words and it has none
+_PLACES = 1 << 16  # in a section, as the index tells neighbours by
 
-Row = tuple[str, str] | tuple[str, str, str]  # id, text, and what stands around it, which is searched with it
+Row = tuple[str, str] | tuple[str, str, Surroundings]  # id, own words, and the words around it
+
+# Words that ask or join and say nothing about the subject. They count in passages (as their length), not in questions.
+STOP_WORDS = tuple(
+    """
+    a about according all also am an and any are as at be been being between both but by can could did do does doing
+    during each either else for from had has have having he her here hers him his how however i if in into is it its
+    itself let may me might more most must my neither no nor not of off on once only or other our ours out over own
+    per please say says shall she should so some such than that the their theirs them then there these they this those through
+    to too under until up upon us very was we were what when where whether which while who whom whose why will with
+    within without would yes you your yours
+    """.split()
+)
 
 
-def passage_analyzer() -> tantivy.TextAnalyzer:
-    """How a text becomes the words that are compared."""
-    return (
+def passage_analyzer(stop_words: Sequence[str] = ()) -> tantivy.TextAnalyzer:
+    """Return the analyzer that turns a text into the words that are compared."""
+    builder = (
         tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
         .filter(tantivy.Filter.remove_long(60))
         .filter(tantivy.Filter.lowercase())
         .filter(tantivy.Filter.ascii_fold())
-        .filter(tantivy.Filter.stemmer("english"))
-        .build()
     )
+    if stop_words:
+        builder = builder.filter(tantivy.Filter.custom_stopword(list(stop_words)))
+    return builder.filter(tantivy.Filter.stemmer("english")).build()
+
+
+def question_words(question: str) -> list[str]:
+    """Return the stems that a question is about, each once; all of them if it consists of stop words."""
+    stems = _QUESTION_ANALYZER.analyze(question) or _PASSAGE_ANALYZER.analyze(question)
+    return list(dict.fromkeys(stems))[:_MOST_QUERY_TERMS]
+
+
+_PASSAGE_ANALYZER = passage_analyzer()
+_QUESTION_ANALYZER = passage_analyzer(STOP_WORDS)
 
 
 class LexicalIndex:
     """Thread-safe. Every change is committed, and visible to the next search, before the call returns."""
 
     def __init__(self, folder: Path | None, *, shared: bool = False) -> None:
-        self._analyzer = passage_analyzer()
         self._index = self._open(folder)
-        self._index.register_tokenizer(_ANALYZER, self._analyzer)
+        self._index.register_tokenizer(_ANALYZER, _PASSAGE_ANALYZER)
         self._turn = folder.with_name(f"{folder.name}.lock") if shared and folder is not None else None
         self._writer = None if self._turn else self._new_writer()
         self._writing = threading.Lock()
@@ -58,8 +92,8 @@ class LexicalIndex:
         with self._changing() as writer:
             for group, rows in groups:
                 writer.delete_documents_by_term("group", group)
-                for passage_id, text, *around in rows:
-                    writer.add_document(_document(passage_id, group, text, around[0] if around else ""))
+                for place, row in enumerate(rows):
+                    writer.add_document(_document(group, place, row))
             if stamp is not None:
                 writer.delete_documents_by_term("group", _STAMP)
                 writer.add_document(tantivy.Document(id=str(stamp), group=_STAMP, body=""))
@@ -80,26 +114,38 @@ class LexicalIndex:
         self._index.reload()
 
     def search(self, query: str, limit: int, groups: Sequence[str] | None = None) -> list[tuple[str, float]]:
-        """The best (id, BM25 score) pairs for any of the query's words, best first; ties by id."""
-        terms = list(dict.fromkeys(self._analyzer.analyze(query)))[:_MOST_QUERY_TERMS]
-        if not terms or limit < 1 or (groups is not None and not groups):
+        """Return the best (id, score) pairs for any of the question's words, best first; equal scores by id."""
+        words = question_words(query)
+        if not words or limit < 1 or (groups is not None and not groups):
             return []
-        schema = self._index.schema
-        words = tantivy.Query.boolean_query(
-            [(tantivy.Occur.Should, _term(schema, term, field)) for term in terms for field in ("body", "own")]
-        )
-        if groups is not None:
-            wanted = tantivy.Query.term_set_query(schema, "group", list(groups))
-            words = tantivy.Query.boolean_query(
-                [
-                    (tantivy.Occur.Must, words),
-                    (tantivy.Occur.Must, tantivy.Query.const_score_query(wanted, 0.0)),
-                ]
-            )
         searcher = self._index.searcher()
-        hits = searcher.search(words, limit, count=False).hits
-        found = [(str(searcher.doc(address).get_first("id")), float(score)) for score, address in hits]
+        hits = searcher.search(self._query("body", words, groups), limit, count=False).hits
+        own = searcher.search(self._query("own", words, groups), limit, count=False).hits
+        scores = dict(zip(_places_of(searcher, own), (score for score, _ in own), strict=True))
+        shares = _shares_of_own_words(_places_of(searcher, hits), scores)
+        most = self._most_possible(searcher, words)
+        found = [
+            (str(searcher.doc(address).get_first("id")), min(1.0, score * share / most))
+            for (score, address), share in zip(hits, shares, strict=True)
+        ]
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+
+    def _query(self, field: str, words: Sequence[str], groups: Sequence[str] | None) -> tantivy.Query:
+        schema = self._index.schema
+        query = tantivy.Query.boolean_query(
+            [(tantivy.Occur.Should, tantivy.Query.term_query(schema, field, word)) for word in words]
+        )
+        if groups is None:
+            return query
+        wanted = tantivy.Query.const_score_query(tantivy.Query.term_set_query(schema, "group", list(groups)), 0.0)
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, wanted)])
+
+    @staticmethod
+    def _most_possible(searcher: tantivy.Searcher, words: Sequence[str]) -> float:
+        """Return the BM25 score of a text that has every word without end; a word that nobody has counts most."""
+        count = searcher.num_docs
+        frequencies = [searcher.doc_freq("body", word) for word in words]
+        return sum((1 + _K1) * math.log(1 + (max(0, count - n) + 0.5) / (n + 0.5)) for n in frequencies)
 
     def groups(self) -> dict[str, int]:
         """How many rows each group has."""
@@ -149,6 +195,8 @@ class LexicalIndex:
         builder.add_text_field("group", tokenizer_name="raw", index_option="basic")
         builder.add_text_field("body", tokenizer_name=_ANALYZER, index_option="freq")
         builder.add_text_field("own", tokenizer_name=_ANALYZER, index_option="freq")
+        builder.add_integer_field("place", fast=True)
+        builder.add_boolean_field(f"make_up_{MAKE_UP}")
         schema = builder.build()
         if folder is None:
             return tantivy.Index(schema)
@@ -161,13 +209,27 @@ class LexicalIndex:
             return tantivy.Index(schema, path=str(folder))
 
 
-def _document(passage_id: str, group: str, text: str, around: str) -> tantivy.Document:
-    """Without anything around it, a passage needs no field to tell its own words by."""
-    if not around:
-        return tantivy.Document(id=passage_id, group=group, body=text)
-    return tantivy.Document(id=passage_id, group=group, body=f"{text}\n{around}", own=text)
+def _document(group: str, place: int, row: Row) -> tantivy.Document:
+    passage_id, text, *rest = row
+    around = rest[0] if rest else Surroundings()
+    body = f"{text}\n{around.text}" if around.text else text
+    return tantivy.Document(
+        id=passage_id, group=group, body=body, own=text, place=_numbered_place(group, around.section, place)
+    )
 
 
-def _term(schema: tantivy.Schema, term: str, field: str) -> tantivy.Query:
-    query = tantivy.Query.term_query(schema, field, term)
-    return query if field == "body" else tantivy.Query.boost_query(query, _OWN_WEIGHT)
+def _numbered_place(group: str, section: int, place: int) -> int:
+    """Return a number that differs by one between neighbours in a section, and by far between sections."""
+    digest = hashlib.blake2b(f"{group}\0{section}".encode(), digest_size=5).digest()
+    return int.from_bytes(digest) * _PLACES + NEIGHBOURS + place % (_PLACES - 2 * NEIGHBOURS)
+
+
+def _places_of(searcher: tantivy.Searcher, hits: Sequence[tuple[Any, tantivy.DocAddress]]) -> list[int]:
+    return [int(place or 0) for place in searcher.fast_field_values("place", [address for _, address in hits])]
+
+
+def _shares_of_own_words(places: Sequence[int], own: Mapping[int, float]) -> Iterator[float]:
+    """Yield what each passage keeps of its score: all if no neighbour has more of the words than it has itself."""
+    for place in places:
+        best = max(own.get(near, 0.0) for near in range(place - NEIGHBOURS, place + NEIGHBOURS + 1))
+        yield 1 - _CONTEXT_COST * (1 - own.get(place, 0.0) / best) if best > 0 else 1.0
