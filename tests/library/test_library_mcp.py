@@ -100,7 +100,7 @@ async def test_the_examples_of_the_contract(client: Client) -> None:
     hybrid = await call(client, "query_hybrid", project=PROJECT, query="entities", filters={"tags": ["architecture"]})
     assert list(hybrid) == ["items", "count", "hybrid_enabled", "fusion"]
     assert (hybrid["count"], hybrid["hybrid_enabled"]) == (6, True)
-    assert hybrid["fusion"] == {"method": "convex", "alpha": 0.5}
+    assert hybrid["fusion"] == {"method": "convex", "alpha": 0.35}
     inspected = await call(client, "inspect_collection", project=PROJECT, sample=1)
     sample = inspected.pop("sample")
     assert inspected == {
