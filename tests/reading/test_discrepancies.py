@@ -86,6 +86,10 @@ def test_two_documents_with_different_totals_are_found_once() -> None:
     "other",
     [
         "Policy T5 requires 307 cycle parking spaces.",
+        "This generates a requirement for 307 cycle parking spaces.",
+        "The previous consent secured 307 cycle parking spaces.",
+        "The highway authority asked for 307 cycle parking spaces.",
+        "The neighbouring scheme will provide 307 cycle parking spaces.",
         "There are 307 existing cycle parking spaces on the street.",
         "Block B has 40 cycle parking spaces.",
         "An additional 40 cycle parking spaces are proposed.",

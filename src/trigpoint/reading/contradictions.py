@@ -29,6 +29,9 @@ _CLAIMS = Lexicon(
         "reduced_provision less_than_the",
         "part": "block phase plot zone each additional extra further remaining balance level floor basement existing "
         "building visitor accessible disabled first of_which including",
+        "not_ours": "require* need needed minimum standard standards demand policy previous previously consented former "
+        "originally superseded approved earlier initially recommended requested asked should must could may would_require "
+        "reduction reduced increase increased from_the adjacent neighbouring existing maximum",
         "standard": "requirement requirements standard standards london_plan local_plan policy development_plan",
     }
 )
@@ -71,6 +74,8 @@ def _total(fact: Fact) -> Quantity | None:
     if len(counts) != 1 or counts[0].limit != "exactly" or counts[0].high is not None:
         return None
     described = set(counts[0].of.replace("-", " ").split())
+    if "not_ours" in _CLAIMS.tag_text(fact.source.quote):
+        return None
     around = fact.source.quote[max(0, counts[0].start - AROUND) : counts[0].end + AROUND]
     return counts[0] if described <= _NEUTRAL and "part" not in _CLAIMS.tag_text(around) else None
 

@@ -18,7 +18,7 @@ CUES = Lexicon(
         "proposal_provides",
         "provides": "provid* deliver* includ* incorporat* creat* install* introduc* construct* accommodat* improv* upgrad* "
         "extend* enhanc* secur* offer* widen* connect* link* fund* compris* appoint* implement* replac* relocat* "
-        "plant* laid fitted contribut* formed pay paid served made",
+        "plant* laid fitted contribut* formed pay paid made",
         "noun_of_provision": "provision_of delivery_of creation_of introduction_of installation_of implementation_of "
         "construction_of improvements_to enhancement_of payment_of appointment_of contribution_towards "
         "contributions_towards promotion_of inclusion_of upgrade_of upgrading_of",
@@ -91,7 +91,7 @@ CUES = Lexicon(
         "have_been_designed been_provided been_incorporated been_included been_added been_introduced been_amended "
         "been_relocated been_increased been_repurposed",
         "distance": "minute_walk minutes_walk minute_-_walk minutes'_walk minute_journey walking_distance radius "
-        "metres_from m_from km_from metres_to km_to",
+        "m_away metres_away km_away miles_away metres_from m_from km_from metres_to km_to",
         "limit": "limit limits",
         "proposal_label": "proposal_: proposals_: description_of_development request_fo request_for "
         "description_: development_:",
@@ -111,7 +111,7 @@ CUES = Lexicon(
         "denial": "no not nor neither never cannot without none unable lack lacks lacking absence absent fails fail "
         "insufficient inadequate removed omitted excluded unacceptable poor vague",
         "rejects": "not_proposed not_provided no_longer not_feasible not_possible discounted ruled_out omitted removed "
-        "not_include not_included not_considered_necessary dismissed_as rejected not_required not_necessary deleted "
+        "not_include not_included not_considered_necessary dismissed_as rejected not_required not_necessary deleted cannot_be_accommodated cannot_be_provided cannot_be_achieved "
         "not_be_provided",
         "phased": "phased phasing phases day_one phase_1 phase_2 phase_one phase_two on_opening balance_of first_phase initially future_phases incrementally later_phase "
         "timing_and_phasing in_advance_of_each staged future_provision tranche over_time",

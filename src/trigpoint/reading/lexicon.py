@@ -25,6 +25,7 @@ CLASSES: dict[str, str] = {
     "stand": "sheffield_stand* sheffield two_-_tier two_tier double_stack* double_-_stack* josta folding_bike* long_stay_space* long_-_stay_space* short_stay_space* short_-_stay_space*",
     "long_stay": "long_stay long_-_stay residents resident resident's residents' staff employee* occupier* tenant* basement "
     "residential",
+    "stay": "long_stay long_-_stay short_stay short_-_stay",
     "short_stay": "short_stay short_-_stay visitor visitors customer* public_cycle",
     "larger": "larger_cycle* cargo adapted accessible non_standard non_-_standard tricycle* trikes disabled_cycl* oversized "
     "larger_space* larger_stand* wheelchair adaptive inclusive_cycle*",

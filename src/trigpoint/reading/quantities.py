@@ -256,13 +256,15 @@ class _Grammar(Cursor):
         if self.text() in _PER:
             return self._with_basis(Quantity(value=low, high=high, unit="", limit=limit))
         share = self._share_in_brackets()
-        described = self._counted()
+        described = self._counted() or self._shared_noun()
         if described is None and share:
             return Quantity(value=low, high=high, unit="", limit=limit, of=self._description())
         if described is None:
             return None
         noun, words = described
-        unit = counted_unit(noun, f"{words} {self._context()}" if noun in ("space", "stand") else words)
+        unit = counted_unit(noun, words)
+        if unit in ("space", "stand"):
+            unit = counted_unit(noun, self._context())
         return self._with_basis(Quantity(value=low, high=high, unit=unit, limit=limit, of=words))
 
     def _each_with_bedrooms(self, count: float) -> Quantity | None:
@@ -356,6 +358,20 @@ class _Grammar(Cursor):
         self.at = best[2]
         return best[0], best[1]
 
+    def _shared_noun(self) -> tuple[str, str] | None:
+        """Read "122 long-stay and 18 short-stay spaces": the second count's noun is the first one's too."""
+        start = self.at
+        while (self.is_word() and self.text() not in _BREAKS) or self.text() == "-":
+            self.at += 1
+        end = self.at
+        if start < end <= start + MOST_DESCRIPTION and self.take(("and", "or", ",")) and take_number(self) is not None:
+            described = self._counted()
+            self.at = end
+            if described is not None:
+                return described[0], self._words(start, end)
+        self.at = start
+        return None
+
     def _joins_descriptions(self) -> bool:
         """Whether "and" joins two descriptions of one noun: "63 covered scooter and cycle spaces"."""
         if self.text() not in ("and", "or"):
@@ -421,7 +437,7 @@ _BEGINNINGS = (
 )
 _NOT_COUNTED = frozenset("way tier sided off led hand stop".split())  # "two-way", "two-tier"
 _NAMES = frozenset(
-    "policy policies paragraph paragraphs para paras section sections table tables figure figures appendix phase class "
+    "number policy policies paragraph paragraphs para paras section sections table tables figure figures appendix phase class "
     "condition conditions chapter plan route footpath bridleway block plot zone stage version revision rev july june "
     "january february march april may august september october november december part schedule article core "
     "regulation objective page volume option junction building core site unit step category level ncn ltn band".split()

@@ -101,7 +101,8 @@ def _no_provision(c: Context) -> bool:
 
 def _scheme_provides(c: Context) -> bool:
     """The scheme is the subject of a verb of provision: "The proposals include …", "The development will provide …"."""
-    return c.subject_is("scheme") and c.follows("scheme", "provides", 6) and not c.follows("scheme", "may", 3)
+    own = c.subject_is("scheme") and not c.names_another_scheme
+    return own and c.follows("scheme", "provides", 6) and not c.follows("scheme", "may", 3)
 
 
 def _will_be_provided(c: Context) -> bool:
@@ -207,7 +208,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("assumption", 2, "likely, expected", lambda c: c.has("likely")),
     Signal("other_scheme", 6, "another scheme", lambda c: c.has("other_scheme"), decides="unopposed"),
     Signal("other_scheme", 5, "under a heading on other schemes", lambda c: c.section in ("others", "history")),
-    Signal("other_scheme", 3, "another scheme is named", lambda c: c.names_another_scheme),
+    Signal("other_scheme", 7, "another scheme is named", lambda c: c.names_another_scheme),
     Signal("other_scheme", 6, "an earlier scheme", lambda c: c.has("earlier_scheme")),
     Signal("historic", 2, "previous, former", lambda c: c.has("historic", "permitted")),
     Signal("rejected", 12, "nothing is proposed", _no_provision),

@@ -99,6 +99,7 @@ def _passing(words: Words) -> Iterator[Topic]:
 def _cycle_parking(words: Words) -> Iterator[Topic]:
     """Parking is for cycles if the words say so, or if the heading does and no car is mentioned."""
     named = (words.cycling and words.stored_cycles) or words.has("stand")
+    named = named or (words.near("stay", "space") and not words.has("car"))
     listed = words.is_bullet and words.has_number and words.cycling_above and words.under("store")
     kept_before = "stand" in words.before or (
         "cycle" in words.before and ("store" in words.before or "space" in words.before)
@@ -111,7 +112,8 @@ def _cycle_parking(words: Words) -> Iterator[Topic]:
         and not words.has("car", "servicing")
     )
     facilities = words.has("facility") and (words.cycling or words.cycling_above)
-    facilities = facilities or (words.has("shower") and words.has("workers"))
+    near_cycles = "stand" in words.before or "cycle" in words.before
+    facilities = facilities or (words.has("shower") and (near_cycles or words.has("workers")))
     if facilities:
         yield "cycle_parking.facilities"
     if not (named or implied or listed):
