@@ -226,6 +226,7 @@ ODD_PLACES = (
     "/reviews/{}",
     "/reviews/{}/events",
     "/reviews/{}/evidence/{}",
+    "/reviews/{}/documents/{}",
     "/reviews/compare?review={}&review=1",
     "/policies?date={}",
     "/policies/{}",

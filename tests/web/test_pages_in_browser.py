@@ -202,6 +202,8 @@ PAGES = (
     "/reviews",
     "REVIEW",
     "REVIEW/evidence/1",
+    "REVIEW/documents",
+    "DOCUMENT",
     "/reviews/compare",
     "/policies?date=2024-06-01",
     "/policies/NPPF",
@@ -224,7 +226,9 @@ def pages(address: str, review: str) -> list[str]:
     project = next(p["id"] for p in projects if p["slug"] == "waymark")
     found = httpx.get(f"{address}/api/entities?search=Mode share", headers={"x-project-id": project}, trust_env=False)
     entity = f"/graph/{found.json()['data'][0]['id']}?project={project}&depth=2"
-    return [path.replace("REVIEW", review).replace("ENTITY", entity) for path in PAGES]
+    documents = httpx.get(f"{address}{review}/documents", trust_env=False).text
+    document = re.findall(rf'href="({re.escape(review)}/documents/[^"]+)"', documents)[0]
+    return [path.replace("REVIEW", review).replace("ENTITY", entity).replace("DOCUMENT", document) for path in PAGES]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

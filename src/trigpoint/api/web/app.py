@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trigpoint.api.bodies import upload_limit
-from trigpoint.api.web import graph, library, policies, policy_texts, reviews, sign_in, status
+from trigpoint.api.web import documents, graph, library, policies, policy_texts, reviews, sign_in, status
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.sessions import COOKIE, Sessions, is_own_form
 from trigpoint.api.web.templating import STATIC, page, serve_static
@@ -117,6 +117,7 @@ def pages_app() -> Starlette:
     made = Starlette(
         routes=[
             *reviews.ROUTES,
+            *documents.ROUTES,
             *policy_texts.ROUTES,
             *policies.ROUTES,
             *library.ROUTES,

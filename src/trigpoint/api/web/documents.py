@@ -1,0 +1,145 @@
+"""The documents behind a review: how much of each was read, and each of its pages as a picture.
+
+A request names a review, a document and a page. The file comes from the document store's list of that application's
+documents: nothing of a path is taken from the address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from trigpoint.api.services import Services
+from trigpoint.api.web.asking import ask
+from trigpoint.api.web.paging import whole_number
+from trigpoint.api.web.resources import Resources
+from trigpoint.api.web.templating import page
+from trigpoint.documents.reading_line import ReadingCounts
+from trigpoint.documents.roots import DocumentRoots
+from trigpoint.errors import FileMissing, TrigpointError
+from trigpoint.jobs.reviews import Review
+
+_HOUR = "private, max-age=3600"
+_WAYS = {"text": "Text", "ocr": "OCR", "both": "Text and OCR", "blank": "Blank", "none": "Not read"}
+
+Document = Mapping[str, Any]
+
+
+async def documents_page(request: Request) -> Response:
+    review = await _review(request)
+    documents = await _documents(request, review)
+    counts = ReadingCounts.of((_name(one), one.get("account")) for one in documents)
+    fetched = review.result().application.documents_fetched if review.status == "completed" else None
+    return page(
+        request,
+        "documents.html",
+        review=review,
+        documents=[(one, _name(one)) for one in documents],
+        line=counts.sentence(fetched) if documents else None,
+    )
+
+
+async def document_page(request: Request) -> Response:
+    review = await _review(request)
+    document = await _document(request, review)
+    pages = [_shown(one) for one in document.get("pages", ())]
+    chosen = _chosen(request, pages)
+    problem, picture = None, None
+    if chosen is not None:
+        try:
+            path = _file(request, document)
+            picture = await asyncio.to_thread(_draw, request, path, chosen["number"])
+        except TrigpointError as error:
+            problem = error.message
+    return page(
+        request,
+        "document.html",
+        review=review,
+        document=document,
+        name=_name(document),
+        pages=pages,
+        chosen=chosen,
+        picture=picture,
+        problem=problem,
+        legend=[(way, label, sum(one["way"] == way for one in pages)) for way, label in _WAYS.items()],
+    )
+
+
+async def document_picture(request: Request) -> Response:
+    document = await _document(request, await _review(request))
+    number = whole_number(request.path_params["page"])
+    picture = await asyncio.to_thread(_draw, request, _file(request, document), number)
+    return Response(picture.png, media_type="image/png", headers={"Cache-Control": _HOUR})
+
+
+async def _review(request: Request) -> Review:
+    services: Services = request.scope["services"]
+    return await services.reviews.get(request.path_params["review_id"])
+
+
+async def _documents(request: Request, review: Review) -> list[Document]:
+    services: Services = request.scope["services"]
+    given = {"application_ref": review.application_ref, "include_pages": True}
+    answer = await ask(services.settings, "document-store", "list_ingested_documents", given)
+    return list(answer["documents"])
+
+
+async def _document(request: Request, review: Review) -> Document:
+    wanted = request.path_params["document_id"]
+    found = next((one for one in await _documents(request, review) if one["document_id"] == wanted), None)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _chosen(request: Request, pages: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The page asked for; else the first one that was not wholly read, else the first."""
+    if not pages:
+        return None
+    asked = request.query_params.get("page")
+    if asked is None:
+        return next((one for one in pages if one["way"] == "none" or one.get("left_out")), pages[0])
+    number = whole_number(asked)
+    found = next((one for one in pages if one["number"] == number), None)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _shown(account: Mapping[str, Any]) -> dict[str, Any]:
+    """A page's account with the way it was read, for the strip."""
+    way = "blank" if account.get("blank") else account["read_by"]
+    return {**account, "way": way, "label": _WAYS[way]}
+
+
+def _name(document: Document) -> str:
+    return PurePath(document["file_path"]).name
+
+
+def _file(request: Request, document: Document) -> Path:
+    services: Services = request.scope["services"]
+    try:
+        return DocumentRoots(services.settings).find(document["file_path"])
+    except FileMissing:
+        raise FileMissing(f"The file {_name(document)} is not on this machine, so its pages cannot be shown.") from None
+
+
+def _draw(request: Request, path: Path, number: int) -> Any:
+    resources: Resources = request.scope["resources"]
+    stat = path.stat()
+    key = (str(path), stat.st_mtime_ns, stat.st_size, number, "")
+    return resources.pictures.get(key, lambda: resources.renderer().render_page(path, number))
+
+
+ROUTES = [
+    Route("/reviews/{review_id}/documents", documents_page),
+    Route("/reviews/{review_id}/documents/{document_id}", document_page),
+    Route("/reviews/{review_id}/documents/{document_id}/pages/{page}.png", document_picture),
+]
