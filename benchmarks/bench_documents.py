@@ -31,7 +31,7 @@ from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import ToolFailed
 from trigpoint.mcp.client import ToolClient
-from trigpoint.text.chunk import Chunk
+from trigpoint.passages.model import Passage
 
 CHUNKS = int(os.environ.get("BENCH_DOCUMENTS_CHUNKS", "10000"))
 CALLS = int(os.environ.get("BENCH_DOCUMENTS_CALLS", "200"))
@@ -88,7 +88,6 @@ def _fill(store: DocumentStore, documents: int, chunks_each: int) -> None:
     for number in range(documents):
         ref, document_id = f"25/{number:05d}/F", f"25_{number:05d}_F_abcdef"
         texts = [" ".join(rng.choice(words, 100)) for _ in range(chunks_each)]
-        chunks = [Chunk(i, text, i * 700, i * 700 + len(text), (i + 1,)) for i, text in enumerate(texts)]
         row = RegisteredDocument(document_id, "/a.pdf", "abcdef", ref, "other", chunks_each, "", "text_layer", False)
         metadatas = [
             {
@@ -96,17 +95,19 @@ def _fill(store: DocumentStore, documents: int, chunks_each: int) -> None:
                 "document_id": document_id,
                 "source_file": "a.pdf",
                 "document_type": "other",
-                "page_numbers": str(chunk.index + 1),
-                "chunk_index": chunk.index,
+                "page_numbers": str(index + 1),
+                "chunk_index": index,
                 "total_chunks": chunks_each,
                 "extraction_method": "text_layer",
-                "char_count": len(chunk.text),
+                "char_count": len(text),
                 "word_count": 100,
             }
-            for chunk in chunks
+            for index, text in enumerate(texts)
         ]
         ids = [f"{document_id}_{i + 1:03d}_{i:03d}" for i in range(chunks_each)]
-        store.write(row, chunks, ids, _unit(rng, chunks_each), metadatas, lambda: False)
+        parts = zip(ids, texts, metadatas, _unit(rng, chunks_each), strict=True)
+        passages = [Passage(i, document_id, n, text, about, v) for n, (i, text, about, v) in enumerate(parts)]
+        store.write(row, passages, None, lambda: False)
 
 
 def _unit(rng: np.random.Generator, rows: int) -> np.ndarray:

@@ -13,13 +13,15 @@ import numpy as np
 from benchmarks.report import SHARED_DATA, Report, percentile_ms
 from benchmarks.retrieval import RetrievalSet, load_set, ndcg
 from trigpoint.config import Settings, load_settings
+from trigpoint.library.chunks import RULES
+from trigpoint.library.cuts import cut
 from trigpoint.library.ingest import Ingestion
 from trigpoint.library.library import Library
-from trigpoint.library.passages import passages
 from trigpoint.library.projects import Project, Projects
 from trigpoint.library.sources import SourceText
-from trigpoint.library.store import Question, StoredChunk
-from trigpoint.library.store_sqlite import SqliteStore
+from trigpoint.passages.model import Passage, Question
+from trigpoint.passages.sqlite import SqliteStores
+from trigpoint.passages.store import PassageStore
 from trigpoint.text.embed import EmbeddingService, shared_embedding
 from trigpoint.text.extract import DocumentProcessor
 
@@ -46,12 +48,12 @@ def _quality(report: Report) -> None:
     for name in SETS:
         data = load_set(SHARED_DATA / "ir" / name)
         with tempfile.TemporaryDirectory() as folder:
-            store = SqliteStore(Path(folder))
-            project = Project(name, f"proj-{name}")
+            stores = SqliteStores(Path(folder), RULES)
+            store = stores.collection(name)
             for batch in _batches(data, embedding):
-                store.write(project, MODEL, batch)
-            figures = {mode: _ndcg(store, project, data, embedding, alpha) for mode, alpha in MODES.items()}
-            store.close()
+                store.write(batch, model=MODEL)
+            figures = {mode: _ndcg(store, data, embedding, alpha) for mode, alpha in MODES.items()}
+            stores.close()
         for mode in ("BM25", "dense"):
             bar = ">= 0.639" if (name, mode) == ("scifact", "dense") else None
             report.row(f"{name} nDCG@10, {mode}", figures[mode], "", bar=bar)
@@ -59,7 +61,7 @@ def _quality(report: Report) -> None:
         report.row(f"{name} nDCG@10, hybrid", figures["hybrid"], "", bar=f">= {better:.4f}", note="alpha 0.5 for all")
 
 
-def _batches(data: RetrievalSet, embedding: EmbeddingService) -> Iterator[list[StoredChunk]]:
+def _batches(data: RetrievalSet, embedding: EmbeddingService) -> Iterator[list[Passage]]:
     """Every document in windows, as ingestion cuts them."""
     documents = list(data.corpus.items())
     if SCALE < 1:
@@ -69,20 +71,20 @@ def _batches(data: RetrievalSet, embedding: EmbeddingService) -> Iterator[list[S
         windows = [
             (document, seq, passage.text)
             for document, text in documents[start : start + 200]
-            for seq, passage in enumerate(passages(SourceText(text), embedding.count_tokens))
+            for seq, passage in enumerate(cut(SourceText(text), embedding.count_tokens))
         ]
         vectors = embedding.embed_batch([text for _, _, text in windows])
         yield [
-            StoredChunk(f"{document}#{seq}", document, seq, text, vector, {})
+            Passage(f"{document}#{seq}", document, seq, text, {}, vector)
             for (document, seq, text), vector in zip(windows, vectors, strict=True)
         ]
 
 
-def _ndcg(store: SqliteStore, project: Project, data: RetrievalSet, embedding: EmbeddingService, alpha: float) -> float:
+def _ndcg(store: PassageStore, data: RetrievalSet, embedding: EmbeddingService, alpha: float) -> float:
     scores = []
     for query_id, query in data.queries.items():
         question = Question(embedding.embed(query), _WINDOWS, words=query, alpha=alpha)
-        ranking = list(dict.fromkeys(hit.chunk.doc_id for hit in store.search(project, question)))
+        ranking = list(dict.fromkeys(hit.passage.document_id for hit in store.search(question)))
         scores.append(ndcg(ranking, data.relevance[query_id]))
     return float(np.mean(scores))
 
@@ -90,42 +92,40 @@ def _ndcg(store: SqliteStore, project: Project, data: RetrievalSet, embedding: E
 def _speed(report: Report, size: int, bar: str) -> None:
     rng = np.random.default_rng(7)
     words = np.array([f"word{n}" for n in range(20_000)])
-    project = Project("bench", "proj-bench")
     with tempfile.TemporaryDirectory() as folder:
-        store = SqliteStore(Path(folder))
+        stores = SqliteStores(Path(folder), RULES)
+        store = stores.collection("bench")
         started = time.perf_counter()
         for start in range(0, size, 500):
             vectors = rng.standard_normal((500, 384)).astype(np.float32)
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
             picks = rng.zipf(1.3, (500, 120)) % len(words)
             store.write(
-                project,
-                MODEL,
                 [
-                    StoredChunk(
-                        f"c{start + i}", f"d{(start + i) // 50}", i % 50, " ".join(words[picks[i]]), vectors[i], {}
-                    )
+                    Passage(f"c{start + i}", f"d{(start + i) // 50}", i % 50, " ".join(words[picks[i]]), {}, vectors[i])
                     for i in range(500)
                 ],
+                model=MODEL,
             )
         report.row(f"write, {size:,} chunks", size / (time.perf_counter() - started), "chunks/s")
-        store.close()
+        stores.close()
 
         started = time.perf_counter()
-        store = SqliteStore(Path(folder))
+        stores = SqliteStores(Path(folder), RULES)
+        store = stores.collection("bench")
         query = rng.standard_normal(384).astype(np.float32)
         query /= np.linalg.norm(query)
-        store.search(project, Question(query, 6, words="word1 word2"))
+        store.search(Question(query, 6, words="word1 word2"))
         report.row(f"open and first search, {size:,} chunks", time.perf_counter() - started, "s", bar="<= 2")
 
         def ask() -> None:
             chosen = words[rng.zipf(1.3, 8) % len(words)]
-            store.search(project, Question(query, 6, words=" ".join(chosen)))
+            store.search(Question(query, 6, words=" ".join(chosen)))
 
         p50, p95 = percentile_ms(ask, 60)
         report.row(f"hybrid search p50, {size:,} chunks", p50, "ms", bar=bar, note="without embedding the query")
         report.row(f"hybrid search p95, {size:,} chunks", p95, "ms")
-        store.close()
+        stores.close()
 
 
 def _unchanged(report: Report) -> None:
@@ -145,7 +145,9 @@ def _unchanged(report: Report) -> None:
 
 def _ingest(settings: Settings, files: Path) -> int:
     project = Project("bench", "proj-bench")
-    library = Library(Projects({"bench": project}, files), SqliteStore(settings.data_dir), shared_embedding(settings))
+    library = Library(
+        Projects({"bench": project}, files), SqliteStores(settings.data_dir, RULES), shared_embedding(settings)
+    )
     processor = DocumentProcessor(settings)
     try:
         return Ingestion(library, project, processor, settings.data_dir / "audit").run([files]).chunks_written

@@ -19,9 +19,10 @@ from benchmarks.report import SHARED_DATA, Report, percentile_ms
 from benchmarks.retrieval import RetrievalSet, load_set, ndcg, recall
 from trigpoint.config import load_settings
 from trigpoint.passages.lexical import LexicalIndex
+from trigpoint.passages.model import Passage
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.models import PolicyCategory, Revision
-from trigpoint.policies.passages import COLLECTION, Passage, passage_id, revision_metadata
+from trigpoint.policies.passages import COLLECTION, passage_id, revision_metadata
 from trigpoint.text.chunk import TextChunker
 from trigpoint.text.embed import WINDOW
 
@@ -73,7 +74,10 @@ def _by_words(
     bare.replace("", [(str(n), text) for n, (_, text) in enumerate(windows)])
     section |= {str(n): key for n, (key, _) in enumerate(windows)}
     figures = []
-    for name, index in (("BM25 on the same windows", knowledge.passages._lexical), ("BM25 on bare windows", bare)):
+    for name, index in (
+        ("BM25 on the same windows", knowledge.passages.passages.lexical),
+        ("BM25 on bare windows", bare),
+    ):
         rankings = {key: _documents([section[i] for i, _ in index.search(query, 100)]) for key, query in chosen.items()}
         figures.append(_judge(report, name, rankings, planning, None))
     return max(figures)
@@ -205,15 +209,16 @@ async def _store(
     passages = [
         Passage(
             passage_id(revision.source, revision.revision_id, section, n),
+            revision.revision_id,
+            n,
             text,
             {**shared, "section_ref": section, "page_number": 1, "chunk_index": n},
-            0,
-            len(text),
+            vectors[n],
         )
         for n, (section, text) in enumerate(texts)
     ]
     started = time.perf_counter()
-    await asyncio.to_thread(knowledge.passages.replace_revision, revision.revision_id, passages, vectors)
+    await asyncio.to_thread(knowledge.passages.replace_revision, revision.revision_id, passages)
     await knowledge.registry.mark_active(revision.source, revision.revision_id, chunk_count=len(passages), page_count=1)
     if len(passages) >= 1000:
         print(f"    {revision.revision_id}: {len(passages)} passages in {time.perf_counter() - started:.1f} s")

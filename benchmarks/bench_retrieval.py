@@ -6,7 +6,7 @@ before the neighbours that are found by its words. A row that says `must` fails 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +17,15 @@ from benchmarks.retrieval import RetrievalSet, load_set, ndcg, paired_interval, 
 from benchmarks.unique_words import Cut, cases, cuts_of_real_documents
 from benchmarks.vectors import vectors_of
 from trigpoint.config import load_settings
+from trigpoint.passages.fusion import DEFAULT_ALPHA
 from trigpoint.passages.lexical import LexicalIndex
-from trigpoint.passages.search import PassageIndex
+from trigpoint.passages.local import LocalCandidates
+from trigpoint.passages.memory import Entry, Memory
+from trigpoint.passages.model import Question
+from trigpoint.passages.search import rank
 from trigpoint.passages.surroundings import surroundings
 from trigpoint.text.chunk import TextChunker
-from trigpoint.text.embed import WINDOW, EmbeddingService, Vector
+from trigpoint.text.embed import WINDOW, EmbeddingService
 
 SETS = SHARED_DATA / "ir"
 WORDS, MEANING, HYBRID = "BM25", "dense", "hybrid"
@@ -78,15 +82,25 @@ def _unique_words(report: Report, configuration: str, cuts: Sequence[Cut], embed
         report.row(f"unique word first, {configuration}, {form}", kept, f"of {len(chosen)}", bar=bar, must=True)
 
 
-def index_of(cuts: Sequence[Cut], embedding: EmbeddingService) -> PassageIndex:
+@dataclass(frozen=True)
+class Searched:
+    """Passages in memory, and the embedding that they are asked with."""
+
+    candidates: LocalCandidates
+    embedding: EmbeddingService
+
+
+def index_of(cuts: Sequence[Cut], embedding: EmbeddingService) -> Searched:
     """Return a search over these passages, by the code that serves: real words and vectors, in memory."""
     lexical = LexicalIndex(None)
     documents: dict[str, list[int]] = {}
     for place, cut in enumerate(cuts):
         documents.setdefault(cut.document, []).append(place)
     lexical.replace_many((name, _rows(cuts, places)) for name, places in documents.items())
-    collection: Any = _Collection(vectors_of([cut.text for cut in cuts], embedding))
-    return PassageIndex(collection, lexical, embedding)
+    memory = Memory()
+    entries = [Entry(_name(place), cut.document) for place, cut in enumerate(cuts)]
+    memory.replace((), entries, vectors_of([cut.text for cut in cuts], embedding))
+    return Searched(LocalCandidates(memory.snapshot, lexical), embedding)
 
 
 def _rows(cuts: Sequence[Cut], places: Sequence[int]) -> list[Any]:
@@ -94,38 +108,11 @@ def _rows(cuts: Sequence[Cut], places: Sequence[int]) -> list[Any]:
     return [(_name(place), cuts[place].searched, near) for place, near in zip(places, around, strict=True)]
 
 
-def ask(index: PassageIndex, question: str, mode: str) -> list[int]:
-    if mode == MEANING:
-        hits = index.search(question, _PASSAGES)
-    else:
-        hits = index.search(question, _PASSAGES, mode="hybrid", **({"alpha": 0.0} if mode == WORDS else {}))
-    return [int(hit.id) for hit in hits]
-
-
-@dataclass(frozen=True)
-class _Hit:
-    id: str
-    score: float
-    text: str = ""
-    metadata: Mapping[str, Hashable] = None  # type: ignore[assignment]
-
-
-class _Collection:
-    """Vectors in memory, as a search asks for them."""
-
-    def __init__(self, vectors: Vector) -> None:
-        self._vectors = vectors
-
-    def nearest(self, vector: Vector, k: int, where: object) -> list[_Hit]:
-        cosines = np.clip(self._vectors @ vector, 0, 1)
-        return [_Hit(_name(place), float(cosines[place])) for place in np.argsort(-cosines, kind="stable")[:k]]
-
-    def score_of(self, vector: Vector, ids: Sequence[str], where: object) -> dict[str, float]:
-        cosines = np.clip(self._vectors[[int(i) for i in ids]] @ vector, 0, 1)
-        return dict(zip(ids, cosines.tolist(), strict=True))
-
-    def get(self, ids: Sequence[str]) -> list[_Hit]:
-        return [_Hit(i, 0.0) for i in ids]
+def ask(index: Searched, question: str, mode: str) -> list[int]:
+    words = None if mode == MEANING else question
+    alpha = 0.0 if mode == WORDS else DEFAULT_ALPHA
+    asked = Question(index.embedding.embed(question), _PASSAGES, words, alpha=alpha)
+    return [int(ranked.id) for ranked in rank(index.candidates, asked)]
 
 
 def _name(place: int) -> str:

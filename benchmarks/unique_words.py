@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from benchmarks.report import SHARED_DATA, Report
 from trigpoint.config import load_settings
-from trigpoint.library.passages import passages
+from trigpoint.library.cuts import cut as cut_source
 from trigpoint.library.sources import read_source
 from trigpoint.passages.lexical import passage_analyzer
 from trigpoint.passages.surroundings import NEIGHBOURS
@@ -65,7 +65,7 @@ def cuts_of_real_documents(report: Report, embedding: EmbeddingService) -> Itera
         "library",
         [
             Cut("nppf", passage.section_path, passage.text, "\n".join(passage.section_path))
-            for passage in passages(source, embedding.count_tokens)
+            for passage in cut_source(source, embedding.count_tokens)
         ],
     )
 

@@ -85,11 +85,11 @@ def test_files_that_are_no_databases_are_found(tmp_path: Path) -> None:
     assert "DATABASE_URL" not in done.stdout
 
 
-def test_a_store_in_use_is_a_note_that_asks_for_nothing(tmp_path: Path) -> None:
+def test_a_store_that_another_process_uses_is_checked_with_it(tmp_path: Path) -> None:
     with ChromaStore(load_settings(trigpoint_data_dir=tmp_path), "policies"):
         done = run_doctor(tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "in use by a Trigpoint that runs" in done.stdout
+    assert "embedded, " in done.stdout
     assert "Stop it" not in done.stdout
 
 

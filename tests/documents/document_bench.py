@@ -13,7 +13,9 @@ import pymupdf
 from trigpoint.config import Settings
 from trigpoint.documents.ingest import DocumentIngest, IngestRequest
 from trigpoint.documents.search import DocumentSearch
-from trigpoint.documents.store import DocumentStore
+from trigpoint.documents.store import LEDGER, DocumentStore
+from trigpoint.storage.chroma import Collection
+from trigpoint.storage.chroma_server import Server
 from trigpoint.text.extract import DocumentProcessor
 
 REF = "25/01178/REM"
@@ -51,6 +53,11 @@ class Bench:
         self.ingest = DocumentIngest(settings, self.store, processor)
         self.search = DocumentSearch(self.store).search
 
+    @property
+    def layout(self) -> Collection:
+        """The ledger of the store's documents."""
+        return self.store._chroma.collection(LEDGER)
+
     def add(self, path: Path, ref: str = REF, document_type: str | None = None, **options):
         return self.ingest.ingest(IngestRequest(str(path), ref, document_type), **options)
 
@@ -58,7 +65,9 @@ class Bench:
 def other_client(settings: Settings) -> Any:
     """Chroma as another program would open it."""
     if settings.chroma_url is None:
-        return chromadb.PersistentClient(str(settings.chroma_dir("documents")))
+        address = Server(settings.chroma_dir("documents")).address()
+        assert address is not None, "our server does not run"
+        return chromadb.HttpClient("127.0.0.1", address[0])
     parts = urlsplit(settings.chroma_url)
     return chromadb.HttpClient(str(parts.hostname), parts.port or 8000)
 

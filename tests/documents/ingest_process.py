@@ -22,10 +22,10 @@ def state(store: DocumentStore) -> dict[str, object]:
     search = DocumentSearch(store).search
     modes = ("semantic", "hybrid")
     return {
-        "registry": [{**row.metadata(), "ingested_at": ""} for row in store.registry.refresh().values()],
-        "passages": [(r.id, r.text, r.metadata) for r in store.passages.get()],
-        "layout": [(r.id, r.text) for r in store.layout.get()],
-        "lexical": store.lexical.groups(),
+        "registry": [{**row.metadata(), "ingested_at": ""} for row in store.registry.rows().values()],
+        "passages": [(r.id, r.text, r.metadata) for r in store.passages.records.get()],
+        "texts": {i: store.text_of(i)[2] for i in store.registry.rows()},
+        "lexical": store.passages.lexical.groups(),
         "found": [[p.model_dump() for p in search("survey item", max_results=100, mode=m)] for m in modes],
     }
 

@@ -50,8 +50,6 @@ def test_a_file_becomes_a_document_that_another_chroma_client_can_read(bench: Be
             "summary": "2 pages: 2 text.",
         },
     }
-    bench.store.close()
-
     client = other_client(bench.settings)
     chunks = client.get_collection("application_docs").get(include=["documents", "metadatas", "embeddings"])
     assert chunks["ids"] == [f"{document_id}_001_000"]
@@ -100,7 +98,7 @@ def test_headers_and_footers_are_in_the_text_and_in_no_passage(bench: Bench):
     text = bench.store.text_of(outcome.document_id)[2]
     assert (text.count("Drainage Statement"), text.count("Issue 2, page ")) == (7, 7)
     assert outcome.total_chars == len(text)
-    passages = [record.text for record in bench.store.chunks_of(outcome.document_id)]
+    passages = [record.text for record in bench.store.passages.document(outcome.document_id)]
     assert sum(passage.count("soakaways") for passage in passages) >= 7
     assert not any("Drainage Statement" in passage or "Issue 2" in passage for passage in passages)
 
@@ -117,9 +115,11 @@ def test_pages_are_found_in_the_stored_text_with_their_account(bench: Bench):
 def test_a_document_stored_by_the_first_version_keeps_its_text(bench: Bench):
     outcome = bench.add(make_pdf(bench.folder / "a.pdf", [prose("statement", 60)]))
     text = bench.store.text_of(outcome.document_id)[2]
-    layout = json.loads(bench.store.layout.get(ids=[outcome.document_id])[0].text)
-    bench.store.layout.upsert(
-        [outcome.document_id], np.zeros((1, 1), dtype=np.float32), [json.dumps(layout["spans"])], [{"chunk_count": 9}]
+    spans = [(p.start, p.end) for p in bench.store.passages.document(outcome.document_id)]
+    assert all(start is not None for start, _ in spans)
+    bench.layout.delete([outcome.document_id])
+    bench.layout.upsert(
+        [outcome.document_id], np.zeros((1, 1), dtype=np.float32), [json.dumps(spans)], [{"chunk_count": len(spans)}]
     )
     assert bench.store.content_of(outcome.document_id) is None
     assert bench.store.text_of(outcome.document_id)[2].split() == text.split()
@@ -357,13 +357,13 @@ def test_d7_a_failure_before_the_last_step_is_invisible_and_the_next_ingest_repa
 def test_d7_leftovers_of_an_ingest_that_cut_the_file_differently_are_removed(bench: Bench):
     path = make_pdf(bench.folder / "a.pdf", [prose("statement", 60)])
     outcome = bench.add(path)
-    chunk = bench.store.chunks_of(outcome.document_id)[0]
+    chunk = bench.store.passages.document(outcome.document_id)[0]
     vector = bench.store.embedding.embed("leftover")[None, :]
     bench.store.registry.remove(outcome.document_id)
-    bench.store.passages.upsert([f"{outcome.document_id}_009_999"], vector, ["leftover"], [chunk.metadata])
+    bench.store.passages.records.upsert([f"{outcome.document_id}_009_999"], vector, ["leftover"], [chunk.metadata])
     again = bench.add(path)
     assert again.status == "success"
-    assert bench.store.passages.count() == again.chunks_created
+    assert bench.store.passages.records.count() == bench.store.passages.count() == again.chunks_created
 
 
 def test_d7_a_search_beside_an_ingest_sees_all_of_the_document_or_nothing(bench: Bench):

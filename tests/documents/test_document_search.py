@@ -15,7 +15,8 @@ from trigpoint.documents.models import RegisteredDocument
 from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import DocumentNotFound, NoChunks
-from trigpoint.text.chunk import Chunk, document_text
+from trigpoint.passages.model import Passage
+from trigpoint.text.chunk import document_text
 
 
 def squeezed(text: str) -> str:
@@ -92,13 +93,13 @@ def test_p17_the_lexical_index_is_rebuilt_when_it_is_missing_or_behind(embedded:
     shutil.rmtree(folder)
     bench = Bench(embedded, processor)
     assert bench.search("cycle parking", mode="hybrid", document_types=["other"]) == expected
-    bench.store.lexical.remove(gone.document_id)
-    bench.store.lexical.replace("a stranger", [("stranger_000", "cycle parking")])
+    bench.store.passages.lexical.remove(gone.document_id)
+    bench.store.passages.lexical.replace("a stranger", [("stranger_000", "cycle parking")])
     bench.store.close()
 
     bench = Bench(embedded, processor)
     assert bench.search("cycle parking", mode="hybrid", document_types=["other"]) == expected
-    assert set(bench.store.lexical.groups()) == set(bench.store.registry.known())
+    assert set(bench.store.passages.lexical.groups()) == set(bench.store.registry.rows())
     bench.store.close()
 
 
@@ -147,7 +148,7 @@ def test_d4_the_text_reads_as_the_document_does_and_nothing_stands_twice(bench: 
 def test_d4_holds_for_a_document_that_another_client_wrote(bench: Bench):
     outcome = bench.add(make_pdf(bench.folder / "a.pdf", [prose("statement", 60)]))
     _, _, text = bench.store.text_of(outcome.document_id)
-    bench.store.layout.delete([outcome.document_id])
+    bench.layout.delete([outcome.document_id])
     assert squeezed(bench.store.text_of(outcome.document_id)[2]) == squeezed(text)
 
 
@@ -168,8 +169,8 @@ def test_a_deleted_document_is_gone_everywhere_and_can_come_back(two: Bench):
     (transport, _) = two.store.registry.of_application(REF)
     assert two.store.delete_document(transport.document_id) == transport.chunk_count
     assert all(p.metadata.document_id != transport.document_id for p in two.search("cycle parking", max_results=50))
-    assert transport.document_id not in two.store.lexical.groups()
-    assert two.store.layout.get(ids=[transport.document_id]) == []
+    assert transport.document_id not in two.store.passages.lexical.groups()
+    assert two.layout.get(ids=[transport.document_id]) == []
     with pytest.raises(DocumentNotFound):
         two.store.text_of(transport.document_id)
     with pytest.raises(DocumentNotFound):
@@ -200,7 +201,6 @@ def fill(store: DocumentStore, applications: int, chunks_each: int) -> dict[str,
         ref, document_id = f"25/{number:05d}/F", f"25_{number:05d}_F_abcdef"
         vectors = rng.normal(size=(chunks_each, 384)).astype(np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        chunks = [Chunk(i, f"chunk {i} of {ref}", i * 100, i * 100 + 90, (1,)) for i in range(chunks_each)]
         ids = [f"{document_id}_001_{i:03d}" for i in range(chunks_each)]
         metadatas = [
             {
@@ -218,7 +218,10 @@ def fill(store: DocumentStore, applications: int, chunks_each: int) -> dict[str,
             for i in range(chunks_each)
         ]
         row = RegisteredDocument(document_id, "/a.pdf", "abcdef", ref, "other", chunks_each, "", "text_layer", False)
-        assert store.write(row, chunks, ids, vectors, metadatas, lambda: False)
+        passages = [
+            Passage(ids[i], document_id, i, f"chunk {i} of {ref}", metadatas[i], vectors[i]) for i in range(chunks_each)
+        ]
+        assert store.write(row, passages, None, lambda: False)
         written[ref] = (ids, vectors)
     return written
 

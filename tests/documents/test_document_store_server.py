@@ -332,13 +332,16 @@ async def test_two_clients_ingesting_one_file_get_one_document(settings: Setting
     assert sorted(answer["status"] for answer in answers) == ["already_ingested", "success"]
 
 
-async def test_e8_a_second_server_on_the_same_folder_is_refused_with_the_way_out(embedded: Settings, serve):
-    from trigpoint.errors import StoreInUse
-
-    async with serve(server(embedded).app()):
-        with pytest.raises(StoreInUse, match="CHROMA_URL"):
-            async with server(embedded).running():
-                pass
+async def test_a_second_server_on_the_same_folder_sees_what_the_first_has_ingested(embedded: Settings, serve):
+    path = make_pdf(embedded.data_dir / "a.pdf", [prose("statement", 60)])
+    async with serve(server(embedded).app()) as one, serve(server(embedded).app()) as two:
+        async with ToolClient(one) as first, ToolClient(two) as second:
+            assert (await second.call("search_application_docs", {"query": "survey"}))["results_count"] == 0
+            made = await first.call("ingest_document", {"file_path": str(path), "application_ref": REF})
+            found = await second.call("search_application_docs", {"query": "survey", "mode": "hybrid"})
+            again = await second.call("ingest_document", {"file_path": str(path), "application_ref": REF})
+    assert {hit["metadata"]["document_id"] for hit in found["results"]} == {made["document_id"]}
+    assert again["status"] == "already_ingested"
 
 
 async def test_e11_a_chroma_server_out_of_reach_is_named_and_the_server_runs_on(tmp_path, serve, free_port):
@@ -357,7 +360,7 @@ async def test_e11_a_chroma_server_out_of_reach_is_named_and_the_server_runs_on(
 async def test_e11_a_chroma_server_that_comes_later_is_found(tmp_path, serve, chroma_server, monkeypatch):
     settings = load_settings(trigpoint_data_dir=tmp_path, chroma_url=chroma_server)
     with monkeypatch.context() as outage:
-        outage.setattr("trigpoint.storage.chroma.socket.create_connection", _refuse)
+        outage.setattr("httpx.Client.request", _refuse)
         app = server(settings).app()
         started = serve(app)
         there = await started.__aenter__()

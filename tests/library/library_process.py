@@ -10,9 +10,8 @@ import numpy as np
 from library_samples import PROJECT, library_settings, seeded_vector
 
 from trigpoint.library.ingest import Ingestion
-from trigpoint.library.library import Library, open_store
-from trigpoint.library.projects import load_projects
-from trigpoint.library.store import Question
+from trigpoint.library.library import Library, open_stores
+from trigpoint.passages.model import Question
 from trigpoint.text.extract import DocumentProcessor
 
 
@@ -29,20 +28,20 @@ def ingest(folder: Path, files: Path) -> None:
 def search(folder: Path, stop: Path, board: Path) -> None:
     """Every number on the board was written before it was put there, so it must be found, by meaning and by words."""
     settings = library_settings(folder)
-    project = load_projects(settings).get(PROJECT)
-    store = open_store(settings)
+    stores = open_stores(settings)
+    store = stores.collection(PROJECT)
     asked = 0
     while not stop.exists() or asked == 0:
         number = int(board.read_text() or "0")
         if number:
             vector = np.array(seeded_vector(number), dtype=np.float32)
-            by_meaning = store.search(project, Question(vector, 3))
-            by_words = store.search(project, Question(vector * 0, 3, words=f"unique{number}", alpha=0.0))
-            if by_meaning[0].chunk.id != f"c{number}" or by_words[0].chunk.id != f"c{number}":
+            by_meaning = store.search(Question(vector, 3))
+            by_words = store.search(Question(vector * 0, 3, words=f"unique{number}", alpha=0.0))
+            if by_meaning[0].id != f"c{number}" or by_words[0].id != f"c{number}":
                 sys.exit(f"stale: {number}")
             asked += 1
         time.sleep(0.002)
-    store.close()
+    stores.close()
     print(asked)
 
 

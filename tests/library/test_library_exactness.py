@@ -16,7 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from trigpoint.library.ingest import Ingestion
 from trigpoint.library.library import Library
 from trigpoint.library.sources import SourceText, read_source
-from trigpoint.library.store import StoredChunk
+from trigpoint.passages.model import Passage
 from trigpoint.text.extract import DocumentProcessor
 
 PAGES = 200
@@ -86,7 +86,7 @@ class Ingested:
     book: Book
     library: Library
     source: SourceText
-    chunks: list[StoredChunk]
+    chunks: list[Passage]
 
 
 @pytest.fixture(scope="module")
@@ -101,12 +101,12 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ingested]:
     assert (entry.outcome, entry.warnings) == ("added", ())
     source = read_source(book.file, processor)
     processor.close()
-    yield Ingested(book, library, source, library.store.document(project, entry.doc_id or ""))
+    yield Ingested(book, library, source, library.passages(project).document(entry.doc_id or ""))
     library.close()
 
 
-def doc(chunk: StoredChunk) -> dict[str, Any]:
-    return dict(chunk.payload["doc"])
+def doc(chunk: Passage) -> dict[str, Any]:
+    return dict(chunk.metadata["doc"])
 
 
 @pytest.mark.slow

@@ -15,11 +15,12 @@ import pytest
 from library_samples import MODEL, PROJECT, library_settings, seeded_vector
 
 from trigpoint.errors import EmbeddingMismatch
+from trigpoint.library.chunks import RULES, section_path_of
 from trigpoint.library.ingest import Audit, Ingestion
 from trigpoint.library.library import Library
 from trigpoint.library.projects import Project
-from trigpoint.library.store import StoredChunk
-from trigpoint.library.store_sqlite import SqliteStore
+from trigpoint.passages.model import Passage
+from trigpoint.passages.sqlite import SqlitePassages, SqliteStores
 from trigpoint.text.extract import DocumentProcessor
 
 PROCESS = Path(__file__).with_name("library_process.py")
@@ -46,8 +47,8 @@ class Desk:
         return Ingestion(self.library, self.project, self.processor, self.folder / "audit").run([self.files], **options)
 
     def texts(self) -> set[str]:
-        rows = self.library.store.documents(self.project)
-        return {chunk.text for row in rows for chunk in self.library.store.document(self.project, row.doc_id)}
+        rows = self.library.passages(self.project).documents()
+        return {chunk.text for row in rows for chunk in self.library.passages(self.project).document(row.document_id)}
 
     def close(self) -> None:
         self.processor.close()
@@ -65,7 +66,7 @@ def test_100_unchanged_files_write_nothing(desk: Desk, monkeypatch: pytest.Monke
     for n in range(100):
         desk.write(f"{n:03d}.txt", f"note number {n}")
     assert desk.run().count("added") == 100
-    monkeypatch.setattr(SqliteStore, "write", lambda *_, **__: pytest.fail("something was written"))
+    monkeypatch.setattr(SqlitePassages, "write", lambda *_, **__: pytest.fail("something was written"))
     again = desk.run()
     assert (again.count("skipped"), again.chunks_written, len(again.entries)) == (100, 0, 100)
 
@@ -89,7 +90,7 @@ def test_a_moved_file_is_the_same_document_and_a_copy_is_none_of_its_own(desk: D
     assert "same content as" in (entries["copy.txt"].reason or "")
     first.rename(desk.files / "moved.txt")
     desk.run()
-    assert len(desk.library.store.documents(desk.project)) == 1
+    assert len(desk.library.passages(desk.project).documents()) == 1
 
 
 def test_a_file_that_becomes_a_copy_of_another_forgets_what_it_said(desk: Desk) -> None:
@@ -139,10 +140,10 @@ def test_one_sentence_is_one_chunk_and_headings_make_paths(desk: Desk) -> None:
     desk.run()
     chunks = [
         c
-        for row in desk.library.store.documents(desk.project)
-        for c in desk.library.store.document(desk.project, row.doc_id)
+        for row in desk.library.passages(desk.project).documents()
+        for c in desk.library.passages(desk.project).document(row.document_id)
     ]
-    paths = {c.text.split("\n")[-1]: c.section_path for c in chunks}
+    paths = {c.text.split("\n")[-1]: section_path_of(c.metadata) for c in chunks}
     assert paths == {
         "One sentence.": (),
         "alpha": ("A",),
@@ -152,7 +153,7 @@ def test_one_sentence_is_one_chunk_and_headings_make_paths(desk: Desk) -> None:
         "First": ("Top",),
         "Second": ("Top", "Below"),
     }
-    assert all(c.payload["doc"]["page_span"] is None for c in chunks)
+    assert all(c.metadata["doc"]["page_span"] is None for c in chunks)
 
 
 def test_a_reference_is_found_by_doi_then_by_title_and_a_document_without_one_is_taken_in(tmp_path: Path) -> None:
@@ -223,15 +224,15 @@ def test_a_run_that_was_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_four_processes_search_while_one_writes_without_error_or_stale_read(tmp_path: Path) -> None:
     settings = library_settings(tmp_path)
-    store = SqliteStore(settings.data_dir / "library")
-    project = Project(PROJECT, "proj")
+    stores = SqliteStores(settings.data_dir / "library", RULES)
+    store = stores.collection(PROJECT)
     stop, board = tmp_path / "stop", tmp_path / "board"
     board.write_text("0")
     searchers = [start("search", tmp_path, stop, board) for _ in range(4)]
     for number in range(1, 41):
         vector = np.array(seeded_vector(number), dtype=np.float32)
-        chunk = StoredChunk(f"c{number}", f"d{number % 7}", number, f"words with unique{number}", vector, {})
-        store.write(project, MODEL, [chunk])
+        chunk = Passage(f"c{number}", f"d{number % 7}", number, f"words with unique{number}", {}, vector)
+        store.write([chunk], model=MODEL)
         (tmp_path / "next").write_text(str(number))
         os.replace(tmp_path / "next", board)
     stop.touch()
@@ -239,4 +240,4 @@ def test_four_processes_search_while_one_writes_without_error_or_stale_read(tmp_
         said, complaint = searcher.communicate(timeout=120)
         assert searcher.returncode == 0, complaint
         assert int(said) > 0
-    store.close()
+    stores.close()

@@ -15,11 +15,13 @@ from library_samples import library_settings, seeded_vector
 from qdrant_client import QdrantClient
 
 from trigpoint.errors import ChunkNotFound, DocumentNotInProject
+from trigpoint.library.chunks import RULES
 from trigpoint.library.library import Library
 from trigpoint.library.projects import check_project_id, collection_names, load_projects
-from trigpoint.library.store import ChunkStore, Question, StoredChunk
-from trigpoint.library.store_qdrant import QdrantStore
-from trigpoint.library.store_sqlite import SqliteStore
+from trigpoint.passages.model import Passage, Question
+from trigpoint.passages.qdrant import QdrantStores
+from trigpoint.passages.sqlite import SqliteStores
+from trigpoint.passages.store import PassageStores
 
 MODEL = "fastembed/all-MiniLM-L6-v2"
 
@@ -45,10 +47,10 @@ def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]
     projects = load_projects(library_settings(tmp_path, file))
     assert list(projects.by_id) == NAMES
     if request.param == "sqlite":
-        store: ChunkStore = SqliteStore(tmp_path / "library")
+        stores: PassageStores = SqliteStores(tmp_path / "library", RULES)
     else:
-        store = QdrantStore(QdrantClient(":memory:"))
-    made = Library(projects, store, None)  # type: ignore[arg-type]  questions come as vectors
+        stores = QdrantStores(QdrantClient(":memory:"), RULES)
+    made = Library(projects, stores, None)  # type: ignore[arg-type]  questions come as vectors
     yield made
     made.close()
 
@@ -61,7 +63,7 @@ def vector(seed: int) -> np.ndarray:
     return np.array(seeded_vector(seed), dtype=np.float32)
 
 
-def chunk(owner: int, number: int) -> StoredChunk:
+def chunk(owner: int, number: int) -> Passage:
     """The same ids, documents, words and tags in every project; only `owner` tells whose it is."""
     payload = {
         "project": NAMES[owner],
@@ -70,7 +72,7 @@ def chunk(owner: int, number: int) -> StoredChunk:
         "zotero": {"citekey": "same", "tags": ["same"]},
         "doc": {"section_path": ["Same"], "start": number * 100, "end": number * 100 + len(words(owner))},
     }
-    return StoredChunk(f"chunk-{number}", f"doc-{number % 2}", number, words(owner), vector(number), payload)
+    return Passage(f"chunk-{number}", f"doc-{number % 2}", number, words(owner), payload, vector(number))
 
 
 def words(owner: int) -> str:
@@ -79,12 +81,12 @@ def words(owner: int) -> str:
 
 def test_every_project_sees_its_own_chunks_only(library: Library) -> None:
     for owner, name in enumerate(NAMES):
-        library.store.write(library.projects.get(name), MODEL, [chunk(owner, n) for n in range(3)])
+        library.passages(library.projects.get(name)).write([chunk(owner, n) for n in range(3)], model=MODEL)
     for owner, name in enumerate(NAMES):
         project = library.projects.get(name)
         for text in (None, "the same words of owner number"):
-            hits = library.store.search(project, Question(vector(1), 100, words=text))
-            assert [h.chunk.payload["owner"] for h in hits] == [owner] * 3
+            hits = library.passages(project).search(Question(vector(1), 100, words=text))
+            assert [h.metadata["owner"] for h in hits] == [owner] * 3
         assert library.inspect_collection(name, 5)["size"] == 3
         assert {s["owner"] for s in library.inspect_collection(name, 5)["sample"]} == {owner}
         assert library.find_quote(name, words(owner))["count"] == 3
@@ -100,7 +102,7 @@ def test_no_sequence_of_writes_and_deletions_touches_another_project(library: Li
         def empty(self) -> None:
             for name in self.names:
                 for doc_id in ("doc-0", "doc-1"):
-                    library.store.delete_document(library.projects.get(name), doc_id)
+                    library.passages(library.projects.get(name)).delete(doc_id)
             self.held: dict[int, set[int]] = {NAMES.index(name): set() for name in self.names}
 
         names = NAMES[:6] + NAMES[20:22]
@@ -108,17 +110,16 @@ def test_no_sequence_of_writes_and_deletions_touches_another_project(library: Li
 
         @rule(owner=owners, numbers=st.sets(st.integers(0, 5), min_size=1))
         def write(self, owner: int, numbers: set[int]) -> None:
-            library.store.write(library.projects.get(NAMES[owner]), MODEL, [chunk(owner, n) for n in sorted(numbers)])
+            library.passages(library.projects.get(NAMES[owner])).write(
+                [chunk(owner, n) for n in sorted(numbers)], model=MODEL
+            )
             self.held[owner] |= numbers
 
         @rule(owner=owners, numbers=st.sets(st.integers(0, 5)), document=st.integers(0, 1))
         def replace(self, owner: int, numbers: set[int], document: int) -> None:
             kept = {n for n in numbers if n % 2 == document}
-            library.store.write(
-                library.projects.get(NAMES[owner]),
-                MODEL,
-                [chunk(owner, n) for n in sorted(kept)],
-                replace_documents=[f"doc-{document}"],
+            library.passages(library.projects.get(NAMES[owner])).write(
+                [chunk(owner, n) for n in sorted(kept)], replace=[f"doc-{document}"], model=MODEL
             )
             self.held[owner] = {n for n in self.held[owner] if n % 2 != document} | kept
 
@@ -144,11 +145,9 @@ def test_no_sequence_of_writes_and_deletions_touches_another_project(library: Li
         def each_holds_its_own(self) -> None:
             for owner, numbers in getattr(self, "held", {}).items():
                 project = library.projects.get(NAMES[owner])
-                hits = library.store.search(project, Question(vector(0), 100, words="same words"))
-                assert {(h.chunk.payload["owner"], h.chunk.id) for h in hits} == {
-                    (owner, f"chunk-{n}") for n in numbers
-                }
-                assert library.store.inspect(project, 0).size == len(numbers)
+                hits = library.passages(project).search(Question(vector(0), 100, words="same words"))
+                assert {(h.metadata["owner"], h.id) for h in hits} == {(owner, f"chunk-{n}") for n in numbers}
+                assert library.passages(project).inspect(0).size == len(numbers)
 
     run_state_machine_as_test(
         Projects,

@@ -20,11 +20,12 @@ from mcp.client.stdio import StdioServerParameters
 
 from trigpoint.config import Settings
 from trigpoint.errors import InvalidChunk
-from trigpoint.library.chunks import check_chunks
+from trigpoint.library.chunks import RULES, check_chunks
 from trigpoint.library.library import Library
 from trigpoint.library.projects import Project, load_projects
-from trigpoint.library.store_sqlite import SqliteStore
 from trigpoint.mcp.library import TIMEOUTS, server
+from trigpoint.passages.sqlite import SqliteStores
+from trigpoint.passages.store import PassageStore
 from trigpoint.text.embed import shared_embedding
 
 SEARCH_ITEM = ["render_text", "score", "citekey", "section", "page_span", "section_path", "doi", "full_text"]
@@ -341,54 +342,56 @@ async def test_a_qdrant_that_is_not_there_is_index_unavailable_by_name(tmp_path:
         assert (await call(client, "list_projects"))["projects"]
 
 
-class SlowStore(SqliteStore):
+class SlowPassages:
     """Takes its time before each read, and before a change takes effect, while `slow` is set."""
 
+    def __init__(self, passages: PassageStore, slow: threading.Event, finished: threading.Semaphore) -> None:
+        self._passages = passages
+        self._slow = slow
+        self._finished = finished
+
+    def __getattr__(self, name: str) -> Any:
+        def late(*args: Any, **more: Any) -> Any:
+            if name not in ("fingerprint", "documents", "document"):
+                self._wait()
+            return getattr(self._passages, name)(*args, **more)
+
+        return late
+
+    def write(self, *args: Any, **more: Any) -> Any:
+        return self._change(self._passages.write, *args, **more)
+
+    def delete(self, *args: Any, **more: Any) -> Any:
+        return self._change(self._passages.delete, *args, **more)
+
+    def _change(self, change: Any, *args: Any, allow: Any = lambda: True, **more: Any) -> Any:
+        def late() -> bool:
+            self._wait()
+            return bool(allow())
+
+        try:
+            return change(*args, allow=late, **more)
+        finally:
+            self._finished.release()
+
+    def _wait(self) -> None:
+        if self._slow.is_set():
+            time.sleep(0.6)
+
+
+class SlowStores(SqliteStores):
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+        super().__init__(folder, RULES)
         self.slow = threading.Event()
         self.finished = threading.Semaphore(0)
 
-    def _wait(self) -> None:
-        if self.slow.is_set():
-            time.sleep(0.6)
-
-    def write(self, *args: Any, allow=lambda: True, **more: Any) -> Any:
-        def late() -> bool:
-            self._wait()
-            return allow()
-
-        try:
-            return super().write(*args, allow=late, **more)
-        finally:
-            self.finished.release()
-
-    def delete_document(self, *args: Any, allow=lambda: True) -> int:
-        def late() -> bool:
-            self._wait()
-            return allow()
-
-        try:
-            return super().delete_document(*args, allow=late)
-        finally:
-            self.finished.release()
-
-    def search(self, *args: Any) -> Any:
-        self._wait()
-        return super().search(*args)
-
-    def inspect(self, *args: Any) -> Any:
-        self._wait()
-        return super().inspect(*args)
-
-    def get(self, *args: Any) -> Any:
-        self._wait()
-        return super().get(*args)
+    def collection(self, name: str) -> Any:
+        return SlowPassages(super().collection(name), self.slow, self.finished)
 
 
 @asynccontextmanager
-async def slow_server(settings: Settings, serve) -> AsyncIterator[tuple[Client, SlowStore]]:
-    store = SlowStore(settings.data_dir / "library")
+async def slow_server(settings: Settings, serve) -> AsyncIterator[tuple[Client, SlowStores]]:
+    store = SlowStores(settings.data_dir / "library")
 
     def opening(settings: Settings) -> Library:
         return Library(load_projects(settings), store, shared_embedding(settings))
@@ -402,7 +405,7 @@ async def slow_server(settings: Settings, serve) -> AsyncIterator[tuple[Client, 
 async def test_l8_a_timed_out_call_has_no_effect_afterwards(settings: Settings, serve) -> None:
     async with slow_server(settings, serve) as (client, store):
         Library(load_projects(settings), store, shared_embedding(settings)).store_chunks(PROJECT, [item("a")])
-        doc_id = store.documents(load_projects(settings).get(PROJECT))[0].doc_id
+        doc_id = store.collection(PROJECT).documents()[0].document_id
         store.finished.acquire()
         store.slow.set()
         for tool, arguments in (
@@ -413,7 +416,7 @@ async def test_l8_a_timed_out_call_has_no_effect_afterwards(settings: Settings, 
             assert (error["code"], error["details"]) == ("TIMEOUT", {"tool": tool, "timeout_seconds": 0.2})
             assert await asyncio.to_thread(store.finished.acquire, timeout=20)  # the late work has ended
         store.slow.clear()
-        assert [c.id for c in store.document(load_projects(settings).get(PROJECT), doc_id)] == ["a"]
+        assert [c.id for c in store.collection(PROJECT).document(doc_id)] == ["a"]
 
 
 async def test_each_slow_reading_tool_times_out(settings: Settings, serve) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from trigpoint.config import load_settings
 from trigpoint.errors import ConfigurationError, InvalidProject
-from trigpoint.library.projects import collection_names, is_our_model, load_projects, same_model
+from trigpoint.library.projects import collection_names, load_projects
+from trigpoint.passages.embed_models import is_our_model, same_model
 
 
 def load(tmp_path: Path, text: str):

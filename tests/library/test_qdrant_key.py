@@ -15,7 +15,7 @@ import pytest
 from trigpoint.cli.doctor import CHECKS
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import IndexUnavailable, StoreUnavailable
-from trigpoint.library.library import open_store
+from trigpoint.library.library import open_stores
 from trigpoint.library.projects import Project
 
 KEY = "qdrant-s3cret"
@@ -69,7 +69,7 @@ def with_key(hosted: HostedQdrant, folder: Path, key: str | None) -> Settings:
 
 
 def test_the_key_goes_with_every_request(hosted: HostedQdrant, tmp_path: Path) -> None:
-    assert open_store(with_key(hosted, tmp_path, KEY)).bound_model(PROJECT) is None
+    assert open_stores(with_key(hosted, tmp_path, KEY)).collection(PROJECT.id).fingerprint() is None
     assert hosted.keys
     assert set(hosted.keys) == {KEY}
 
@@ -79,7 +79,7 @@ def test_without_the_right_key_the_message_names_the_setting_and_shows_no_key(
     hosted: HostedQdrant, tmp_path: Path, key: str | None
 ) -> None:
     with pytest.raises(IndexUnavailable, match="QDRANT_API_KEY") as refused:
-        open_store(with_key(hosted, tmp_path, key)).bound_model(PROJECT)
+        open_stores(with_key(hosted, tmp_path, key)).collection(PROJECT.id).fingerprint()
     assert "s3cret" not in refused.value.message
 
 
@@ -88,7 +88,7 @@ def test_the_key_is_in_no_log_and_no_printed_settings(
 ) -> None:
     settings = with_key(hosted, tmp_path, KEY)
     with caplog.at_level(logging.DEBUG):
-        open_store(settings).bound_model(PROJECT)
+        open_stores(settings).collection(PROJECT.id).fingerprint()
     assert KEY not in caplog.text
     assert KEY not in repr(settings)
     assert KEY not in settings.model_dump_json()

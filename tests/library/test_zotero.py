@@ -120,7 +120,7 @@ def test_attachments_annotations_and_cached_text_become_chunks_with_citations(fo
     assert (cached["citekey"], cached["page"]) == ("roads1999", None)
     note = library.query_hybrid(PROJECT, "compare with the roads", 1, {"tags": ["survey"]})["items"][0]
     assert (note["page_span"], note["page_label"], note["section"]) == ([2, 2], "xii", "Annotations")
-    marked = library.store.get(library.projects.get(PROJECT), [note["chunk_id"]])[0].payload["doc"]
+    marked = library.passages(library.projects.get(PROJECT)).get([note["chunk_id"]])[0].metadata["doc"]
     assert (marked["type"], marked["annotation"]["quote"], marked["annotation"]["comment"]) == (
         "annotation",
         "pillars in the valley",

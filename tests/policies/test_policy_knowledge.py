@@ -14,11 +14,12 @@ import pytest
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import FileMissing, NoContent, RevisionNotFound, SectionNotFound
 from trigpoint.passages.lexical import LexicalIndex
+from trigpoint.passages.model import Passage
 from trigpoint.policies.digest import MARK, digest_pdf, read_digest
 from trigpoint.policies.ingest import PolicyIngest
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.models import Policy, PolicyCategory, Revision
-from trigpoint.policies.passages import Passage, PolicyChromaClient, passage_id
+from trigpoint.policies.passages import LEDGER, PolicyChromaClient, passage_id
 from trigpoint.policies.seed import Seeder, SeedOutcome, load_seed
 from trigpoint.storage.files import write_atomic
 
@@ -168,10 +169,10 @@ async def test_hybrid_shows_the_cosine_and_the_fused_score(knowledge: PolicyKnow
     semantic = {h.id: h for h in await knowledge.search("travel plan", n_results=50)}
     hybrid = await knowledge.search("travel plan", n_results=10, mode="hybrid")
     assert hybrid[0].metadata["section_ref"] == "Para 118"
-    assert all(h.relevance_score == semantic[h.id].relevance_score for h in hybrid)
-    scores = [h.score for h in hybrid]
+    assert all(h.cosine == semantic[h.id].cosine for h in hybrid)
+    scores = [h.fused for h in hybrid]
     assert scores == sorted(scores, reverse=True, key=float)  # type: ignore[arg-type]
-    assert all(h.score is None for h in semantic.values())
+    assert all(h.fused is None for h in semantic.values())
 
 
 async def test_a_section_is_whole_and_found_by_any_spelling_p12(knowledge: PolicyKnowledge, settings: Settings) -> None:
@@ -283,7 +284,9 @@ async def test_a_lost_lexical_index_is_rebuilt(settings: Settings) -> None:
         assert await second.search("travel plan", mode="hybrid") == before
 
 
-async def test_a_lexical_index_of_another_make_up_is_rebuilt(settings: Settings) -> None:
+async def test_a_lexical_index_of_another_make_up_is_rebuilt(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_knowledge(settings) as first:
         await first.registry.create_policy("NPPF", "Framework", PolicyCategory.NATIONAL_POLICY)
         revision_id = await add(first, pdf(settings, "LTN_1_20_2020_07.md"), date(2020, 7, 27))
@@ -291,10 +294,12 @@ async def test_a_lexical_index_of_another_make_up_is_rebuilt(settings: Settings)
         records = first.passages.passages_of(revision_id)
     folder = settings.chroma_dir("policies") / "lexical"
     shutil.rmtree(folder)
-    bare = LexicalIndex(folder)  # as many rows, without what stands around them
-    bare.replace(revision_id, [(r.id, r.text) for r in records])
-    bare.replace("rev_GONE", [("gone", "width of a cycle track")])
-    bare.close()
+    with monkeypatch.context() as earlier:
+        earlier.setattr("trigpoint.passages.lexical.MAKE_UP", 1)
+        bare = LexicalIndex(folder)  # as many rows, without the words around them
+        bare.replace(revision_id, [(r.id, r.text) for r in records])
+        bare.replace("rev_GONE", [("gone", "width of a cycle track")])
+        bare.close()
     async with open_knowledge(settings) as second:
         assert await second.search("width of a cycle track", mode="hybrid", n_results=50) == before
 
@@ -307,15 +312,23 @@ async def test_a_passage_is_found_by_the_words_around_it_in_its_section(knowledg
         ("Para 2", "gamma four"),
         ("Para 3", "delta five"),
     ]
+    store = knowledge.passages
+    vectors = store.embedding.embed_batch([text for _, text in texts])
     passages = [
-        Passage(str(n), text, {"revision_id": "rev_X", "section_ref": section, "chunk_index": n}, 0, len(text))
+        Passage(
+            str(n),
+            "rev_X",
+            n,
+            text,
+            {"revision_id": "rev_X", "section_ref": section, "chunk_index": n},
+            vectors[n],
+        )
         for n, (section, text) in enumerate(texts)
     ]
-    store = knowledge.passages
-    store.replace_revision("rev_X", passages, store.embedding.embed_batch([text for _, text in texts]))
+    store.replace_revision("rev_X", passages)
     hits = store.search("theodolite", 10, ["rev_X"], "hybrid")
     assert hits[0].text == "the theodolite three"
-    by_words = {h.text for h in hits if h.score is not None and h.score > 0.36 * h.relevance_score + 0.1}
+    by_words = {h.text for h in hits if h.score > 0.36 * h.cosine + 0.1}
     assert by_words == {"beta two", "the theodolite three", "gamma four"}
 
 
@@ -324,8 +337,7 @@ async def test_texts_joined_without_a_layout_still_say_nothing_twice(
 ) -> None:
     revision_id = await add(knowledge, pdf(settings, "LTN_1_20_2020_07.md"), date(2020, 7, 27))
     with_layout = (await knowledge.section("NPPF", "Section 4.2")).text
-    for layout in (settings.chroma_dir("policies") / "layout").iterdir():
-        layout.unlink()
+    knowledge.passages._store.collection(LEDGER).delete([revision_id])
     without = (await knowledge.section("NPPF", "Section 4.2")).text
     assert " ".join(without.split()) == " ".join(with_layout.split())
     assert with_layout.count("Coherent: cycle networks") == 1
@@ -398,11 +410,13 @@ async def test_seeding_heals_a_failed_revision_and_the_official_text_replaces_a_
         assert kept[0].result == "kept"
 
 
-async def test_the_store_has_one_owner(settings: Settings, knowledge: PolicyKnowledge) -> None:
-    from trigpoint.errors import StoreInUse
-
-    with pytest.raises(StoreInUse):
-        PolicyChromaClient(settings)
+async def test_a_second_process_sees_what_the_first_has_changed(settings: Settings, knowledge: PolicyKnowledge) -> None:
+    with PolicyChromaClient(settings) as second:
+        assert second.count() == 0
+        revision_id = await add(knowledge, pdf(settings, "NPPF_2024_12.md"), date(2024, 12, 12))
+        assert second.passages_of(revision_id) == knowledge.passages.passages_of(revision_id) != []
+        assert second.delete_revision_chunks("NPPF", revision_id) > 0
+        assert knowledge.passages.count() == 0
 
 
 async def test_a_swap_that_a_crash_cut_in_two_is_finished_on_the_next_start(settings: Settings) -> None:
@@ -417,7 +431,7 @@ async def test_a_swap_that_a_crash_cut_in_two_is_finished_on_the_next_start(sett
         first.passages.collection.delete = die  # type: ignore[method-assign]
         with pytest.raises(Crash):
             await first.ingest("NPPF", revision_id, pdf(settings, "OCC_LTCP_2022_07.md"))
-        mixed = first.passages.passages_of(revision_id)
+        mixed = first.passages.collection.get(where={"revision_id": revision_id})
         assert any("highways grounds" in r.text for r in mixed)
         assert any("decide and provide" in " ".join(r.text.split()) for r in mixed)
     async with open_knowledge(settings) as second:

@@ -25,9 +25,10 @@ from word_vectors import WordVectors
 from trigpoint.config import load_settings
 from trigpoint.dates import day_to_int
 from trigpoint.errors import PolicyError, TrigpointError
+from trigpoint.passages.model import Passage
 from trigpoint.policies.knowledge import PolicyKnowledge
 from trigpoint.policies.models import PolicyCategory
-from trigpoint.policies.passages import Passage, PolicyChromaClient, passage_id, revision_metadata
+from trigpoint.policies.passages import PolicyChromaClient, passage_id, revision_metadata
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.policies.resolver import EffectiveDateResolver
 from trigpoint.storage.redis import redis_client
@@ -295,7 +296,7 @@ class PolicyMachine(RuleBasedStateMachine):
             raise Crash
 
         if step == "journal":
-            passages._swap = die  # type: ignore[method-assign]
+            passages.passages._apply = die  # type: ignore[method-assign]
         elif step == "half":
             passages.collection.delete = die  # type: ignore[method-assign]
         with contextlib.suppress(Crash):
@@ -324,17 +325,21 @@ class PolicyMachine(RuleBasedStateMachine):
         assert revision is not None
         shared = revision_metadata(policy, revision)
         texts = [f"{revision_id} generation {known.generation} part {n}" for n in range(1 + 2 * known.generation % 3)]
+        vectors = WordVectors().embed_batch(texts)
         passages = [
             Passage(
                 passage_id("NPPF", revision_id, "Para 1", n),
+                revision_id,
+                n,
                 text,
                 {**shared, "section_ref": "Para 1", "page_number": 1, "chunk_index": n},
+                vectors[n],
                 100 * n,
                 100 * n + len(text),
             )
             for n, text in enumerate(texts)
         ]
-        self.knowledge.passages.replace_revision(revision_id, passages, WordVectors().embed_batch(texts))
+        self.knowledge.passages.replace_revision(revision_id, passages)
 
     def finish(self, revision_id: str, outcome: str) -> None:
         if outcome == "succeeds":

@@ -60,8 +60,8 @@ def test_a_restored_folder_has_the_same_and_its_paths_follow(filled: Settings, t
         assert client.hget("revision", "file_path") == f"{to}/policy/NPPF/rev/nppf.pdf"
         assert 0 < client.ttl("short-lived") <= 1000
     with ChromaStore(filled, "documents") as old, ChromaStore(there, "documents") as new:
-        before = old.collection("application_docs", fingerprint="f1").get(include_embeddings=True)
-        after = new.collection("application_docs", fingerprint="f1").get(include_embeddings=True)
+        before = old.collection("application_docs", fingerprint="f1").get(embeddings=True)
+        after = new.collection("application_docs", fingerprint="f1").get(embeddings=True)
     assert [r.id for r in after] == ["a", "b", "c"]
     for one, other in zip(before, after, strict=True):
         assert (one.id, one.text, one.metadata["n"]) == (other.id, other.text, other.metadata["n"])

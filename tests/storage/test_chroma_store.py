@@ -1,8 +1,10 @@
-"""One owner, exact filtered search, and records that any other Chroma client reads (E8, P15, P16, D9)."""
+"""Records in a Chroma server of ours, or at a URL: shared by processes, restarted when it dies or hangs, read by others."""
 
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,14 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import StoreInUse, StoreUnavailable
 from trigpoint.storage.chroma import ChromaStore, Collection
-from trigpoint.storage.mirror import Mirror
+from trigpoint.storage.chroma_server import Server
+from trigpoint.storage.keeper import wait_until_gone
 
 COUNT = 300
 
@@ -39,107 +39,126 @@ def fill(collection: Collection, count: int = COUNT) -> np.ndarray:
     return vectors
 
 
-@pytest.fixture(scope="module")
-def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real Chroma server."""
-    import socket
-
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
-    chroma = Path(sys.executable).with_name("chroma")
-    folder = tmp_path_factory.mktemp("chroma")
-    process = subprocess.Popen(
-        [chroma, "run", "--path", str(folder), "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            ChromaStore(load_settings(chroma_url=f"http://127.0.0.1:{port}"), "documents").close()
-            break
-        except StoreUnavailable:
-            assert time.monotonic() < deadline, "chroma run did not start"
-            time.sleep(0.2)
-    yield f"http://127.0.0.1:{port}"
-    process.kill()
-    process.wait()
-
-
-@pytest.fixture(params=["embedded", "served"])
-def store(request: pytest.FixtureRequest, settings: Settings) -> Iterator[ChromaStore]:
-    if request.param == "served":
-        settings = load_settings(chroma_url=request.getfixturevalue("chroma_url"))
+@pytest.fixture
+def store(settings: Settings) -> Iterator[ChromaStore]:
     with ChromaStore(settings, "documents") as opened:
         yield opened
 
 
-@pytest.fixture
-def collection(store: ChromaStore, request: pytest.FixtureRequest) -> Collection:
-    return store.collection(f"c-{abs(hash(request.node.name))}")
+def server_of(store: ChromaStore) -> Server:
+    assert store.folder is not None
+    return Server(store.folder)
 
 
-def test_filtered_search_equals_brute_force(collection: Collection) -> None:
+def pid_of(store: ChromaStore) -> int:
+    pid = server_of(store).process()
+    assert pid is not None
+    return pid
+
+
+def test_records_come_back_as_they_were_written(store: ChromaStore) -> None:
+    collection = store.collection("docs")
     vectors = fill(collection)
-    query = unit_vectors(1, seed=9)[0]
-    for ref in range(7):
-        rows = [i for i in range(COUNT) if i % 7 == ref and i >= 100]
-        expected = sorted(rows, key=lambda i: (-round(max(0.0, float(vectors[i] @ query)), 4), i))[:10]
-        hits = collection.nearest(query, 10, {"$and": [{"ref": f"r{ref}"}, {"day": {"$gte": 20200100}}]})
-        assert [hit.id for hit in hits] == [f"p{i:04d}" for i in expected]
-        assert [hit.text for hit in hits] == [f"text {i}" for i in expected]
+    record = collection.get(ids=["nobody", "p0005"], embeddings=True)[0]
+    assert (record.text, record.metadata) == ("text 5", {"ref": "r5", "day": 20200005})
+    assert np.array_equal(record.embedding, vectors[5])
+    assert collection.get(ids=["p0005"], texts=False)[0].text == ""
 
 
-def test_k_that_exceeds_what_the_filter_allows_returns_all_of_it(collection: Collection) -> None:
-    fill(collection)
-    hits = collection.nearest(unit_vectors(1, seed=9)[0], 500, {"ref": {"$in": ["r1", "r2"]}})
-    assert len(hits) == len([i for i in range(COUNT) if i % 7 in (1, 2)])
+def test_more_than_one_page_goes_in_and_comes_out(store: ChromaStore) -> None:
+    collection = store.collection("many")
+    fill(collection, 2_500)
+    assert collection.count() == 2_500
+    assert len(collection.get(where={"ref": "r0"})) == len(range(0, 2_500, 7))
+    assert len(collection.get(texts=False)) == 2_500
 
 
-def test_the_score_is_the_cosine(collection: Collection) -> None:
-    vectors = fill(collection)
-    hit = collection.nearest(vectors[5], 1)[0]
-    assert (hit.id, hit.score) == ("p0005", 1.0)
-    scores = collection.scores(vectors[5], {"ref": "r5"})
-    assert scores["p0005"] == 1.0
-    assert collection.score_of(vectors[5], ["p0005", "nobody"]) == {"p0005": 1.0}
+def test_of_two_who_add_a_record_the_first_wins(store: ChromaStore) -> None:
+    collection = store.collection("rows")
+    for text in ("first", "second"):
+        collection.add(["same"], unit_vectors(1), [text], [{"by": text}])
+    assert [(r.text, r.metadata) for r in collection.get()] == [("first", {"by": "first"})]
 
 
-def test_changes_are_seen_by_the_next_search(collection: Collection) -> None:
-    vectors = fill(collection)
-    query = vectors[3]
-    collection.delete(["p0003"])
-    assert "p0003" not in [hit.id for hit in collection.nearest(query, 5)]
-    collection.upsert(["p0004"], query[None, :], ["moved"], [{"ref": "new", "day": 1}])
-    assert [(h.id, h.text) for h in collection.nearest(query, 1, {"ref": "new"})] == [("p0004", "moved")]
-    collection.update_metadatas(["p0004"], [{"ref": "newer"}])
-    assert collection.nearest(query, 1, {"ref": "new"}) == []
-    record = collection.get(ids=["p0004"])[0]
-    assert record.metadata == {"ref": "newer", "day": 1}
-    assert collection.count() == COUNT - 1
-    assert collection.count({"ref": "newer"}) == 1
+def test_two_processes_share_the_server_of_a_folder(store: ChromaStore, settings: Settings) -> None:
+    fill(store.collection("shared"))
+    code = (
+        "import sys; from trigpoint.config import load_settings; from trigpoint.storage.chroma import ChromaStore\n"
+        "with ChromaStore(load_settings(trigpoint_data_dir=sys.argv[1]), 'documents') as store:\n"
+        "    store.collection('shared').delete(['p0001']); print(store.collection('shared').count())"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, str(settings.data_dir)], capture_output=True, text=True, timeout=60
+    )
+    assert said.stdout.strip() == str(COUNT - 1), said.stderr
+    assert store.collection("shared").count() == COUNT - 1
 
 
-def test_more_than_one_batch_goes_in_and_comes_out(settings: Settings) -> None:
+def test_the_server_goes_with_its_last_user_and_keeps_what_it_has(settings: Settings) -> None:
     with ChromaStore(settings, "documents") as store:
-        collection = store.collection("many")
-        fill(collection, 5_500)
-        assert collection.count() == 5_500
-        assert len(collection.get(where={"ref": "r0"})) == len(range(0, 5_500, 7))
+        fill(store.collection("docs"))
+        pid = pid_of(store)
+    wait_until_gone(settings.chroma_dir("documents"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    with ChromaStore(settings, "documents") as store:
+        assert store.collection("docs").count() == COUNT
 
 
-def test_a_second_owner_is_told_who_holds_the_store_and_the_way_out(settings: Settings) -> None:
-    with ChromaStore(settings, "documents"), ChromaStore(settings, "policies"):
-        with pytest.raises(StoreInUse, match=r"in use by process [0-9]+ .*CHROMA_URL"):
-            ChromaStore(settings, "documents")
+def test_a_killed_server_is_started_again_and_the_caller_does_not_notice(store: ChromaStore) -> None:
+    collection = store.collection("docs")
+    fill(collection)
+    before = pid_of(store)
+    os.kill(before, signal.SIGKILL)
+    assert collection.count() == COUNT
+    assert pid_of(store) != before
+
+
+def test_a_server_that_hangs_is_named_within_five_seconds_and_replaced(store: ChromaStore) -> None:
+    collection = store.collection("docs")
+    fill(collection)
+    before = pid_of(store)
+    os.kill(before, signal.SIGSTOP)
+    began = time.monotonic()
+    try:
+        assert collection.count() == COUNT  # the keeper noticed it in time
+    except StoreUnavailable as error:
+        assert str(store.folder) in error.message
+    assert time.monotonic() - began < 5
+    assert collection.count() == COUNT
+    assert pid_of(store) != before
+
+
+def test_a_killed_keeper_is_replaced_and_the_server_adopted(store: ChromaStore, settings: Settings) -> None:
+    server = pid_of(store)
+    keeper = int(Path(f"/proc/{server}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    os.kill(keeper, signal.SIGKILL)
+    time.sleep(0.2)
     with ChromaStore(settings, "documents") as again:
+        assert pid_of(again) == server
+        os.kill(server, signal.SIGKILL)
         again.ping()
+        assert pid_of(again) != server
+
+
+def test_a_folder_that_a_released_version_has_open_is_refused(settings: Settings) -> None:
+    """It locks the folder's file itself, and runs no server."""
+    import fcntl
+
+    folder = settings.chroma_dir("documents")
+    folder.mkdir(parents=True)
+    with (folder / "owner.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(StoreInUse, match="older version"):
+            ChromaStore(settings, "documents")
+    with ChromaStore(settings, "documents") as store:
+        store.ping()
 
 
 def test_another_chroma_client_reads_what_was_written(settings: Settings) -> None:
     with ChromaStore(settings, "documents") as store:
         vectors = fill(store.collection("shared"))
+    wait_until_gone(settings.chroma_dir("documents"))
     import chromadb
 
     client = chromadb.PersistentClient(path=str(settings.chroma_dir("documents")))
@@ -164,30 +183,3 @@ def test_an_unreachable_server_is_named(free_port: Callable[[], int]) -> None:
     url = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(StoreUnavailable, match=f"CHROMA_URL={url}"):
         ChromaStore(load_settings(chroma_url=url), "documents")
-
-
-@hypothesis_settings(max_examples=60, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["upsert", "delete", "update"]), st.integers(0, 9), st.integers(0, 3)), max_size=30
-    )
-)
-def test_the_mirror_agrees_with_a_plain_dictionary(steps: list[tuple[str, int, int]]) -> None:
-    vectors = unit_vectors(40)
-    mirror, model = Mirror([], [], []), {}
-    for number, (step, key, tag) in enumerate(steps):
-        name = f"p{key}"
-        if step == "upsert":
-            mirror.upsert([name], vectors[number : number + 1], [{"tag": tag}])
-            model[name] = (vectors[number], tag)
-        elif step == "delete":
-            mirror.delete([name])
-            model.pop(name, None)
-        elif name in model:
-            mirror.update([name], [{"tag": tag}])
-            model[name] = (model[name][0], tag)
-    query = vectors[39]
-    for tag in range(4):
-        found = {n: round(max(0.0, float(v @ query)), 4) for n, (v, t) in model.items() if t == tag}
-        assert mirror.scores(query, {"tag": tag}) == pytest.approx(found, abs=1e-4)
-        assert sorted(mirror.ids_where({"tag": {"$in": [tag]}})) == sorted(found)

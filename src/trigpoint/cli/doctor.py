@@ -139,11 +139,10 @@ def _sql(settings: Settings) -> str:
 def _library(settings: Settings) -> str:
     if settings.qdrant_url is not None:
         return _qdrant(settings, settings.qdrant_url)
-    from trigpoint.library.library import open_store
-    from trigpoint.library.projects import Project
+    from trigpoint.library.library import open_stores
 
-    with closing(open_store(settings)) as store:
-        store.bound_model(Project("doctor", "doctor"))  # any question opens and reads the file
+    with closing(open_stores(settings)) as stores:
+        stores.collection("doctor").fingerprint()  # any question opens and reads the file
     return "SQLite in the data folder"
 
 

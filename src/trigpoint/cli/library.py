@@ -96,8 +96,8 @@ def inspect(
     with opened() as library:
         _print_json(library.inspect_collection(project, sample))
         table = Table("document", "chunks", "title")
-        for row in library.store.documents(library.projects.get(project)):
-            table.add_row(row.doc_id, str(row.chunk_count), escape(row.title or row.path or ""))
+        for row in library.passages(library.projects.get(project)).documents():
+            table.add_row(row.document_id, str(row.chunk_count), escape(row.title or row.path or ""))
     out.print(table)
 
 
@@ -134,9 +134,9 @@ def reindex(project: ProjectName) -> None:
     """Read every file of a project again, with today's chunking and references."""
     with opened() as library:
         chosen = library.projects.get(project)
-        rows = library.store.documents(chosen)
+        rows = library.passages(chosen).documents()
         files = [Path(row.path) for row in rows if row.path and Path(row.path).exists()]
-        gone = [row.path or row.doc_id for row in rows if not row.path or not Path(row.path).exists()]
+        gone = [row.path or row.document_id for row in rows if not row.path or not Path(row.path).exists()]
         read_into(library, chosen, lambda into, show: into.run(files, force=True, progress=show))
     for name in gone:
         reason = "use `library zotero ingest --force`" if name.startswith("zotero://") else "the file is not there"

@@ -176,7 +176,7 @@ async def _search(settings: Settings, arguments: dict[str, Any]) -> None:
                 n_results=arguments["n_results"],
                 mode=arguments["mode"],
             )
-            results = [{**h.metadata, "text": h.text, "relevance_score": h.relevance_score} for h in hits]
+            results = [{**h.metadata, "text": h.text, "relevance_score": h.cosine} for h in hits]
         else:
             results = (await tools.call("search_policy", arguments))["results"]
     for result in results:

@@ -22,6 +22,7 @@ from trigpoint.documents.roots import DocumentRoots
 from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import ExtractionFailed, InvalidReference, NoChunks, UnsupportedFileType, shorten
 from trigpoint.metrics import INGESTED_PAGES
+from trigpoint.passages.model import Passage, Vector
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.chunk import Chunk, TextChunker, document_text
 from trigpoint.text.classify import DocumentClassifier
@@ -153,9 +154,8 @@ class DocumentIngest:
 
         texts = [chunk.text for chunk in chunks]
         vectors = self.store.embedding.embed_batch(texts, progress=embedded, cancelled=cancelled)
-        ids = [chunk_id(row.document_id, chunk) for chunk in chunks]
-        metadatas = [_chunk_metadata(row, path, chunk) for chunk in chunks]
-        return self.store.write(row, chunks, ids, vectors, metadatas, cancelled, content)
+        passages = [_passage(row, path, chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True)]
+        return self.store.write(row, passages, content, cancelled)
 
 
 def checked_reference(application_ref: str) -> str:
@@ -184,6 +184,20 @@ def _pages_read(report: Report) -> Callable[[int, int], None]:
         report(_READ * furthest / max(1, total), _STORED, f"read {furthest} of {total} pages")
 
     return read
+
+
+def _passage(row: RegisteredDocument, path: Path, chunk: Chunk, vector: Vector) -> Passage:
+    return Passage(
+        chunk_id(row.document_id, chunk),
+        row.document_id,
+        chunk.index,
+        chunk.text,
+        _chunk_metadata(row, path, chunk),
+        vector,
+        chunk.start,
+        chunk.end,
+        chunk.pages,
+    )
 
 
 def _chunk_metadata(row: RegisteredDocument, path: Path, chunk: Chunk) -> dict[str, str | int]:

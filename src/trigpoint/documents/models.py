@@ -145,7 +145,7 @@ class PassageMetadata(_Answer):
     word_count: int
 
 
-class Passage(_Answer):
+class FoundPassage(_Answer):
     chunk_id: str
     text: str
     relevance_score: float = Field(description="Cosine of query and passage, 0 to 1.")
@@ -161,7 +161,7 @@ class SearchAnswer(_Answer):
     status: Literal["success"] = "success"
     query: str
     results_count: int
-    results: tuple[Passage, ...]
+    results: tuple[FoundPassage, ...]
 
 
 class LeftOutPart(_Answer):

@@ -1,75 +1,67 @@
-"""The registry: which documents are there. A document's passages count only while its row stands here (D7).
+"""The registry: which documents are there. A document's passages may answer only while its row is here.
 
-Embedded, this process owns the store, and the rows it keeps in memory are all there are. On a server others write too:
-what is kept is what was once seen, and `confirm` asks the server.
+Rows are kept in memory, and read again when the store's mark has moved: other processes write too.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from trigpoint.documents.models import RegisteredDocument
+from trigpoint.passages.chroma import ChromaPassages
+from trigpoint.passages.model import Where
 from trigpoint.storage.chroma import Collection
 
 Rows = Mapping[str, RegisteredDocument]
 
 _SHORTEST_HASH = 6
+_NOWHERE = np.zeros((1, 384), dtype=np.float32)
 
 
 class Registry:
     """Thread-safe. The mapping of rows is replaced, never changed, so that a reader may keep what it was given."""
 
-    def __init__(self, collection: Collection, *, owned: bool) -> None:
+    def __init__(self, collection: Collection, passages: ChromaPassages) -> None:
         self._collection = collection
-        self._owned = owned
-        self._changing = threading.Lock()
+        self._passages = passages
+        self._refreshing = threading.Lock()
         self._rows: Rows = {}
-        self.refresh()
+        self._seen: str | None = None
+        self._everything: tuple[Rows, Where] = ({}, Where.of([]))
 
-    def known(self) -> Rows:
+    def rows(self) -> Rows:
+        """Every row, as of now."""
+        mark = self._passages.mark.read()
+        if mark != self._seen:
+            with self._refreshing:
+                if mark != self._seen:
+                    records = self._collection.get(texts=False)
+                    self._rows = {record.id: RegisteredDocument.of(record.id, record.metadata) for record in records}
+                    self._seen = mark
         return self._rows
-
-    def refresh(self) -> Rows:
-        """Read every row anew."""
-        records = self._collection.get()
-        with self._changing:
-            self._rows = {record.id: RegisteredDocument.of(record.id, record.metadata) for record in records}
-        return self._rows
-
-    def catch_up(self) -> Rows:
-        """Rows of others since; costs one count when there are none."""
-        if not self._owned and self._collection.count() != len(self._rows):
-            self.refresh()
-        return self._rows
-
-    def confirm(self, document_ids: Iterable[str]) -> Rows:
-        """The rows of these documents as they stand now."""
-        wanted = sorted(set(document_ids))
-        if self._owned:
-            rows = self._rows
-            return {i: rows[i] for i in wanted if i in rows}
-        found = {r.id: RegisteredDocument.of(r.id, r.metadata) for r in self._collection.get(ids=wanted)}
-        self._change(found, gone=[i for i in wanted if i not in found])
-        return found
 
     def get(self, document_id: str) -> RegisteredDocument | None:
-        return self.confirm([document_id]).get(document_id)
+        return self.rows().get(document_id)
 
     def of_application(self, application_ref: str) -> list[RegisteredDocument]:
         """The documents of one application, in the order they were ingested."""
-        if self._owned:
-            rows = [row for row in self._rows.values() if row.application_ref == application_ref]
-        else:
-            records = self._collection.get(where={"application_ref": application_ref})
-            rows = [RegisteredDocument.of(record.id, record.metadata) for record in records]
-            self._change({row.document_id: row for row in rows})
+        rows = [row for row in self.rows().values() if row.application_ref == application_ref]
         return sorted(rows, key=lambda row: (row.ingested_at, row.document_id))
 
+    def answering(self, application_ref: str | None) -> Where:
+        """The passages of registered documents: of one application, or of all."""
+        rows = self.rows()
+        if application_ref is not None:
+            return Where.of([row.document_id for row in rows.values() if row.application_ref == application_ref])
+        if self._everything[0] is not rows:
+            self._everything = (rows, Where.of(rows))
+        return self._everything[1]
+
     def id_for(self, name: str, application_ref: str, file_hash: str) -> str:
-        """`{name}_{hash}` with 6 digits of the hash; more where another file has those (D5)."""
+        """`{name}_{hash}` with 6 digits of the hash; more if another file has those."""
         for digits in range(_SHORTEST_HASH, len(file_hash)):
             document_id = f"{name}_{file_hash[:digits]}"
             row = self.get(document_id)
@@ -78,26 +70,20 @@ class Registry:
         return f"{name}_{file_hash}"
 
     def register(self, row: RegisteredDocument) -> RegisteredDocument:
-        """Make the document visible. Returns the row that stands: another process may have been first."""
-        placeholder = np.zeros((1, 384), dtype=np.float32)
-        self._collection.add([row.document_id], placeholder, [row.file_path], [row.metadata()])
-        (record,) = self._collection.get(ids=[row.document_id])
-        standing = RegisteredDocument.of(record.id, record.metadata)
-        self._change({row.document_id: standing})
-        return standing
+        """Make the document visible. Returns the row that counts: another process may have been first."""
+        with self._passages.journal.turn():
+            self._collection.add([row.document_id], _NOWHERE, [row.file_path], [row.metadata()])
+            (record,) = self._collection.get(ids=[row.document_id])
+            self._passages.move_mark()
+        return RegisteredDocument.of(record.id, record.metadata)
 
     def update(self, row: RegisteredDocument) -> None:
         """Replace the row of a registered document, in one step."""
-        self._collection.update_metadatas([row.document_id], [row.metadata()])
-        self._change({row.document_id: row})
+        with self._passages.journal.turn():
+            self._collection.upsert([row.document_id], _NOWHERE, [row.file_path], [row.metadata()])
+            self._passages.move_mark()
 
     def remove(self, document_id: str) -> None:
-        self._collection.delete([document_id])
-        self._change({}, gone=[document_id])
-
-    def _change(self, rows: Rows, gone: Iterable[str] = ()) -> None:
-        with self._changing:
-            changed = {**self._rows, **rows}
-            for document_id in gone:
-                changed.pop(document_id, None)
-            self._rows = changed
+        with self._passages.journal.turn():
+            self._collection.delete([document_id])
+            self._passages.move_mark()

@@ -10,10 +10,14 @@ import numpy as np
 
 from trigpoint.errors import BatchTooLarge, shorten
 from trigpoint.library.citations import References, work_behind
-from trigpoint.library.projects import Project, is_our_model, same_model
-from trigpoint.library.store import StoredChunk, invalid, is_unicode
+from trigpoint.library.filters import LATEST_YEAR, is_unicode
+from trigpoint.library.projects import Project
+from trigpoint.passages.embed_models import is_our_model, same_model
+from trigpoint.passages.model import Passage, Rules
+from trigpoint.passages.store import invalid
 
 MOST_CHUNKS = 500
+SECTION_JOINT = " / "
 RECOMMENDED_CHUNKS = 100
 OUR_DIMENSIONS = 384
 _LONGEST_ID = 512
@@ -21,7 +25,7 @@ _LONGEST_TEXT = 100_000
 _LAST_PLACE = 1 << 31
 
 
-def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[str, list[StoredChunk]]:
+def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[str, list[Passage]]:
     """The model of the batch and its chunks. Raises BatchTooLarge, or InvalidChunk with the index of the first bad one."""
     if len(items) > MOST_CHUNKS:
         raise BatchTooLarge(
@@ -29,38 +33,41 @@ def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[
             given=len(items),
             limit=MOST_CHUNKS,
         )
-    chunks: list[StoredChunk] = []
+    chunks: list[Passage] = []
     seen: dict[str, int] = {}
     for index, item in enumerate(items):
         chunk = _check(project, item, index)
-        model = chunk.payload["embed_model"]
-        if chunks and not same_model(model, chunks[0].payload["embed_model"]):
+        model = chunk.metadata["embed_model"]
+        if chunks and not same_model(model, chunks[0].metadata["embed_model"]):
             _refuse(index, f"embed_model '{shorten(model)}' differs from that of the chunks before it")
-        if chunks and len(chunk.vector) != len(chunks[0].vector):
-            _refuse(index, f"embedding has {len(chunk.vector)} dimensions, those before it {len(chunks[0].vector)}")
+        if chunks and _dimensions(chunk) != _dimensions(chunks[0]):
+            _refuse(
+                index,
+                f"embedding has {_dimensions(chunk)} dimensions, those before it {_dimensions(chunks[0])}",
+            )
         if chunk.id in seen:
             _refuse(index, f"id '{shorten(chunk.id)}' stands at index {seen[chunk.id]} already")
         seen[chunk.id] = index
         chunks.append(chunk)
-    return str(chunks[0].payload["embed_model"]) if chunks else project.embed_model, chunks
+    return str(chunks[0].metadata["embed_model"]) if chunks else project.embed_model, chunks
 
 
-def shown(chunk: StoredChunk, score: float, references: References, *, limit: int, full_text: bool) -> dict[str, Any]:
+def shown(chunk: Passage, score: float, references: References, *, limit: int, full_text: bool) -> dict[str, Any]:
     """One item of a search's answer: trimmed, and ready to cite. An ingest writes the citation; else it is found here."""
-    source, zotero, doc = (_part(chunk.payload, name) for name in ("source", "zotero", "doc"))
+    source, zotero, doc = (_part(chunk.metadata, name) for name in ("source", "zotero", "doc"))
     citation = _text(zotero.get("citation"))
     work = None if citation else work_behind(references, zotero, source)
     return {
         "render_text": trimmed(chunk.text, limit),
         "score": round(score, 4),
-        "citekey": chunk.citekey,
-        "section": chunk.section,
+        "citekey": citekey_of(chunk.metadata),
+        "section": _text(doc.get("section")),
         "page_span": page_span(doc),
-        "section_path": list(chunk.section_path),
+        "section_path": list(section_path_of(chunk.metadata)),
         "doi": _text(zotero.get("doi")) or _text(source.get("doi")) or (work.doi if work else None),
         "full_text": chunk.text if full_text else None,
         "chunk_id": chunk.id,
-        "doc_id": chunk.doc_id,
+        "doc_id": chunk.document_id,
         "title": _text(zotero.get("title")) or _text(source.get("title")) or (_text(work.title) if work else None),
         "url": _text(zotero.get("url")) or _text(source.get("url")) or (work.url if work else None),
         "citation": citation or (work.citation if work else None),
@@ -85,7 +92,7 @@ def page_span(doc: Mapping[str, Any]) -> list[int] | None:
     return None
 
 
-def _check(project: Project, item: Mapping[str, Any], index: int) -> StoredChunk:
+def _check(project: Project, item: Mapping[str, Any], index: int) -> Passage:
     chunk_id, text, metadata = item.get("id"), item.get("text"), item.get("metadata")
     if not isinstance(chunk_id, str) or not chunk_id.strip() or len(chunk_id) > _LONGEST_ID:
         _refuse(index, f"id must be a string of 1 to {_LONGEST_ID} characters")
@@ -108,7 +115,7 @@ def _check(project: Project, item: Mapping[str, Any], index: int) -> StoredChunk
     doc = _part(payload, "doc")
     seq = doc.get("seq")
     place = seq if type(seq) is int and 0 <= seq <= _LAST_PLACE else index
-    return StoredChunk(chunk_id, _doc_id(payload, chunk_id), place, text, vector, payload)
+    return Passage(chunk_id, _doc_id(payload, chunk_id), place, text, payload, vector)
 
 
 def _vector(value: Any, model: str, index: int) -> Any:
@@ -139,6 +146,46 @@ def _doc_id(payload: Mapping[str, Any], chunk_id: str) -> str:
         return said
     origin = _text(source.get("path")) or _text(zotero.get("citekey")) or chunk_id
     return hashlib.sha256(origin.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _dimensions(chunk: Passage) -> int:
+    return 0 if chunk.vector is None else len(chunk.vector)
+
+
+def citekey_of(metadata: Mapping[str, Any]) -> str | None:
+    return _text(_part(metadata, "zotero").get("citekey"))
+
+
+def section_path_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    path = _part(metadata, "doc").get("section_path")
+    return tuple(map(str, path)) if isinstance(path, (list, tuple)) else ()
+
+
+def _fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What filters compare."""
+    zotero = _part(metadata, "zotero")
+    tags, year = zotero.get("tags"), zotero.get("year")
+    return {
+        "citekey": citekey_of(metadata),
+        "tags": tuple(t for t in tags if isinstance(t, str)) if isinstance(tags, (list, tuple)) else (),
+        "year": year if type(year) is int and abs(year) <= LATEST_YEAR else None,
+        "section": SECTION_JOINT.join(section_path_of(metadata)),
+    }
+
+
+def _searched_text(passage: Passage) -> str:
+    """The headings above a passage count as its words too."""
+    section = _text(_part(passage.metadata, "doc").get("section"))
+    headings = dict.fromkeys([*section_path_of(passage.metadata), *([section] if section else [])])
+    return "\n".join([*headings, _text(passage.metadata.get("fulltext")) or passage.text])
+
+
+RULES = Rules(
+    document_key="doc_id",
+    fields=_fields,
+    searched_text=_searched_text,
+    section=lambda passage: section_path_of(passage.metadata),
+)
 
 
 def _refuse(index: int, reason: str) -> NoReturn:

@@ -14,12 +14,13 @@ from typing import Any, Literal
 from trigpoint import dates
 from trigpoint.errors import EmbeddingMismatch, TrigpointError
 from trigpoint.library.citations import References, Work, load_references
+from trigpoint.library.cuts import Cut
 from trigpoint.library.library import Library
 from trigpoint.library.origins import FileOrigin, Origin
-from trigpoint.library.passages import Passage
-from trigpoint.library.projects import DEFAULT_MODEL, Project, is_our_model
+from trigpoint.library.projects import DEFAULT_MODEL, Project
 from trigpoint.library.sources import READERS, SourceText
-from trigpoint.library.store import DocumentRow, StoredChunk
+from trigpoint.passages.embed_models import is_our_model
+from trigpoint.passages.model import DocumentRow, Passage
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.extract import DocumentProcessor
 
@@ -71,6 +72,7 @@ class Ingestion:
         self._processor = processor
         self._references: References = load_references(project.references)
         self._audit_folder = audit_folder
+        self._passages = library.passages(project)
 
     def run(self, paths: Iterable[Path], *, force: bool = False, progress: Progress | None = None) -> Audit:
         """Every readable file of these paths."""
@@ -86,7 +88,7 @@ class Ingestion:
                 given_model=DEFAULT_MODEL,
             )
         audit = self._new_audit()
-        known = _Known(self._library.store.documents(self._project))
+        known = _Known(self._passages.documents())
         for number, origin in enumerate(origins):
             if progress:
                 progress(number, len(origins), origin.name)
@@ -120,7 +122,7 @@ class Ingestion:
         """What a file said before it changed."""
         for row in rows:
             if row is not None:
-                self._library.store.delete_document(self._project, row.doc_id)
+                self._passages.delete(row.document_id)
 
     def _write(self, origin: Origin, digest: str, doc_id: str, old: list[DocumentRow | None]) -> Entry:
         content = origin.read(self._processor, self._library.embedding.count_tokens)
@@ -132,20 +134,18 @@ class Ingestion:
         vectors = self._library.embedding.embed_batch([p.text for p in found])
         common = self._common_payload(origin.name, digest, doc_id, source, work)
         chunks = [
-            StoredChunk(
+            Passage(
                 passage.chunk_id(self._project.id, doc_id),
                 doc_id,
                 seq,
                 passage.text,
-                vectors[seq],
                 {**common, "doc": _doc_payload(passage, source, doc_id, seq) | {"type": content.kind}},
+                vectors[seq],
             )
             for seq, passage in enumerate(found)
         ]
-        replaced = sorted({row.doc_id for row in old if row is not None})
-        self._library.store.write(
-            self._project, self._project.embed_model, chunks, replace_documents=sorted({*replaced, doc_id})
-        )
+        replaced = sorted({row.document_id for row in old if row is not None})
+        self._passages.write(chunks, replace=sorted({*replaced, doc_id}), model=self._project.embed_model)
         outcome: Outcome = "replaced" if replaced else "added"
         citekey = work.citekey if work else None
         return Entry(origin.name, outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
@@ -199,7 +199,7 @@ class _Known:
 
     def leftovers(self, path: str, doc_id: str) -> list[DocumentRow]:
         """Older documents of this path: a write that was broken off may have left them, or half of a new one."""
-        return [row for row in self._at_path.get(path, ()) if row.doc_id != doc_id]
+        return [row for row in self._at_path.get(path, ()) if row.document_id != doc_id]
 
     def twin(self, path: str, digest: str) -> DocumentRow | None:
         """Another file with the same content."""
@@ -250,7 +250,7 @@ def _work_payload(work: Work | None) -> dict[str, Any]:
     }
 
 
-def _doc_payload(passage: Passage, source: SourceText, doc_id: str, seq: int) -> dict[str, Any]:
+def _doc_payload(passage: Cut, source: SourceText, doc_id: str, seq: int) -> dict[str, Any]:
     span = passage.page_span
     return {
         "doc_id": doc_id,

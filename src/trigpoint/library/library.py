@@ -18,12 +18,15 @@ from trigpoint.errors import (
     InvalidInput,
     shorten,
 )
-from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, check_chunks, page_span, shown
+from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, RULES, check_chunks, page_span, shown
 from trigpoint.library.citations import References, current_references
-from trigpoint.library.projects import Project, Projects, is_our_model, load_projects
+from trigpoint.library.filters import Filters
+from trigpoint.library.projects import Project, Projects, load_projects
 from trigpoint.library.quotes import find_in, put_together
-from trigpoint.library.store import ChunkStore, Filters, Question, StoredChunk, always
-from trigpoint.library.store_sqlite import SqliteStore
+from trigpoint.passages.embed_models import is_our_model
+from trigpoint.passages.model import Passage, Question
+from trigpoint.passages.sqlite import SqliteStores
+from trigpoint.passages.store import PassageStore, PassageStores, always
 from trigpoint.text.embed import EmbeddingService, shared_embedding
 
 log = logging.getLogger(__name__)
@@ -35,29 +38,33 @@ MOST_QUOTES = 20
 QUOTE_CANDIDATES = 60
 
 
-def open_store(settings: Settings) -> ChunkStore:
+def open_stores(settings: Settings) -> PassageStores:
     """SQLite in the data folder, or Qdrant where QDRANT_URL names one."""
     if settings.qdrant_url is not None:
-        from trigpoint.library.store_qdrant import QdrantStore
+        from trigpoint.passages.qdrant import QdrantStores
 
-        return QdrantStore.at(settings.qdrant_url, settings.qdrant_api_key)
-    return SqliteStore(settings.data_dir / "library")
+        return QdrantStores.at(settings.qdrant_url, settings.qdrant_api_key, RULES)
+    return SqliteStores(settings.data_dir / "library", RULES)
 
 
 class Library:
     """Projects, their store, and the embedding that their questions are asked with."""
 
-    def __init__(self, projects: Projects, store: ChunkStore, embedding: EmbeddingService) -> None:
+    def __init__(self, projects: Projects, stores: PassageStores, embedding: EmbeddingService) -> None:
         self.projects = projects
-        self.store = store
+        self.stores = stores
         self.embedding = embedding
 
     @classmethod
     def open(cls, settings: Settings) -> Library:
-        return cls(load_projects(settings), open_store(settings), shared_embedding(settings))
+        return cls(load_projects(settings), open_stores(settings), shared_embedding(settings))
 
     def close(self) -> None:
-        self.store.close()
+        self.stores.close()
+
+    def passages(self, project: Project) -> PassageStore:
+        """The passages of one project, and of no other: its id is the name of their collection."""
+        return self.stores.collection(project.id)
 
     def store_chunks(
         self,
@@ -74,7 +81,7 @@ class Library:
             warnings.append(f"{len(chunks)} chunks: batches of {RECOMMENDED_CHUNKS} to 500 are quicker")
         if not chunks:
             return {"chunks_written": 0, "project": project.id, "embed_model": model, "warnings": warnings}
-        migration = self.store.write(project, model, chunks, migrate=migrate, allow=allow)
+        migration = self.passages(project).write(chunks, model=model, migrate=migrate, allow=allow)
         if migration is not None and not migration.complete:
             warnings.append(
                 f"Migration: {migration.done} of {migration.total} chunks have a successor; until all have, the old "
@@ -118,7 +125,7 @@ class Library:
 
     def inspect_collection(self, project_id: str, sample: int = 0) -> dict[str, Any]:
         project = self.projects.get(project_id)
-        seen = self.store.inspect(project, min(sample, MOST_SAMPLES))
+        seen = self.passages(project).inspect(min(sample, MOST_SAMPLES))
         return {
             "project": project.id,
             "collection": project.collection,
@@ -126,7 +133,7 @@ class Library:
             "embed_model": seen.embed_model or project.embed_model,
             "payload_keys": list(dict.fromkeys([*seen.payload_keys, *(["fulltext"] if seen.size else [])])),
             "indexes": {"keyword": ["project", "zotero.tags"], "fulltext": ["fulltext"]},
-            "sample": [{"id": chunk.id, **chunk.payload} for chunk in seen.sample],
+            "sample": [{"id": chunk.id, **chunk.metadata} for chunk in seen.sample],
         }
 
     def list_projects(self) -> dict[str, Any]:
@@ -145,16 +152,16 @@ class Library:
     def get_chunk(self, project_id: str, chunk_id: str, neighbours: int = 0) -> dict[str, Any]:
         """One chunk whole, with the chunks before and after it in its document."""
         project = self.projects.get(project_id)
-        found = self.store.get(project, [chunk_id])
+        found = self.passages(project).get([chunk_id])
         if not found:
             raise ChunkNotFound(f"No chunk '{shorten(chunk_id)}' in project '{project.id}'", chunk_id=shorten(chunk_id))
         chunk = found[0]
-        around = self.store.document(project, chunk.doc_id)
+        around = self.passages(project).document(chunk.document_id)
         place = next((i for i, other in enumerate(around) if other.id == chunk.id), len(around))
         count = min(neighbours, MOST_NEIGHBOURS)
 
         def brief(index: int) -> dict[str, Any]:
-            doc = around[index].payload.get("doc")
+            doc = around[index].metadata.get("doc")
             span = page_span(doc) if isinstance(doc, Mapping) else None
             return {"chunk_id": around[index].id, "text": around[index].text, "page_span": span}
 
@@ -175,7 +182,7 @@ class Library:
 
     def delete_document(self, project_id: str, doc_id: str, *, allow: Callable[[], bool] = always) -> dict[str, Any]:
         project = self.projects.get(project_id)
-        removed = self.store.delete_document(project, doc_id, allow=allow)
+        removed = self.passages(project).delete(doc_id, allow=allow)
         if not removed:
             raise DocumentNotInProject(
                 f"No document '{shorten(doc_id)}' in project '{project.id}'", doc_id=shorten(doc_id)
@@ -185,15 +192,15 @@ class Library:
     def _likely_documents(self, project: Project, quote: str) -> list[str]:
         """Those whose passages share most words with the quote; in a small project, then all the others."""
         nowhere = np.zeros(OUR_DIMENSIONS, dtype=np.float32)
-        hits = self.store.search(project, Question(nowhere, QUOTE_CANDIDATES, words=quote, alpha=0.0))
-        likely = dict.fromkeys(hit.chunk.doc_id for hit in hits if hit.bm25 > 0)
-        documents = self.store.documents(project)
+        hits = self.passages(project).search(Question(nowhere, QUOTE_CANDIDATES, words=quote, alpha=0.0))
+        likely = dict.fromkeys(hit.passage.document_id for hit in hits if hit.bm25 > 0)
+        documents = self.passages(project).documents()
         if len(documents) <= QUOTE_CANDIDATES:
-            likely |= dict.fromkeys(row.doc_id for row in documents)
+            likely |= dict.fromkeys(row.document_id for row in documents)
         return list(likely)
 
     def _quoted(self, project: Project, doc_id: str, quote: str) -> Iterator[dict[str, Any]]:
-        document = put_together(doc_id, self.store.document(project, doc_id))
+        document = put_together(doc_id, self.passages(project).document(doc_id))
         references = _references(project)
         for start, end in find_in(document.text, quote):
             chunks = document.chunks_touching(start, end)
@@ -221,7 +228,7 @@ class Library:
         full_text: bool,
     ) -> list[dict[str, Any]]:
         _refuse_empty(query, "question")
-        bound = self.store.bound_model(project) or project.embed_model
+        bound = self.passages(project).fingerprint() or project.embed_model
         if not is_our_model(bound):
             raise EmbeddingMismatch(
                 f"Project '{project.id}' holds vectors of '{bound}'; a question in words can only be embedded with "
@@ -233,14 +240,14 @@ class Library:
             self.embedding.embed(query),
             min(top_k, project.top_k_max),
             words,
-            Filters.parse(filters),
+            Filters.parse(filters).where,
             project.fusion,
             project.alpha,
         )
         limit, references = project.max_chars_per_chunk, _references(project)
         return [
-            shown(hit.chunk, hit.score, references, limit=limit, full_text=full_text)
-            for hit in self.store.search(project, question)
+            shown(hit.passage, hit.score, references, limit=limit, full_text=full_text)
+            for hit in self.passages(project).search(question)
         ]
 
 
@@ -258,7 +265,7 @@ def _references(project: Project) -> References:
         return References()
 
 
-def _citation_of(chunks: Sequence[StoredChunk], references: References) -> dict[str, Any]:
+def _citation_of(chunks: Sequence[Passage], references: References) -> dict[str, Any]:
     if not chunks:
         return {"citekey": None, "title": None, "citation": None}
     item = shown(chunks[0], 1.0, references, limit=80, full_text=False)

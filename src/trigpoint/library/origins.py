@@ -11,7 +11,7 @@ from typing import Protocol
 
 from trigpoint.errors import NoContent
 from trigpoint.library.citations import Work
-from trigpoint.library.passages import CHUNK_SIZE, OVERLAP, Passage, passages
+from trigpoint.library.cuts import CHUNK_SIZE, OVERLAP, Cut, cut
 from trigpoint.library.sources import SourceText, read_source
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.chunk import PAGE_BREAK, TextChunker, TokenCounter
@@ -25,7 +25,7 @@ class Content:
     """What was read. `kind` is `annotation` for what a reader marked, else `text`."""
 
     source: SourceText
-    passages: list[Passage]
+    passages: list[Cut]
     kind: str = "text"
 
 
@@ -61,7 +61,7 @@ class FileOrigin:
 
     def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content:
         source = read_source(self.path, processor)
-        return Content(source, list(passages(source, count_tokens)))
+        return Content(source, list(cut(source, count_tokens)))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class AttachmentOrigin:
             if not text or not text.strip():
                 raise NoContent(f"Zotero attachment {self.key}: its file is not here, and Zotero has no text of it")
             source = SourceText(text, warnings=("its file is not here: Zotero's indexed text, without pages",))
-        return Content(source, list(passages(source, count_tokens)))
+        return Content(source, list(cut(source, count_tokens)))
 
     def _is_here(self) -> bool:
         return self.path is not None and self.path.is_file()
@@ -139,13 +139,13 @@ class AnnotationsOrigin:
 
     def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content:
         chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens)
-        found: list[Passage] = []
+        found: list[Cut] = []
         offset = 0
         for mark in self.annotations:
             pages = ((mark.page, offset),) if mark.page else ()
             extra = {"annotation": {"key": mark.key, "type": mark.kind, "quote": mark.quote, "comment": mark.comment}}
             found += [
-                Passage(mark.text[a:b], offset + a, offset + b, "Annotations", ("Annotations",), pages, extra)
+                Cut(mark.text[a:b], offset + a, offset + b, "Annotations", ("Annotations",), pages, extra)
                 for a, b in chunker.spans(mark.text)
             ]
             offset += len(mark.text) + len(PAGE_BREAK)

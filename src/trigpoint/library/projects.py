@@ -17,7 +17,6 @@ from trigpoint.errors import ConfigurationError, InvalidProject, shorten
 from trigpoint.passages.fusion import DEFAULT_ALPHA
 
 DEFAULT_MODEL = "fastembed/all-MiniLM-L6-v2"
-_OUR_MODEL = "all-MiniLM-L6-v2"
 _LONGEST_PART = 100
 
 
@@ -104,21 +103,6 @@ def check_project_id(project_id: str) -> None:
     )
     if not sound:
         raise ConfigurationError(f"Project id '{shorten(project_id)}': expected name or namespace/name")
-
-
-def same_model(one: str, other: str) -> bool:
-    """Whether two model ids mean the same embedding (L10)."""
-    return one == other or (is_our_model(one) and is_our_model(other))
-
-
-def is_our_model(name: str) -> bool:
-    """Ids that end in `all-MiniLM-L6-v2`, with or without a namespace, are our own embedding (L10)."""
-    return name == _OUR_MODEL or name.endswith("/" + _OUR_MODEL)
-
-
-def model_key(name: str | None) -> str:
-    """One name for all ids of our own embedding (L10)."""
-    return _OUR_MODEL if name is not None and is_our_model(name) else name or ""
 
 
 def _project(project_id: str, table: Any, collection: str, file: Path) -> Project:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any
 
 from trigpoint.library.chunks import page_span
-from trigpoint.library.store import StoredChunk
+from trigpoint.passages.model import Passage
 
 _DROPPED = frozenset("-‐‑‒–—−\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _LONGEST_DOCUMENT = 50_000_000
@@ -24,7 +24,7 @@ class Placed:
 
     start: int
     end: int
-    chunk: StoredChunk
+    chunk: Passage
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Document:
         spans = [span for chunk in self.chunks_touching(start, end) if (span := _page_span(chunk))]
         return (spans[0][0], spans[-1][1]) if spans else (None, None)
 
-    def chunks_touching(self, start: int, end: int) -> list[StoredChunk]:
+    def chunks_touching(self, start: int, end: int) -> list[Passage]:
         return [p.chunk for p in self.placed if p.start < end and p.end > start]
 
     def _page_at(self, offset: int) -> int | None:
@@ -76,7 +76,7 @@ def _folded(character: str) -> str:
     return "".join(c for c in folded if not (c.isspace() or c in _DROPPED or unicodedata.combining(c)))
 
 
-def put_together(doc_id: str, chunks: Sequence[StoredChunk]) -> Document:
+def put_together(doc_id: str, chunks: Sequence[Passage]) -> Document:
     """The document's text by the chunks' offsets; what no chunk covers is blank."""
     placed = _place(chunks)
     text = [" "] * max((p.end for p in placed), default=0)
@@ -87,7 +87,7 @@ def put_together(doc_id: str, chunks: Sequence[StoredChunk]) -> Document:
     return Document(doc_id, "".join(text), tuple(placed), tuple(sorted(pages)))
 
 
-def _place(chunks: Sequence[StoredChunk]) -> list[Placed]:
+def _place(chunks: Sequence[Passage]) -> list[Placed]:
     """By their offsets; chunks of another writer, without offsets, one after the other."""
     offsets = [_offsets(chunk) for chunk in chunks]
     if any(offsets):
@@ -97,8 +97,8 @@ def _place(chunks: Sequence[StoredChunk]) -> list[Placed]:
     return [Placed(start, start + len(chunk.text), chunk) for start, chunk in zip(starts, chunks, strict=False)]
 
 
-def _offsets(chunk: StoredChunk) -> tuple[int, int] | None:
-    doc = chunk.payload.get("doc")
+def _offsets(chunk: Passage) -> tuple[int, int] | None:
+    doc = chunk.metadata.get("doc")
     if not isinstance(doc, Mapping):
         return None
     start, end = doc.get("start"), doc.get("end")
@@ -107,14 +107,14 @@ def _offsets(chunk: StoredChunk) -> tuple[int, int] | None:
     return None
 
 
-def _page_starts(chunk: StoredChunk) -> list[tuple[int, int]]:
-    doc: Any = chunk.payload.get("doc")
+def _page_starts(chunk: Passage) -> list[tuple[int, int]]:
+    doc: Any = chunk.metadata.get("doc")
     starts = doc.get("page_starts") if isinstance(doc, Mapping) else None
     if not isinstance(starts, list):
         return []
     return [(s[1], s[0]) for s in starts if isinstance(s, list) and len(s) == 2 and all(type(v) is int for v in s)]
 
 
-def _page_span(chunk: StoredChunk) -> list[int] | None:
-    doc = chunk.payload.get("doc")
+def _page_span(chunk: Passage) -> list[int] | None:
+    doc = chunk.metadata.get("doc")
     return page_span(doc) if isinstance(doc, Mapping) else None

@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from trigpoint.config import Settings
 from trigpoint.errors import LibraryTimeout, TrigpointError
-from trigpoint.library.deadline import Deadline
 from trigpoint.library.library import DEFAULT_TOP_K, MOST_NEIGHBOURS, MOST_SAMPLES, Library
 from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.passages.deadline import Deadline
 
 TIMEOUTS = {
     "store_chunks": 15.0,

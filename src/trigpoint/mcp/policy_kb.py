@@ -12,7 +12,8 @@ from trigpoint.config import Settings
 from trigpoint.dates import parse_day, today
 from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
-from trigpoint.passages.search import PassageHit, SearchMode
+from trigpoint.passages.model import Hit
+from trigpoint.passages.search import SearchMode
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.placements import Placement
 
@@ -425,15 +426,15 @@ def _placed(placement: Placement, titles: Mapping[str, str]) -> PlacedProvision:
     )
 
 
-def _found(hit: PassageHit) -> FoundPassage:
+def _found(hit: Hit) -> FoundPassage:
     return FoundPassage(
         chunk_id=hit.id,
         text=hit.text,
-        relevance_score=hit.relevance_score,
+        relevance_score=hit.cosine,
         source=hit.metadata["source"],
         revision_id=hit.metadata["revision_id"],
         version_label=hit.metadata["version_label"],
         section_ref=hit.metadata["section_ref"],
         page_number=hit.metadata["page_number"],
-        score=hit.score,
+        score=hit.fused,
     )

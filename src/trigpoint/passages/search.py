@@ -1,6 +1,7 @@
-"""A question to passages: meaning alone, or meaning and words in one fused score. Policies and documents search with this.
+"""One hybrid search for every collection: a question becomes candidates by meaning and by words, and one ranking.
 
-Owns the composition of vectors (Chroma), words (BM25) and fusion; which passages may answer is the caller's filter.
+Owns the composition only. A store says which passages are near and which have the words, among those that the
+question's filter lets through; fusion.py has the arithmetic.
 """
 
 from __future__ import annotations
@@ -8,86 +9,60 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, Protocol
 
-from trigpoint.passages.fusion import DEFAULT_ALPHA, FusionMethod, fuse
-from trigpoint.passages.lexical import LexicalIndex
-from trigpoint.storage.chroma import Collection
-from trigpoint.text.embed import EmbeddingService, Vector
+from trigpoint.passages.fusion import fuse
+from trigpoint.passages.model import Question, Vector, Where
 
 SearchMode = Literal["semantic", "hybrid"]
-Where = Mapping[str, Any]
 
-_PLACES = 4
+PLACES = 4
 _MOST_WORD_HITS = 1000  # passages below this rank by words alone cannot rise to a first page
 
 
+class Candidates(Protocol):
+    """What a search asks of a collection. Every answer respects the filter, and scores are those of single passages."""
+
+    def nearest(self, vector: Vector, k: int, where: Where) -> list[tuple[str, float]]:
+        """At least the k passages nearest to the vector with their cosines, best first, equal ones by id."""
+        ...
+
+    def cosines(self, vector: Vector, ids: Sequence[str], where: Where) -> Mapping[str, float]:
+        """The cosines of those of these passages that the filter lets through."""
+        ...
+
+    def matching(self, words: str, k: int, where: Where) -> Mapping[str, float]:
+        """At least the k passages that match the words best, with their BM25 scores."""
+        ...
+
+
 @dataclass(frozen=True)
-class PassageHit:
-    """A passage that answers. `relevance_score` is the cosine (D9); `score` the fused one, in hybrid mode only (P17)."""
+class Ranked:
+    """A passage's place in the answer."""
 
     id: str
-    text: str
-    metadata: dict[str, Any]
-    relevance_score: float
-    score: float | None = None
+    cosine: float
+    fused: float | None = None
+    bm25: float = 0.0
 
 
-class PassageIndex:
-    """The passages of one collection with their words beside them."""
+def rank(candidates: Candidates, question: Question) -> list[Ranked]:
+    """The k best passages, best first, equal scores by id."""
+    if question.k < 1:
+        return []
+    if question.words is None:
+        nearest = candidates.nearest(question.vector, question.k, question.where)
+        return [Ranked(i, round(cosine, PLACES)) for i, cosine in nearest[: question.k]]
+    return _hybrid(candidates, question, question.words)
 
-    def __init__(self, collection: Collection, lexical: LexicalIndex, embedding: EmbeddingService) -> None:
-        self._collection = collection
-        self._lexical = lexical
-        self._embedding = embedding
 
-    def search(
-        self,
-        query: str,
-        k: int,
-        where: Where | None = None,
-        groups: Sequence[str] | None = None,
-        mode: SearchMode = "semantic",
-        *,
-        fusion: FusionMethod = "convex",
-        alpha: float = DEFAULT_ALPHA,
-    ) -> list[PassageHit]:
-        """The k best passages that `where` lets through, best first, equal scores by id.
-
-        `groups` narrows the search by words to the groups that `where` is about; it never widens the answer.
-        """
-        if k < 1:
-            return []
-        vector = self._embedding.embed(query)
-        if mode == "semantic":
-            return [
-                PassageHit(hit.id, hit.text, hit.metadata, round(hit.score, _PLACES))
-                for hit in self._collection.nearest(vector, k, where)
-            ]
-        if mode == "hybrid":
-            return self._hybrid(query, vector, k, where, groups, fusion, alpha)
-        raise ValueError(f"mode={mode!r}: expected 'semantic' or 'hybrid'")
-
-    def _hybrid(
-        self,
-        query: str,
-        vector: Vector,
-        k: int,
-        where: Where | None,
-        groups: Sequence[str] | None,
-        fusion: FusionMethod,
-        alpha: float,
-    ) -> list[PassageHit]:
-        """A passage that has none of the words and is not among the k nearest cannot be among the k best fused either."""
-        nearest = self._collection.nearest(vector, k if fusion == "convex" else _MOST_WORD_HITS, where)
-        matching = dict(self._lexical.search(query, _MOST_WORD_HITS, groups))
-        cosines = self._collection.score_of(vector, list(matching), where) | {hit.id: hit.score for hit in nearest}
-        words = {i: score for i, score in matching.items() if i in cosines}
-        fused = [(i, round(score, _PLACES)) for i, score in fuse(cosines, words, fusion, alpha)]
-        best = heapq.nsmallest(k, fused, key=lambda pair: (-pair[1], pair[0]))
-        records = {record.id: record for record in self._collection.get(ids=[i for i, _ in best])}
-        return [
-            PassageHit(i, records[i].text, records[i].metadata, round(cosines[i], _PLACES), score)
-            for i, score in best
-            if i in records  # deleted since it was scored
-        ]
+def _hybrid(candidates: Candidates, question: Question, words: str) -> list[Ranked]:
+    """A passage that has none of the words and is not among the k nearest cannot be among the k best fused either."""
+    vector, where = question.vector, question.where
+    depth = question.k if question.fusion == "convex" else _MOST_WORD_HITS
+    cosines = dict(candidates.nearest(vector, depth, where))
+    matching = candidates.matching(words, _MOST_WORD_HITS, where)
+    cosines |= candidates.cosines(vector, [i for i in matching if i not in cosines], where)
+    fused = [(i, round(score, PLACES)) for i, score in fuse(cosines, matching, question.fusion, question.alpha)]
+    best = heapq.nsmallest(question.k, fused, key=lambda pair: (-pair[1], pair[0]))
+    return [Ranked(i, round(cosines.get(i, 0.0), PLACES), score, matching.get(i, 0.0)) for i, score in best]

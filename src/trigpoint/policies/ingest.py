@@ -12,8 +12,9 @@ from pathlib import Path
 from trigpoint.config import Settings
 from trigpoint.errors import FileMissing, NoContent, shorten
 from trigpoint.metrics import INGESTED_PAGES
+from trigpoint.passages.model import Passage, Vector
 from trigpoint.policies.models import Policy, Revision
-from trigpoint.policies.passages import Passage, PolicyChromaClient, passage_id, revision_metadata
+from trigpoint.policies.passages import PolicyChromaClient, passage_id, revision_metadata
 from trigpoint.text.chunk import TextChunker
 from trigpoint.text.embed import WINDOW
 from trigpoint.text.extract import DocumentProcessor
@@ -76,11 +77,10 @@ class PolicyIngest:
         def embedded(done: int, total: int) -> None:
             report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"embedded {done} of {total} chunks")
 
-        passages = _passages(policy, revision, chunks)
-        vectors = self.passages.embedding.embed_batch(
-            [p.text for p in passages], progress=embedded, cancelled=cancelled
-        )
-        self.passages.replace_revision(revision.revision_id, passages, vectors)
+        texts = [chunk.text for chunk in chunks]
+        vectors = self.passages.embedding.embed_batch(texts, progress=embedded, cancelled=cancelled)
+        passages = _passages(policy, revision, chunks, vectors)
+        self.passages.replace_revision(revision.revision_id, passages)
         report(_STORED, _STORED, f"stored {len(passages)} chunks")
         return IngestedRevision(len(passages), extraction.page_count, extraction.method)
 
@@ -97,11 +97,13 @@ class PolicyIngest:
         return body.placed(chunk_sections(body.pages, find_sections(body.pages), self._chunker))
 
 
-def _passages(policy: Policy, revision: Revision, chunks: list[SectionChunk]) -> list[Passage]:
+def _passages(policy: Policy, revision: Revision, chunks: list[SectionChunk], vectors: Vector) -> list[Passage]:
     shared = revision_metadata(policy, revision)
     return [
         Passage(
             passage_id(policy.source, revision.revision_id, chunk.section_ref, chunk.index),
+            revision.revision_id,
+            chunk.index,
             chunk.text,
             {
                 **shared,
@@ -109,9 +111,10 @@ def _passages(policy: Policy, revision: Revision, chunks: list[SectionChunk]) ->
                 "page_number": chunk.pages[0] if chunk.pages else 1,
                 "chunk_index": chunk.index,
             },
+            vector,
             chunk.start,
             chunk.end,
             chunk.pages,
         )
-        for chunk in chunks
+        for chunk, vector in zip(chunks, vectors, strict=True)
     ]

@@ -28,7 +28,8 @@ from trigpoint.errors import (
     SectionNotFound,
     TrigpointError,
 )
-from trigpoint.passages.search import PassageHit, SearchMode
+from trigpoint.passages.model import Hit
+from trigpoint.passages.search import SearchMode
 from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
@@ -91,7 +92,7 @@ class PolicyKnowledge:
         effective_date: date | None = None,
         n_results: int = 10,
         mode: SearchMode = "semantic",
-    ) -> list[PassageHit]:
+    ) -> list[Hit]:
         """The best passages of the revisions in force on that date; of all ingested ones where none is given. No sources are all."""
         policies = await self.registry.list_policies()
         chosen = [p for p in policies if not sources or p.source in sources]
@@ -180,14 +181,13 @@ class PolicyKnowledge:
         self._placed_since_start = True
 
     async def repair(self) -> None:
-        """What a crash left: deletions are finished, metadata and words brought up to date."""
+        """What a crash left: deletions are finished, metadata brought up to date, and the passages are read."""
         for source, revision_id in await self.registry.unfinished_deletions():
             removed = await self.remove(source, revision_id)
             await self.registry.delete_revision(source, revision_id)
             log.info("Finished the interrupted deletion of %s (%d passages)", revision_id, removed)
         await self.settle()
-        policies = await self.registry.list_policies()
-        await self._write(partial(self.passages.bring_words_up_to_date, answering(policies, None)))
+        await self._write(self.passages.count)  # reads the passages into memory, so that no search has to wait for it
 
     async def repaired(self) -> bool:
         """Repair; False where the registry cannot be reached: tools say so, and it is tried again (E11)."""

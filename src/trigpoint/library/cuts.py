@@ -19,7 +19,7 @@ MOST_TOKENS = 256
 
 
 @dataclass(frozen=True)
-class Passage:
+class Cut:
     """`source.text[start:end] == text`. `pages` are (page, offset) of those it touches, if any."""
 
     text: str
@@ -40,14 +40,14 @@ class Passage:
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def passages(source: SourceText, count_tokens: TokenCounter) -> Iterator[Passage]:
+def cut(source: SourceText, count_tokens: TokenCounter) -> Iterator[Cut]:
     """In reading order. Overlap never crosses the start of a section."""
     chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens, max_tokens=MOST_TOKENS)
     page_offsets = [offset for _, offset in source.pages]
     for start, end, path in _sections(source):
         for first, last in chunker.spans(source.text[start:end]):
             span = (start + first, start + last)
-            yield Passage(
+            yield Cut(
                 text=source.text[span[0] : span[1]],
                 start=span[0],
                 end=span[1],

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from trigpoint.library.projects import Project, model_key
-from trigpoint.library.store import SECTION_JOINT, DocumentRow, Filters, Migration, StoredChunk
+from trigpoint.passages.embed_models import model_key
+from trigpoint.passages.memory import Entry
+from trigpoint.passages.model import DocumentRow, Passage, Rules
+from trigpoint.passages.store import Migration
 
+_LOADED_AT_ONCE = 20_000
 _VARIABLES = 900  # below SQLite's oldest limit on bound values
 
 SCHEMA = """
@@ -35,10 +38,10 @@ create index if not exists tag_chunk on tag (chunk_no);
 """
 
 
-def bind(connection: sqlite3.Connection, project: Project, model: str) -> tuple[int, str]:
-    connection.execute("insert or ignore into project (id) values (?)", (project.id,))
-    connection.execute("update project set model = ? where id = ? and model is null", (model, project.id))
-    row = project_row(connection, project)
+def bind(connection: sqlite3.Connection, name: str, model: str) -> tuple[int, str]:
+    connection.execute("insert or ignore into project (id) values (?)", (name,))
+    connection.execute("update project set model = ? where id = ? and model is null", (model, name))
+    row = project_row(connection, name)
     assert row is not None
     return row["no"], row["model"]
 
@@ -51,10 +54,11 @@ def dimensions(connection: sqlite3.Connection, no: int, key: str) -> int | None:
     return row[0] if row else None
 
 
-def insert(connection: sqlite3.Connection, no: int, key: str, chunks: Sequence[StoredChunk]) -> set[str]:
+def insert(connection: sqlite3.Connection, no: int, key: str, rules: Rules, chunks: Sequence[Passage]) -> set[str]:
     """Insert or replace; returns the documents that lost a chunk to another one because its id moved."""
     moved = set()
     for chunk in chunks:
+        fields = rules.fields(chunk.metadata)
         old = connection.execute(
             "select no, doc_id from chunk where project_no = ? and model = ? and chunk_id = ?", (no, key, chunk.id)
         ).fetchone()
@@ -65,14 +69,15 @@ def insert(connection: sqlite3.Connection, no: int, key: str, chunks: Sequence[S
             "insert into chunk (project_no, model, chunk_id, doc_id, seq, text, payload, vector, citekey, year, section)"
             " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(no, key, chunk.id, chunk.doc_id, chunk.seq, chunk.text),
-                json.dumps(chunk.payload, ensure_ascii=False),
+                *(no, key, chunk.id, chunk.document_id, chunk.seq, chunk.text),
+                json.dumps(chunk.metadata, ensure_ascii=False),
                 np.asarray(chunk.vector, dtype=np.float32).tobytes(),
-                *(chunk.citekey, chunk.year, SECTION_JOINT.join(chunk.section_path)),
+                *(fields.get("citekey"), fields.get("year"), fields.get("section") or ""),
             ),
         )
         connection.executemany(
-            "insert or ignore into tag (chunk_no, tag) values (?, ?)", [(cursor.lastrowid, t) for t in chunk.tags]
+            "insert or ignore into tag (chunk_no, tag) values (?, ?)",
+            [(cursor.lastrowid, tag) for tag in fields.get("tags") or ()],
         )
     return moved
 
@@ -85,11 +90,11 @@ def delete_others(connection: sqlite3.Connection, no: int, key: str, doc_id: str
     connection.executemany("delete from chunk where no = ?", stale)
 
 
-def mark(connection: sqlite3.Connection, no: int, doc_ids: Iterable[str], chunks: Sequence[StoredChunk]) -> None:
+def mark(connection: sqlite3.Connection, no: int, doc_ids: Iterable[str], chunks: Sequence[Passage]) -> None:
     """Move the project's generation on, and say which documents changed with it."""
     connection.execute("update project set generation = generation + 1 where no = ?", (no,))
     generation = connection.execute("select generation from project where no = ?", (no,)).fetchone()[0]
-    sources = {chunk.doc_id: chunk.payload.get("source") for chunk in chunks}
+    sources = {chunk.document_id: chunk.metadata.get("source") for chunk in chunks}
     for doc_id in doc_ids:
         source: Any = sources.get(doc_id)
         source = source if isinstance(source, dict) else {}
@@ -117,41 +122,43 @@ def swap_when_complete(connection: sqlite3.Connection, no: int, bound: str, mode
     return Migration(total - missing, total)
 
 
-def allowed(connection: sqlite3.Connection, no: int, key: str, filters: Filters) -> dict[str, str] | None:
-    """The chunks that the filters let through, each with its document; None without a filter."""
-    if not filters:
-        return None
-    clauses, values = ["project_no = ?", "model = ?"], [no, key]
-    for column in ("citekey", "doc_id", "year"):
-        value = getattr(filters, column)
-        if value is not None:
-            clauses.append(f"{column} = ?")
-            values.append(value)
-    if filters.section_prefix is not None:
-        clauses.append("substr(section, 1, ?) = ?")
-        values += [len(filters.section_prefix), filters.section_prefix]
-    for tag in filters.tags:
-        clauses.append("no in (select chunk_no from tag where tag = ?)")
-        values.append(tag)
-    query = f"select chunk_id, doc_id from chunk where {' and '.join(clauses)}"  # noqa: S608  only our own column names
-    return dict(connection.execute(query, values).fetchall())
-
-
-def project_row(connection: sqlite3.Connection, project: Project) -> sqlite3.Row | None:
-    row: sqlite3.Row | None = connection.execute("select * from project where id = ?", (project.id,)).fetchone()
+def project_row(connection: sqlite3.Connection, name: str) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = connection.execute("select * from project where id = ?", (name,)).fetchone()
     return row
 
 
-def document_rows(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> list[sqlite3.Row]:
-    return connection.execute(
+def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> list[Passage]:
+    """A document's chunks in reading order."""
+    rows = connection.execute(
         "select * from chunk where project_no = ? and model = ? and doc_id = ? order by seq, chunk_id",
         (no, key, doc_id),
-    ).fetchall()
+    )
+    return [chunk_of(row) for row in rows.fetchall()]
 
 
-def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> list[StoredChunk]:
-    """A document's chunks in reading order."""
-    return [chunk_of(row) for row in document_rows(connection, no, key, doc_id)]
+def entries(
+    connection: sqlite3.Connection, no: int, key: str, doc_id: str | None = None
+) -> Iterator[tuple[list[Entry], list[bytes]]]:
+    """What memory holds of one document's chunks, or of all, with their vectors; some at a time."""
+    scope, values = "c.project_no = ? and c.model = ?", (no, key)
+    if doc_id is not None:
+        scope, values = f"{scope} and c.doc_id = ?", (*values, doc_id)  # type: ignore[assignment]
+    cursor = connection.cursor()
+    cursor.row_factory = None  # plain tuples: there may be a million of them
+    cursor.execute(
+        "select c.chunk_id, c.doc_id, c.citekey, c.year, c.section, "  # noqa: S608  only our own words
+        f"(select json_group_array(t.tag) from tag t where t.chunk_no = c.no), c.vector from chunk c where {scope}",
+        values,
+    )
+    while rows := cursor.fetchmany(_LOADED_AT_ONCE):
+        yield [_entry(*row[:6]) for row in rows], [row[6] for row in rows]
+
+
+def _entry(chunk_id: str, doc_id: str, citekey: str | None, year: int | None, section: str, tags: str) -> Entry:
+    fields = {"citekey": citekey, "year": year, "section": section}
+    if tags != "[]":
+        fields["tags"] = tuple(sorted(json.loads(tags)))  # type: ignore[assignment]
+    return Entry(chunk_id, doc_id, fields)
 
 
 def list_documents(connection: sqlite3.Connection, no: int, key: str) -> list[DocumentRow]:
@@ -172,7 +179,7 @@ def delete_document(connection: sqlite3.Connection, no: int, key: str, doc_id: s
     return gone
 
 
-def size_and_first(connection: sqlite3.Connection, no: int, key: str, count: int) -> tuple[int, list[StoredChunk]]:
+def size_and_first(connection: sqlite3.Connection, no: int, key: str, count: int) -> tuple[int, list[Passage]]:
     scope = (no, key)
     size = connection.execute("select count(*) from chunk where project_no = ? and model = ?", scope).fetchone()[0]
     first = connection.execute(
@@ -181,16 +188,16 @@ def size_and_first(connection: sqlite3.Connection, no: int, key: str, count: int
     return size, [chunk_of(row) for row in first]
 
 
-def read_chunks(connection: sqlite3.Connection, no: int, key: str, ids: Sequence[str]) -> Iterator[StoredChunk]:
+def read_chunks(connection: sqlite3.Connection, no: int, key: str, ids: Sequence[str]) -> Iterator[Passage]:
     for start in range(0, len(ids), _VARIABLES):
         part = ids[start : start + _VARIABLES]
         query = f"select * from chunk where project_no = ? and model = ? and chunk_id in ({', '.join('?' * len(part))})"  # noqa: S608
         yield from map(chunk_of, connection.execute(query, (no, key, *part)).fetchall())
 
 
-def chunk_of(row: sqlite3.Row) -> StoredChunk:
+def chunk_of(row: sqlite3.Row) -> Passage:
     vector = np.frombuffer(row["vector"], dtype=np.float32)
-    return StoredChunk(row["chunk_id"], row["doc_id"], row["seq"], row["text"], vector, json.loads(row["payload"]))
+    return Passage(row["chunk_id"], row["doc_id"], row["seq"], row["text"], json.loads(row["payload"]), vector)
 
 
 def _text(value: object) -> str | None:

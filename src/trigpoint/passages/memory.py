@@ -1,0 +1,215 @@
+"""What a process holds of a collection for its searches: vectors and fields, and the texts if the store wants it so.
+
+A search is exact: it scores every passage that the filter lets through. Readers take a snapshot and score it without a
+lock. A change replaces the snapshot in one step, so that nobody sees a document half old and half new.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trigpoint.passages.columns import Column, Mask, Rows, grown
+from trigpoint.passages.model import Vector, Where
+
+DIMENSIONS = 384
+_MOST_REMEMBERED = 32  # filters a snapshot
+_DOCUMENT = ""  # the column that names each row's document
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A passage as it goes into memory. `text` is empty if the store reads texts from its disk."""
+
+    id: str
+    document_id: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The first `len(ids)` rows of the arrays; never changed, only replaced."""
+
+    ids: list[str]
+    matrix: Vector
+    columns: Mapping[str, Column]
+    texts: list[str]
+    places: dict[str, int]
+    members: Mapping[str, tuple[str, ...]]  # a document's passages
+    remembered: dict[Where, Rows] = field(default_factory=dict)
+
+    def rows(self, where: Where) -> Rows:
+        """The rows that the filter lets through, in order; remembered, since the same filters come again and again."""
+        if not where:
+            return np.arange(len(self.ids))
+        known = self.remembered.get(where)
+        if known is None:
+            if len(self.remembered) >= _MOST_REMEMBERED:
+                self.remembered.clear()
+            known = self.remembered[where] = self._filtered(where)
+        return known
+
+    def _filtered(self, where: Where) -> Rows:
+        count = len(self.ids)
+        if where.documents is not None and len(where.documents) * 8 < len(self.members):
+            members = (self.members.get(document_id, ()) for document_id in where.documents)
+            rows: Rows = np.array(sorted(self.places[i] for ids in members for i in ids), dtype=np.intp)
+            return rows if not where.conditions else rows[self._mask(where, count)[rows]]
+        mask = self._mask(where, count)
+        if where.documents is not None:
+            mask &= self._column(_DOCUMENT).mask(count, where.documents.__contains__)
+        return np.flatnonzero(mask)
+
+    def _mask(self, where: Where, count: int) -> Mask:
+        mask: Mask = np.ones(count, dtype=np.bool_)
+        for condition in where.conditions:
+            mask &= self._column(condition.field).mask(count, condition.accepts)
+        return mask
+
+    def _column(self, name: str) -> Column:
+        return self.columns[name] if name in self.columns else Column.empty(len(self.ids))
+
+    def nearest(self, vector: Vector, k: int, where: Where) -> list[tuple[str, float]]:
+        if not self.matrix.shape[1]:
+            return []
+        rows = self.rows(where)
+        scores = self.scores(rows, vector)
+        near = _near(scores, k)
+        return _best(self.ids, rows[near], rounded(scores[near]), k)
+
+    def cosines(self, vector: Vector, ids: Sequence[str], where: Where) -> dict[str, float]:
+        if not self.matrix.shape[1]:
+            return {}
+        known = self._known(ids, where)
+        return dict(zip((self.ids[row] for row in known), rounded(self.matrix[known] @ vector).tolist(), strict=True))
+
+    def allows(self, ids: Iterable[str], where: Where) -> set[str]:
+        """Those of these passages that are here and that the filter lets through."""
+        known = self._known(ids, where)
+        return {self.ids[row] for row in known}
+
+    def ids_of(self, where: Where) -> list[str]:
+        return sorted(self.ids[row] for row in self.rows(where).tolist())
+
+    def _known(self, ids: Iterable[str], where: Where) -> list[int]:
+        known = [self.places[i] for i in ids if i in self.places]
+        if not where:
+            return known
+        allowed = self.rows(where)
+        at = np.searchsorted(allowed, known)
+        return [
+            row for row, place in zip(known, at.tolist(), strict=True) if place < len(allowed) and allowed[place] == row
+        ]
+
+    def scores(self, rows: Rows, vector: Vector) -> Vector:
+        """Of these rows. If they are many, scoring all and choosing then is cheaper than copying their vectors."""
+        if 3 * len(rows) > len(self.ids):
+            every: Vector = self.matrix[: len(self.ids)] @ vector
+            return every if len(rows) == len(every) else every[rows]
+        some: Vector = self.matrix[rows] @ vector
+        return some
+
+    def fields(self, row: int) -> dict[str, Any]:
+        found = {name: column.value(row) for name, column in self.columns.items() if name != _DOCUMENT}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def documents(self, where: Where) -> set[str]:
+        """The documents of which the filter lets passages through."""
+        if where.documents is not None and not where.conditions:
+            return {i for i in where.documents if i in self.members}
+        return self._column(_DOCUMENT).distinct(self.rows(where))
+
+    def document_of(self, row: int) -> str:
+        return str(self.columns[_DOCUMENT].value(row))
+
+
+class Memory:
+    """The passages of one collection. `dimensions` None: its vectors are of a model that no question is asked with."""
+
+    def __init__(self, dimensions: int | None = DIMENSIONS) -> None:
+        self._writing = threading.Lock()
+        self.snapshot = Snapshot([], np.zeros((0, dimensions or 0), dtype=np.float32), {}, [], {}, {})
+
+    def replace(self, documents: Iterable[str], entries: Sequence[Entry], vectors: Vector | None) -> None:
+        """In one step: all that these documents had goes, and these passages come."""
+        with self._writing:
+            old = self.snapshot
+            gone = {i for document_id in documents for i in old.members.get(document_id, ())}
+            gone |= {entry.id for entry in entries if entry.id in old.places}
+            self.snapshot = _appended(_without(old, gone) if gone else old, entries, vectors)
+
+
+def rounded(cosines: Vector) -> npt.NDArray[np.float64]:
+    """Relevance of unit vectors: the cosine, never below 0, to 4 places."""
+    return cosines.astype(np.float64).clip(0.0, 1.0).round(4)
+
+
+def _without(old: Snapshot, gone: set[str]) -> Snapshot:
+    keep = np.array([row for row, passage_id in enumerate(old.ids) if passage_id not in gone], dtype=np.intp)
+    ids = [old.ids[row] for row in keep.tolist()]
+    members = dict(old.members)
+    for document_id in {old.document_of(old.places[i]) for i in gone}:
+        left = tuple(i for i in members.pop(document_id) if i not in gone)
+        if left:
+            members[document_id] = left
+    return Snapshot(
+        ids,
+        old.matrix[keep],
+        {name: column.keep(keep) for name, column in old.columns.items()},
+        [old.texts[row] for row in keep.tolist()] if old.texts else [],
+        {passage_id: row for row, passage_id in enumerate(ids)},
+        members,
+    )
+
+
+def _appended(old: Snapshot, entries: Sequence[Entry], vectors: Vector | None) -> Snapshot:
+    if not entries:
+        return replace(old, remembered={})
+    count = len(old.ids)
+    matrix = old.matrix
+    if vectors is not None and matrix.shape[1]:
+        matrix = grown(matrix, count, len(entries))
+        matrix[count : count + len(entries)] = vectors
+    columns = dict(old.columns)
+    for name in {name for entry in entries for name in entry.fields} | set(columns) - {_DOCUMENT}:
+        column = columns.get(name) or Column.empty(count)
+        columns[name] = column.append(count, [entry.fields.get(name) for entry in entries])
+    documents = columns.get(_DOCUMENT) or Column.empty(count)
+    columns[_DOCUMENT] = documents.append(count, [entry.document_id for entry in entries])
+    added: dict[str, list[str]] = {}
+    for entry in entries:
+        added.setdefault(entry.document_id, []).append(entry.id)
+    return Snapshot(
+        [*old.ids, *(entry.id for entry in entries)],
+        matrix,
+        columns,
+        [*old.texts, *(entry.text for entry in entries)],
+        {**old.places, **{entry.id: row for row, entry in enumerate(entries, start=count)}},
+        {**old.members, **{i: (*old.members.get(i, ()), *ids) for i, ids in added.items()}},
+    )
+
+
+def _near(cosines: Vector, k: int) -> Rows:
+    """The rows that may be among the k best once scores are rounded, so that the others need not be."""
+    if len(cosines) > k:
+        cut = np.partition(cosines, len(cosines) - k)[len(cosines) - k] - 1e-4
+        if cut > 0:
+            return np.flatnonzero(cosines >= cut)
+    return np.arange(len(cosines))
+
+
+def _best(ids: Sequence[str], rows: Rows, scores: npt.NDArray[np.float64], k: int) -> list[tuple[str, float]]:
+    """The k best (id, score) pairs, best first, equal scores in order of id. `scores` are those of `ids` at `rows`."""
+    if len(scores) > k:
+        cut = np.partition(scores, len(scores) - k)[len(scores) - k]
+        keep = np.flatnonzero(scores >= cut)
+    else:
+        keep = np.arange(len(scores))
+    pairs = [(ids[rows[i]], float(scores[i])) for i in keep.tolist()]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]

@@ -1,0 +1,339 @@
+"""Passages in one SQLite file (WAL): the default store of the library, with a BM25 index next to it for each collection.
+
+A change is one transaction, and moves the collection's generation on in the same transaction. Several processes may use
+one folder: whoever sees a newer generation brings its memory, and if need be the index of words, up to it before it
+answers.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from trigpoint.errors import IndexUnavailable, LibraryTimeout
+from trigpoint.passages import sqlite_rows as rows
+from trigpoint.passages.embed_models import is_our_model, model_key
+from trigpoint.passages.lexical import LexicalIndex
+from trigpoint.passages.local import LocalCandidates
+from trigpoint.passages.memory import DIMENSIONS, Memory
+from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Vector, Where
+from trigpoint.passages.search import Ranked, rank
+from trigpoint.passages.store import Inspection, Migration, always, check_dimensions, mismatch, searched_rows
+
+log = logging.getLogger(__name__)
+
+_BUSY_SECONDS = 30
+_PRAGMAS = ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", "mmap_size=268435456")
+_LOOKS = 5
+
+
+class SqliteFile:
+    """The file and its connections. Opened at its first use: a damaged file is the failure of a call, not of the start."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "library.db"
+        self._threads = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._opening = threading.Lock()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One snapshot for all that is read inside."""
+        with self._explained("read"):
+            connection = self._connection()
+            try:
+                connection.execute("begin")
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.rollback()
+
+    @contextmanager
+    def changing(self, allow: Callable[[], bool]) -> Iterator[sqlite3.Connection]:
+        """One writer at a time, all or nothing; `allow` has the last word."""
+        with self._explained("written"):
+            connection = self._connection()
+            try:
+                connection.execute("begin immediate")
+                yield connection
+                if not allow():
+                    raise LibraryTimeout("The call had timed out; nothing was written")
+                connection.commit()
+            finally:
+                if connection.in_transaction:
+                    connection.rollback()
+
+    def close(self) -> None:
+        with self._opening:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+            self._threads = threading.local()
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._threads, "connection", None)
+        if connection is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(
+                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            connection.row_factory = sqlite3.Row
+            with (self.folder / "opening.lock").open("ab") as turn:  # two first openings at once would clash
+                fcntl.flock(turn, fcntl.LOCK_EX)
+                for pragma in _PRAGMAS:
+                    connection.execute(f"pragma {pragma}")
+                connection.executescript(rows.SCHEMA)
+            with self._opening:
+                self._connections.append(connection)
+            self._threads.connection = connection
+        return connection
+
+    @contextmanager
+    def _explained(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise IndexUnavailable(
+                f"The library in {self.folder} cannot be {done} ({error}). Look at the disk and at library.db there"
+            ) from error
+
+
+class SqliteStores:
+    """The collections of one folder, by name."""
+
+    def __init__(self, folder: Path, rules: Rules) -> None:
+        self._file = SqliteFile(folder)
+        self._rules = rules
+        self._collections: dict[str, SqlitePassages] = {}
+        self._opening = threading.Lock()
+
+    def collection(self, name: str) -> SqlitePassages:
+        with self._opening:
+            if name not in self._collections:
+                self._collections[name] = SqlitePassages(self._file, name, self._rules)
+            return self._collections[name]
+
+    def close(self) -> None:
+        with self._opening:
+            for collection in self._collections.values():
+                collection.close()
+            self._collections.clear()
+            self._file.close()
+
+
+class SqlitePassages:
+    """See `PassageStore`."""
+
+    def __init__(self, file: SqliteFile, name: str, rules: Rules) -> None:
+        self._file = file
+        self._name = name
+        self._rules = rules
+        self._derived: _Derived | None = None
+        self._opening = threading.Lock()
+
+    def write(
+        self,
+        passages: Sequence[Passage],
+        *,
+        replace: Sequence[str] = (),
+        model: str | None = None,
+        migrate: bool = False,
+        allow: Callable[[], bool] = always,
+    ) -> Migration | None:
+        key = model_key(model)
+        with self._file.changing(allow) as connection:
+            no, bound = rows.bind(connection, self._name, model or "")
+            other = model_key(bound) != key
+            if other and not migrate:
+                raise mismatch(self._name, bound, model or "")
+            check_dimensions(passages, model or "", rows.dimensions(connection, no, key))
+            kept = {passage.id for passage in passages}
+            for document_id in replace:
+                rows.delete_others(connection, no, key, document_id, kept)
+            touched = {passage.document_id for passage in passages} | set(replace)
+            touched |= rows.insert(connection, no, key, self._rules, passages)
+            rows.mark(connection, no, touched, passages)
+            migration = rows.swap_when_complete(connection, no, bound, model or "") if other else None
+        self._derived_of(no).index_words()
+        return migration
+
+    def delete(self, document_id: str, *, allow: Callable[[], bool] = always) -> int:
+        with self._file.changing(allow) as connection:
+            row = rows.project_row(connection, self._name)
+            if row is None:
+                return 0
+            gone = rows.delete_document(connection, row["no"], model_key(row["model"]), document_id)
+            if gone:
+                rows.mark(connection, row["no"], {document_id}, [])
+        if gone:
+            self._derived_of(row["no"]).index_words()
+        return gone
+
+    def search(self, question: Question) -> list[Hit]:
+        for _ in range(_LOOKS):
+            ranked, passages = self._ranked(question)
+            if len(passages) == len(ranked):
+                break  # else another thread's memory was ahead of what we read: look again
+        return [Hit(passages[r.id], r.cosine, r.fused, r.bm25) for r in ranked if r.id in passages]
+
+    def _ranked(self, question: Question) -> tuple[list[Ranked], dict[str, Passage]]:
+        with self._reading() as (connection, row):
+            if row is None or row["model"] is None:
+                return [], {}
+            derived = self._derived_of(row["no"])
+            ranked = rank(derived.caught_up(connection, row), question)
+            scope = (connection, row["no"], model_key(row["model"]))
+            return ranked, {p.id: p for p in rows.read_chunks(*scope, [r.id for r in ranked])}
+
+    def get(self, ids: Sequence[str]) -> list[Passage]:
+        with self._reading() as (connection, row):
+            if row is None:
+                return []
+            found = {p.id: p for p in rows.read_chunks(connection, row["no"], model_key(row["model"]), ids)}
+        return [found[i] for i in ids if i in found]
+
+    def document(self, document_id: str) -> list[Passage]:
+        with self._reading() as (connection, row):
+            if row is None:
+                return []
+            return rows.document_chunks(connection, row["no"], model_key(row["model"]), document_id)
+
+    def documents(self) -> list[DocumentRow]:
+        with self._reading() as (connection, row):
+            return rows.list_documents(connection, row["no"], model_key(row["model"])) if row else []
+
+    def count(self, where: Where | None = None) -> int:
+        if not where:
+            return self.inspect(0).size
+        with self._reading() as (connection, row):
+            if row is None:
+                return 0
+            return len(self._derived_of(row["no"]).caught_up(connection, row).memory.rows(where))
+
+    def fingerprint(self) -> str | None:
+        with self._reading() as (_, row):
+            return row["model"] if row else None
+
+    def inspect(self, sample: int) -> Inspection:
+        with self._reading() as (connection, row):
+            if row is None:
+                return Inspection(0, None, (), ())
+            size, first = rows.size_and_first(connection, row["no"], model_key(row["model"]), max(1, sample))
+        keys = tuple(dict.fromkeys(key for passage in first for key in passage.metadata))
+        return Inspection(size, row["model"], keys, tuple(first[:sample]))
+
+    def close(self) -> None:
+        if self._derived is not None:
+            self._derived.lexical.close()
+            self._derived = None
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[sqlite3.Connection, sqlite3.Row | None]]:
+        with self._file.reading() as connection:
+            yield connection, rows.project_row(connection, self._name)
+
+    def _derived_of(self, no: int) -> _Derived:
+        with self._opening:
+            if self._derived is None:
+                self._derived = _Derived(self._file, no, self._rules)
+            return self._derived
+
+
+class _Derived:
+    """What can be rebuilt from the tables: the memory of this process, and the index of words on disk."""
+
+    def __init__(self, file: SqliteFile, no: int, rules: Rules) -> None:
+        self._file = file
+        self._no = no
+        self._rules = rules
+        self.memory = Memory()
+        self.lexical = LexicalIndex(file.folder / "lexical" / str(no), shared=True)
+        self._model = ""
+        self._generation = -1
+        self._words_generation = -1
+        self._refreshing = threading.Lock()
+
+    def caught_up(self, connection: sqlite3.Connection, project: sqlite3.Row) -> LocalCandidates:
+        """What a search looks at, brought to the state that the caller's snapshot has."""
+        with self._refreshing:
+            if self._words_generation < project["generation"]:
+                self._refresh_words(project["generation"])
+            if self._generation < project["generation"]:
+                self._refresh_memory(connection, project)
+        return LocalCandidates(self.memory.snapshot, self.lexical)
+
+    def index_words(self, *, wait: bool = True) -> None:
+        """Bring the index of words up to the tables. A failure costs words, not passages, and the next search tries again."""
+        try:
+            with (self._file.folder / "lexical" / f"{self._no}.catchup").open("ab") as turn:
+                try:
+                    fcntl.flock(turn, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                except BlockingIOError:
+                    return  # another process is doing just that, and whoever wrote waits for it
+                with closing(sqlite3.connect(self._file.path, timeout=_BUSY_SECONDS)) as connection:
+                    connection.row_factory = sqlite3.Row
+                    self._index_changes(connection)
+        except (OSError, ValueError, sqlite3.Error) as error:
+            log.warning(
+                "The index of words of collection %d is behind (%s); the next search tries again", self._no, error
+            )
+
+    def _refresh_words(self, generation: int) -> None:
+        self.lexical.refresh()
+        if self._generation < 0 or (self.lexical.stamp() or 0) < generation:
+            self.index_words(wait=False)
+        self._words_generation = self.lexical.stamp() or 0
+
+    def _refresh_memory(self, connection: sqlite3.Connection, project: sqlite3.Row) -> None:
+        key = model_key(project["model"])
+        if self._generation < 0 or key != self._model:
+            self._load(connection, key)
+        else:
+            changed = connection.execute(
+                "select doc_id from document where project_no = ? and generation > ?", (self._no, self._generation)
+            ).fetchall()
+            loaded = [part for (doc_id,) in changed for part in rows.entries(connection, self._no, key, doc_id)]
+            found = [entry for part, _ in loaded for entry in part]
+            vectors = b"".join(vector for _, part in loaded for vector in part)
+            self.memory.replace([doc_id for (doc_id,) in changed], found, self._matrix(vectors, len(found)))
+        self._model, self._generation = key, project["generation"]
+
+    def _load(self, connection: sqlite3.Connection, key: str) -> None:
+        self.memory = Memory(DIMENSIONS if is_our_model(key) else None)
+        self._model = key
+        for found, vectors in rows.entries(connection, self._no, key):
+            self.memory.replace((), found, self._matrix(b"".join(vectors), len(found)))
+
+    def _matrix(self, vectors: bytes, count: int) -> Vector | None:
+        return np.frombuffer(vectors, dtype=np.float32).reshape(count, -1) if count else None
+
+    def _index_changes(self, connection: sqlite3.Connection) -> None:
+        """Every document that changed since the index's stamp; all of them if the tables are older than the index."""
+        project = connection.execute("select * from project where no = ?", (self._no,)).fetchone()
+        self.lexical.refresh()
+        stamp = self.lexical.stamp() or 0
+        if stamp == project["generation"]:
+            return
+        if stamp > project["generation"]:
+            log.warning("The index of words of '%s' is newer than its database, and is rebuilt", project["id"])
+            self.lexical.replace_many([(group, ()) for group in self.lexical.groups()], stamp=0)
+            stamp = 0
+        key = model_key(project["model"])
+        changed = connection.execute(
+            "select doc_id from document where project_no = ? and generation > ?", (self._no, stamp)
+        ).fetchall()
+        self.lexical.replace_many(
+            (
+                (doc_id, searched_rows(self._rules, rows.document_chunks(connection, self._no, key, doc_id)))
+                for (doc_id,) in changed
+            ),
+            stamp=project["generation"],
+        )

@@ -1,0 +1,137 @@
+"""What a store of passages is: the passages of one collection, changed a document at a time, searched, read, counted.
+
+Three implementations: Chroma (policies and application documents), SQLite (the library) and Qdrant (the library on a
+server). A document is replaced as a whole: whoever searches or reads, in this process or another, finds its old
+passages or its new ones, and a crash between any two steps leaves the one or the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from trigpoint.errors import EmbeddingMismatch, InvalidChunk, LibraryTimeout, shorten
+from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Where
+from trigpoint.passages.surroundings import Surroundings, surroundings
+
+
+@dataclass(frozen=True)
+class Inspection:
+    size: int
+    embed_model: str | None
+    payload_keys: tuple[str, ...]
+    sample: tuple[Passage, ...]
+
+
+@dataclass(frozen=True)
+class Migration:
+    """How far a change of model has come: the old set answers until every passage of it has a successor."""
+
+    done: int
+    total: int
+
+    @property
+    def complete(self) -> bool:
+        return self.done >= self.total
+
+
+def always() -> bool:
+    return True
+
+
+class PassageStore(Protocol):
+    """The passages of one collection. Synchronous and thread-safe.
+
+    `allow` is asked right before a change takes effect: if it says False, nothing changes and LibraryTimeout is raised.
+    """
+
+    def write(
+        self,
+        passages: Sequence[Passage],
+        *,
+        replace: Sequence[str] = (),
+        model: str | None = None,
+        migrate: bool = False,
+        allow: Callable[[], bool] = always,
+    ) -> Migration | None:
+        """Insert or replace passages by id; every passage of the documents in `replace` that is not among them goes.
+
+        The first write binds the collection to its model; another one raises EmbeddingMismatch unless `migrate`. A
+        vector of another dimension than those of its set raises InvalidChunk.
+        """
+        ...
+
+    def delete(self, document_id: str, *, allow: Callable[[], bool] = always) -> int:
+        """Remove a document; returns how many passages it had. None is no error."""
+        ...
+
+    def search(self, question: Question) -> list[Hit]:
+        """The k best passages that the question's filter lets through, best first, equal scores by id."""
+        ...
+
+    def get(self, ids: Sequence[str]) -> list[Passage]:
+        """In the order asked for; unknown ids are left out."""
+        ...
+
+    def document(self, document_id: str) -> list[Passage]:
+        """A document's passages in reading order."""
+        ...
+
+    def documents(self) -> list[DocumentRow]: ...
+
+    def count(self, where: Where | None = None) -> int: ...
+
+    def fingerprint(self) -> str | None:
+        """The embedding that the collection's vectors were made with; None while it is empty."""
+        ...
+
+    def inspect(self, sample: int) -> Inspection: ...
+
+    def close(self) -> None: ...
+
+
+class PassageStores(Protocol):
+    """Collections by name. Nothing of one is ever read, counted or removed by a call on another."""
+
+    def collection(self, name: str) -> PassageStore: ...
+
+    def close(self) -> None: ...
+
+
+def searched_rows(rules: Rules, passages: Sequence[Passage]) -> Iterator[tuple[str, str, Surroundings]]:
+    """(id, words it is found by, words around it in its section) of a document's passages, given in their order."""
+    if rules.surroundings:
+        around = list(surroundings([(rules.section(p), p.text) for p in passages]))
+    else:
+        around = [Surroundings()] * len(passages)
+    for passage, near in zip(passages, around, strict=True):
+        yield passage.id, rules.searched_text(passage), near
+
+
+def ask(allow: Callable[[], bool]) -> None:
+    if not allow():
+        raise LibraryTimeout("The call had timed out; nothing was written")
+
+
+def mismatch(collection: str, bound: str, model: str) -> EmbeddingMismatch:
+    return EmbeddingMismatch(
+        f"Project '{collection}' is bound to the model '{bound}', not '{shorten(model)}'. Send chunks of that model, "
+        "or migrate: true to rebuild the project",
+        bound_model=bound,
+        given_model=shorten(model),
+    )
+
+
+def invalid(index: int, reason: str) -> InvalidChunk:
+    return InvalidChunk(f"Chunk {index}: {reason}. Nothing of this call was written", index=index, reason=reason)
+
+
+def check_dimensions(passages: Sequence[Passage], model: str, dimensions: int | None) -> None:
+    """Raise InvalidChunk unless every vector has the dimensions of its set; None: the set is empty."""
+    for index, passage in enumerate(passages):
+        size = 0 if passage.vector is None else len(passage.vector)
+        if dimensions not in (None, size):
+            raise invalid(
+                index, f"embedding has {size} dimensions, those of '{shorten(model)}' in this project {dimensions}"
+            )
