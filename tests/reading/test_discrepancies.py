@@ -108,3 +108,64 @@ def test_a_claim_of_compliance_next_to_an_admitted_shortfall_is_found() -> None:
     assert found.kind == "claim_against_shortfall"
     assert "full accordance" in found.inputs[0].words
     assert "80%" in found.inputs[1].words
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "topic"),
+    [
+        (
+            "A shared path 3.0m wide will be constructed along Mill Lane.",
+            "A shared path with a width of 2.5m will be provided on Mill Lane.",
+            "cycle_route.width",
+        ),
+        (
+            "The nearest bus stop is located 380m from the site.",
+            "The nearest bus stop is located 650m from the centre of the site.",
+            "bus.stop_distance",
+        ),
+        (
+            "Bicester North railway station is located 1.8km from the site.",
+            "Bicester North station is located 2.6km to the east.",
+            "rail.access",
+        ),
+        (
+            "The development would generate 76 two-way vehicle trips in the AM peak.",
+            "The development is forecast to generate 94 two-way vehicle trips in the morning peak.",
+            "trips.forecast",
+        ),
+    ],
+)
+def test_one_thing_with_two_measures_is_found(one: str, other: str, topic: str) -> None:
+    assert [found.topic for found in discrepancies(one, other)] == [topic]
+    assert discrepancies(one, one) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "A shared path 3.0m wide will be built along Mill Lane.",
+            "A footway 2.0m wide will be built along Mill Lane.",
+        ),
+        ("A shared path 3.0m wide will be built along Mill Lane.", "The shared path on Elm Road will be 2.5m wide."),
+        ("A shared path 3.0m wide will be built along Mill Lane.", "Mill Lane has an existing shared path 1.8m wide."),
+        ("The nearest bus stop is 380m away.", "The nearest bus stop is approximately 400m away."),
+        ("Oakley station is 1.8km from the site.", "Marsh End station is 4km from the site."),
+    ],
+    ids=["another kind", "another road", "another status", "rounded", "another station"],
+)
+def test_measures_of_different_things_are_left_alone(one: str, other: str) -> None:
+    assert discrepancies(one, other) == []
+
+
+def test_a_rate_a_number_and_a_result_in_one_sentence_are_checked() -> None:
+    text = "At 1 cycle space per 75 sqm, the 9,150 sqm of floorspace gives {} cycle spaces."
+    assert discrepancies(text.format(122)) == []
+    (found,) = discrepancies(text.format(112))
+    assert (found.kind, found.stated, found.computed) == ("rate", 112, 122)
+
+
+def test_a_share_of_homes_is_checked() -> None:
+    text = "The scheme comprises 148 dwellings, of which 52 ({}%) would be affordable."
+    assert discrepancies(text.format(35)) == []
+    assert [found.kind for found in discrepancies(text.format(40))] == ["percentage"]

@@ -21,6 +21,7 @@ WHOLE = (99.0, 101.0)  # shares that add up to this describe the whole
 
 _JOINTS = Lexicon(
     {
+        "gives": "gives equates equate equivalent generates requires requirement resulting results therefore total equal",
         "whole": "comprising comprises comprise consisting consists made_up_of broken_down split divided namely forming "
         "in_the_form_of being of_which_all totalling",
         "open": "including includes include such_as example of_which approximately around circa about up_to at_least "
@@ -59,13 +60,50 @@ def _check_sentence(fact: Fact) -> Iterator[Discrepancy]:
     """Check a sentence that gives a total and its parts: "144 spaces, of 127 (95%) two-tier and 7 (5%) stands"."""
     text = fact.source.quote
     counts = [] if " | " in text else _counted_with_shares(text, fact.source)
-    if len(counts) < 3 or counts[0].share is not None or not _same_things(counts):
+    yield from _check_stated_rate(fact)
+    if len(counts) < 2 or counts[0].share is not None or not _same_things(counts):
         return
     total, parts = counts[0], counts[1:]
     if all(part.share is not None for part in parts):
         yield from _check_parts(fact.topic, total, parts, exhaustive=_shares_make_whole(parts))
-    elif _says_whole(text, total):
+    elif len(parts) > 1 and _says_whole(text, total):
         yield from _check_parts(fact.topic, total, parts, exhaustive=True)
+
+
+def _check_stated_rate(fact: Fact) -> Iterator[Discrepancy]:
+    """Check a sentence with one rate, one number and one result: "1 per 75 sqm of 9,150 sqm gives 122 spaces"."""
+    text = fact.source.quote
+    given = [
+        one for one in read_quantities(text) if one.limit == "exactly" and one.high is None and one.unit != "pound"
+    ]
+    rates = [one for one in given if one.per is not None and one.unit in _COUNTS]
+    if len(rates) != 1 or " | " in text or "gives" not in _JOINTS.tag_text(text):
+        return
+    rate = rates[0]
+    numbers = [one for one in given if one.per is None and one.unit == rate.per]
+    results = [one for one in given if one.per is None and one.unit == rate.unit and one is not rate]
+    if len(numbers) == len(results) == 1:
+        yield from _wrong_rate(fact.topic, rate, numbers[0], results[0], text, fact.source)
+
+
+def _wrong_rate(
+    topic: Topic, rate: Quantity, number: Quantity, result: Quantity, text: str, source: Source
+) -> Iterator[Discrepancy]:
+    exact = round(rate.rate * number.value, 6)
+    if math.floor(exact) <= result.value <= math.ceil(exact) + 1:
+        return
+    yield Discrepancy(
+        kind="rate",
+        topic=topic,
+        summary=f"{rate} for {figures(number.value)} makes {figures(exact)}, not {figures(result.value)}.",
+        calculation=f"{figures(number.value)} × {rate.rate:g} = {figures(exact)}; stated: {figures(result.value)}",
+        stated=result.value,
+        computed=exact,
+        inputs=tuple(
+            Input(value=one.value, unit=one.unit, words=text[one.start : one.end], source=source)
+            for one in (rate, number, result)
+        ),
+    )
 
 
 def _counted_with_shares(text: str, source: Source) -> list[_Part]:
@@ -101,6 +139,8 @@ def _says_whole(text: str, total: _Part) -> bool:
 
 def _check_parts(topic: Topic, total: _Part, parts: Sequence[_Part], *, exhaustive: bool) -> Iterator[Discrepancy]:
     """Report parts that do not make the total, or else shares that do not fit their parts."""
+    if any(part.value > total.value for part in parts):
+        return  # what is larger than the total is no part of it
     sums = _possible_sums(parts)
     if exhaustive and not any(math.isclose(one, total.value) for one in sums):
         yield _wrong_sum(topic, total, parts, sums[0])
@@ -270,19 +310,10 @@ def _check_rate(row: Statement, fact: Fact) -> Iterator[Discrepancy]:
     number = _number_of(row, rates[0]) if len(rates) == 1 else None
     if number is None or result is None or not _is_result(row.columns[-1]):
         return
-    exact = rates[0].rate * number
-    if math.floor(exact) <= result <= math.ceil(exact) + 1:
-        return
     source = _source_like(fact.source, row)
-    yield Discrepancy(
-        kind="rate",
-        topic=fact.topic,
-        summary=f"{rates[0]} for {figures(number)} makes {figures(exact)}, not {figures(result)}.",
-        calculation=f"{figures(number)} × {rates[0].rate:g} = {figures(exact)}; stated: {figures(result)}",
-        stated=result,
-        computed=exact,
-        inputs=(Input(value=number, unit=rates[0].per or "", words=row.text, source=source),),
-    )
+    counted = Quantity(value=number, unit=rates[0].per or "", end=len(row.text))
+    given = Quantity(value=result, unit=rates[0].unit, end=len(row.text))
+    yield from _wrong_rate(fact.topic, rates[0], counted, given, row.text, source)
 
 
 def _number_of(row: Statement, rate: Quantity) -> float | None:

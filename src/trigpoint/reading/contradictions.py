@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from trigpoint.reading.discrepancies import Discrepancy, Input, distinct, figures
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.lexicon import Lexicon
+from trigpoint.reading.places import named_places
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.quantities import Quantity
 from trigpoint.reading.vocabulary import Topic
@@ -31,7 +33,18 @@ _CLAIMS = Lexicon(
         "building visitor accessible disabled first of_which including",
         "not_ours": "require* need needed minimum standard standards demand policy previous previously consented former "
         "originally superseded approved earlier initially recommended requested asked should must could may would_require "
-        "reduction reduced increase increased from_the adjacent neighbouring existing maximum",
+        "reduction reduced increase increased adjacent neighbouring existing maximum",
+        "shared_path": "shared_path shared_use shared_-_use shared_footway shared_cycle* shared_route",
+        "cycle_track": "cycle_track cycleway cycle_path cycle_lane* segregated",
+        "footway": "footway footways footpath pavement",
+        "width": "wide width",
+        "speed_limit": "speed_limit mph_limit",
+        "nearest": "nearest_bus closest_bus nearest_stop* closest_stop*",
+        "generates": "generate generates generated result_in trip_generation generating",
+        "two_way": "two_-_way two_way total_vehicle",
+        "vehicle": "vehicle vehicles vehicular car",
+        "morning": "am_peak morning_peak a_._m",
+        "evening": "pm_peak evening_peak p_._m",
         "standard": "requirement requirements standard standards london_plan local_plan policy development_plan",
     }
 )
@@ -39,7 +52,12 @@ _CLAIMS = Lexicon(
 
 def find_contradictions(facts: Sequence[Fact], profile: Profile) -> tuple[Discrepancy, ...]:
     """Return what the documents say in two ways. Only plain totals of the scheme itself are compared."""
-    found = [*_profile_disagreements(profile), *_different_totals(facts), *_claims_beside_shortfalls(facts)]
+    found = [
+        *_profile_disagreements(profile),
+        *_different_totals(facts),
+        *_different_measures(facts),
+        *_claims_beside_shortfalls(facts),
+    ]
     return distinct(found)
 
 
@@ -78,6 +96,101 @@ def _total(fact: Fact) -> Quantity | None:
         return None
     around = fact.source.quote[max(0, counts[0].start - AROUND) : counts[0].end + AROUND]
     return counts[0] if described <= _NEUTRAL and "part" not in _CLAIMS.tag_text(around) else None
+
+
+def _different_measures(facts: Sequence[Fact]) -> Iterator[Discrepancy]:
+    """Yield measures of one named thing that differ: the width of a path on one road, the nearest bus stop, trips."""
+    measured: dict[tuple[str, ...], list[tuple[Fact, Quantity]]] = {}
+    for fact in facts:
+        rule = _MEASURES.get(fact.topic)
+        key = rule.key(fact) if rule is not None else None
+        if rule is None or key is None:
+            continue
+        figures_given = [one for one in fact.quantities if _is_plain(one) and one.unit in rule.units]
+        if len(figures_given) == 1:
+            measured.setdefault((fact.topic, *key), []).append((fact, figures_given[0]))
+    for shared, given in measured.items():
+        yield from _unlike(given, " ".join(shared[1:]))
+
+
+def _unlike(given: Sequence[tuple[Fact, Quantity]], what: str) -> Iterator[Discrepancy]:
+    first: dict[float, tuple[Fact, Quantity]] = {}
+    for fact, one in given:
+        first.setdefault(round(one.value * _METRES.get(one.unit, 1.0), 3), (fact, one))
+    low, high = min(first), max(first)
+    if len(first) > 1 and high > low * (1 + SAME_MEASURE):
+        inputs = tuple(
+            Input(value=one.value, unit=one.unit, words=fact.source.quote, source=fact.source)
+            for fact, one in (first[low], first[high])
+        )
+        yield _differ(given[0][0].topic, inputs, what)
+
+
+def _is_plain(one: Quantity) -> bool:
+    return one.per is None and one.high is None and one.limit in ("exactly", "about")
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """How one measured thing is told from another: the units, and a key that two statements must share."""
+
+    units: frozenset[str]
+    key: Callable[[Fact], tuple[str, ...] | None]
+
+
+def _width_on_road(fact: Fact) -> tuple[str, ...] | None:
+    """The width of one kind of path on the one road that is named."""
+    cues = _CLAIMS.tag_text(fact.source.quote)
+    kinds = [kind for kind in ("shared path", "cycle track", "footway") if kind.replace(" ", "_") in cues]
+    return _on_one_place(fact, "the width of the", *kinds) if len(kinds) == 1 and "width" in cues else None
+
+
+def _speed_limit(fact: Fact) -> tuple[str, ...] | None:
+    limited = "speed_limit" in _CLAIMS.tag_text(fact.source.quote)
+    return _on_one_place(fact, "the speed limit") if limited else None
+
+
+def _to_station(fact: Fact) -> tuple[str, ...] | None:
+    stations = [name for name in named_places(fact.source.quote) if name.endswith("station")]
+    return ("the distance to", stations[0]) if len(stations) == 1 and _is_stated(fact) else None
+
+
+def _to_nearest_stop(fact: Fact) -> tuple[str, ...] | None:
+    nearest = "nearest" in _CLAIMS.tag_text(fact.source.quote)
+    return ("the distance to the nearest bus stop",) if nearest and _is_stated(fact) else None
+
+
+def _peak_trips(fact: Fact) -> tuple[str, ...] | None:
+    """The development's trips in one peak hour."""
+    cues = _CLAIMS.tag_text(fact.source.quote)
+    peaks = [peak for peak in ("morning", "evening") if peak in cues]
+    plain = "generates" in cues and "two_way" in cues and "part" not in cues and "not_ours" not in cues
+    return (
+        (f"two-way vehicle trips in the {peaks[0]} peak",) if len(peaks) == 1 and plain and "vehicle" in cues else None
+    )
+
+
+def _on_one_place(fact: Fact, *what: str) -> tuple[str, ...] | None:
+    places = named_places(fact.source.quote)
+    return (*what, "on", next(iter(places)), f"({fact.status})") if len(places) == 1 and _is_stated(fact) else None
+
+
+def _is_stated(fact: Fact) -> bool:
+    """Whether the applicant or the officer states a fact, and nobody asks for it or requires it."""
+    stated = fact.status in (*_STATED, "existing") and fact.speaker in ("applicant", "officer")
+    return stated and "not_ours" not in _CLAIMS.tag_text(fact.source.quote)
+
+
+_METRES = {"m": 1.0, "km": 1000.0, "mile": 1609.0, "yard": 0.914, "foot": 0.305}
+_LENGTHS = frozenset(("m", "km", "mile", "yard"))
+_MEASURES: dict[Topic, _Measure] = {
+    "cycle_route.width": _Measure(frozenset(("m",)), _width_on_road),
+    "traffic.speed": _Measure(frozenset(("mph",)), _speed_limit),
+    "rail.access": _Measure(_LENGTHS, _to_station),
+    "bus.stop_distance": _Measure(_LENGTHS, _to_nearest_stop),
+    "trips.forecast": _Measure(frozenset(("trip",)), _peak_trips),
+}
+SAME_MEASURE = 0.1  # two figures within a tenth of each other may be one figure, rounded
 
 
 def _differ(topic: Topic, inputs: tuple[Input, ...], what: str) -> Discrepancy:

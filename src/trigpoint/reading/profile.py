@@ -267,7 +267,9 @@ _DESCRIBES = Lexicon(
         "seeks_full_planning outline_application_for full_application_for planning_application_for "
         "proposed_development_comprises proposed_development_is_for permission_is_sought "
         "full_planning_permission_for outline_planning_permission_for development_proposes "
-        "proposals_for_the_redevelopment redevelopment_of_the_site_to proposal_is_for",
+        "erection_of residential_development_of proposed_development_of proposal_comprises scheme_comprises "
+        "development_comprises development_will_comprise development_would_comprise proposed_scheme_comprises "
+        "proposals_comprise proposals_for_the_redevelopment redevelopment_of_the_site_to proposal_is_for",
     }
 )
 _KINDS = Lexicon(

@@ -141,7 +141,7 @@ class _Grammar(Cursor):
 
     def _inside_a_name(self) -> bool:
         """Whether a number belongs to a name: "Policy 5", "A120", "LTN 1/20", "UTT/25/3011", "Phase 2", "M4(3)"."""
-        if self.text(1) == "-" and self.text(2) in _NOT_COUNTED:
+        if self.text(2 if self.text(1) == "-" else 1) in _NOT_COUNTED:
             return True
         token, before = self.peek(), self.peek(-1)
         if token is None or token.kind != "number" or before is None:
@@ -435,7 +435,7 @@ class _Grammar(Cursor):
 _BEGINNINGS = (
     NUMBER_WORDS | LIMITS.longest.keys() | {"a", "an", "£", "every", "hourly", "no", "none", "between", "from"}
 )
-_NOT_COUNTED = frozenset("way tier sided off led hand stop".split())  # "two-way", "two-tier"
+_NOT_COUNTED = frozenset("way tier tiered sided".split())  # "two-way", "two tier"
 _NAMES = frozenset(
     "number policy policies paragraph paragraphs para paras section sections table tables figure figures appendix phase class "
     "condition conditions chapter plan route footpath bridleway block plot zone stage version revision rev july june "
