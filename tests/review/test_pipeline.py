@@ -120,6 +120,16 @@ async def test_drawings_and_broken_files_are_counted_and_the_review_goes_on(sett
     assert result.application.documents_ingested == 1
 
 
+async def test_the_pages_that_were_read_are_counted_and_those_that_were_not_are_named(settings: Settings) -> None:
+    whole = {"page_count": 10, "pages_read": 10, "pages_by_ocr": 1, "pages_not_read": []}
+    account = {"page_count": 10, "pages_read": 8, "pages_by_ocr": 1, "pages_not_read": [3, 4]}
+    answers = [{"status": "success", "account": whole}, {"status": "already_ingested", "account": account}]
+    result, _ = await _run(Servers(files=2, ingest_document=answers), settings)
+    counts = result.metadata.documents
+    assert (counts.pages, counts.pages_read, counts.pages_by_ocr) == (20, 18, 2)
+    assert counts.reading == "2 of 2 documents, 18 of 20 pages read; 2 by OCR, 2 not: 1.pdf, pages 3 to 4."
+
+
 async def test_an_application_without_documents_is_reviewed_as_not_enough_evidence(settings: Settings) -> None:
     result, _ = await _run(Servers(files=0, search_application_docs={"results": []}), settings)
     assert result.review.overall_rating == "amber"

@@ -7,13 +7,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from trigpoint.config import Settings
 from trigpoint.dates import parse_day, today
+from trigpoint.documents.reading_line import ReadingCounts
 from trigpoint.errors import (
     AnalysisFailed,
     IngestionFailed,
@@ -151,12 +152,12 @@ class _Run:
 
     async def ingest(self, step: Step, fetched: Data) -> Data:
         """Phase 3: every file into the document store. Drawings that are skipped and files without text are named."""
-        files, outcomes = list(fetched["files"]), dict[str, str]()
+        files, outcomes, accounts = list(fetched["files"]), dict[str, str](), dict[str, Data | None]()
         turn = asyncio.Semaphore(INGESTS_AT_ONCE)
 
         async def one(path: str) -> None:
             async with turn:
-                outcomes[path] = await self._ingest_one(path)
+                outcomes[path], accounts[path] = await self._ingest_one(path)
                 await step(len(outcomes) / len(files), f"Ingested {len(outcomes)} of {_count(len(files), 'document')}")
 
         async with asyncio.TaskGroup() as group:
@@ -165,7 +166,8 @@ class _Run:
         counts = {name: sum(o == name for o in outcomes.values()) for name in ("ingested", "skipped", "failed")}
         if files and counts["failed"] == len(files):
             raise IngestionFailed(f"None of the {_count(len(files), 'document')} could be read")
-        return counts | {"not_read": sorted(PurePath(path).name for path, o in outcomes.items() if o != "ingested")}
+        not_read = sorted(PurePath(path).name for path, o in outcomes.items() if o != "ingested")
+        return counts | {"not_read": not_read, "pages": _page_counts(outcomes, accounts)}
 
     async def analyse(self, step: Step, found: Data) -> Data:
         """Phase 4: evidence once, then one of the two analysers, then verification of every claim."""
@@ -216,7 +218,8 @@ class _Run:
 
         return await judge_by_model(evidence, chosen, settings=self.settings, step=step)
 
-    async def _ingest_one(self, path: str) -> str:
+    async def _ingest_one(self, path: str) -> tuple[str, Data | None]:
+        """Return what became of a file, and the account of its pages if it was read."""
         arguments = {"file_path": path, "application_ref": self.request.application_ref}
         try:
             answer = await self.tools.call("document-store", "ingest_document", arguments)
@@ -224,8 +227,10 @@ class _Run:
             if error.code == "server_unreachable":
                 raise
             log.warning("review %s: %s: %s", self.request.review_id, shorten(path), error.message)
-            return "skipped" if error.code in ("no_content", "no_chunks", "unsupported_file_type") else "failed"
-        return "ingested" if answer["status"] in ("success", "already_ingested") else "skipped"
+            unreadable = error.code in ("no_content", "no_chunks", "unsupported_file_type")
+            return "skipped" if unreadable else "failed", None
+        ingested = answer["status"] in ("success", "already_ingested")
+        return "ingested" if ingested else "skipped", answer.get("account")
 
     def _metadata(self, found: Data, judged: Data, judgement: Judgement, fetched: Data, ingested: Data) -> Metadata:
         used = revisions_used(judgement)
@@ -294,8 +299,21 @@ def _application(details: Data, fetched: Data, ingested: Data, register: str) ->
     )
 
 
+def _page_counts(outcomes: Mapping[str, str], accounts: Mapping[str, Data | None]) -> Data:
+    """Return how many pages were read, and how, with a sentence for people."""
+    read = [(PurePath(path).name, accounts[path]) for path in sorted(outcomes) if outcomes[path] == "ingested"]
+    counts = ReadingCounts.of(read)
+    return {
+        "pages": counts.pages,
+        "pages_read": counts.pages_read,
+        "pages_by_ocr": counts.pages_by_ocr,
+        "reading": counts.sentence(len(outcomes)) if read else "",
+    }
+
+
 def _document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
     return DocumentCounts(
+        **ingested.get("pages", {}),
         listed=fetched["listed"],
         filtered=fetched["filtered"],
         download_failed=fetched["failed"],

@@ -150,6 +150,10 @@ class DocumentCounts(Stored):
     skipped: int = 0
     failed: int = 0
     not_read: tuple[str, ...] = ()
+    pages: int = Field(0, description="Pages of the documents that were read.")
+    pages_read: int = Field(0, description="Those of which something was read, and blank ones.")
+    pages_by_ocr: int = Field(0, description="Those read by OCR, wholly or in part.")
+    reading: str = Field("", description="The same in one sentence, with the pages that were not read.")
 
 
 class Metadata(Stored):
