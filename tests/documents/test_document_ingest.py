@@ -171,6 +171,20 @@ def test_a_second_ingest_with_another_type_corrects_the_type(bench: Bench):
     assert bench.add(path).message == "Document has already been ingested with the same content"
 
 
+def test_a_crash_while_a_type_is_corrected_leaves_one_type_everywhere(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    path = make_pdf(bench.folder / "Letter.pdf", [CYCLE])
+    document_id = bench.add(path).document_id
+    with monkeypatch.context() as crash:
+        crash.setattr(bench.store.passages, "write", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            bench.add(path, document_type="elevation")
+    assert bench.store.registry.get(document_id).document_type == "elevation"
+    assert [hit.metadata.document_type for hit in bench.search("cycle", document_types=["elevation"])] == ["elevation"]
+    assert bench.search("cycle", document_types=["other"]) == []
+    bench.add(path, document_type="elevation")
+    assert {p.metadata["document_type"] for p in bench.store.passages.document(document_id)} == {"elevation"}
+
+
 def test_d5_a_clash_of_six_digits_gets_a_seventh(bench: Bench):
     path = make_pdf(bench.folder / "a.pdf", [CYCLE])
     digest = sha256_file(path)

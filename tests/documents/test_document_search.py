@@ -207,7 +207,7 @@ def fill(store: DocumentStore, applications: int, chunks_each: int) -> dict[str,
                 "application_ref": ref,
                 "document_id": document_id,
                 "source_file": "a.pdf",
-                "document_type": "other" if i % 2 else "site_plan",
+                "document_type": "other",  # the row decides
                 "page_numbers": "1",
                 "chunk_index": i,
                 "total_chunks": chunks_each,
@@ -217,7 +217,8 @@ def fill(store: DocumentStore, applications: int, chunks_each: int) -> dict[str,
             }
             for i in range(chunks_each)
         ]
-        row = RegisteredDocument(document_id, "/a.pdf", "abcdef", ref, "other", chunks_each, "", "text_layer", False)
+        kind = "site_plan" if number % 2 else "other"
+        row = RegisteredDocument(document_id, "/a.pdf", "abcdef", ref, kind, chunks_each, "", "text_layer", False)
         passages = [
             Passage(ids[i], document_id, i, f"chunk {i} of {ref}", metadatas[i], vectors[i]) for i in range(chunks_each)
         ]
@@ -240,7 +241,8 @@ def assert_exact(settings: Settings, applications: int, chunks_each: int) -> Non
             assert {i for i, score in expected if score > found[-1][1] + 2e-4} <= {i for i, _ in found}
             assert len(found) == 10
             plans = search(query, application_ref=ref, document_types=["site_plan"], max_results=chunks_each)
-            assert len(plans) == (chunks_each + 1) // 2
+            assert len(plans) == (chunks_each if number % 2 else 0)
+            assert {plan.metadata.document_type for plan in plans} <= {"site_plan"}
 
 
 def test_p16_a_filtered_search_equals_brute_force(settings: Settings):

@@ -99,8 +99,9 @@ class DocumentIngest:
     def _already_ingested(self, row: RegisteredDocument, document_type: str | None) -> AlreadyIngested:
         """Say that the document is there, with the account of its pages; correct its type if another one is given."""
         message = ALREADY_INGESTED
-        if document_type is not None and document_type != row.document_type:
+        if document_type is not None:
             self.store.retype(row, document_type)
+        if document_type not in (None, row.document_type):
             message = f"{message}. Its type was corrected from {row.document_type} to {document_type}"
         content = self.store.content_of(row.document_id)
         account = AccountSummary.of(content.account) if content else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -33,6 +33,11 @@ class RegisteredDocument:
     ingested_at: str
     extraction_method: str
     contains_drawings: bool
+
+    def matches(self, application_ref: str | None, document_types: Collection[str]) -> bool:
+        """Whether the document is of this application and of one of these types; None and no types match all."""
+        of_application = application_ref is None or self.application_ref == application_ref
+        return of_application and (not document_types or self.document_type in document_types)
 
     def metadata(self) -> dict[str, str | int | bool]:
         fields = asdict(self)

@@ -6,14 +6,14 @@ Rows are kept in memory, and read again when the store's mark has moved: other p
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from trigpoint.documents.models import RegisteredDocument
 from trigpoint.passages.chroma import ChromaPassages
 from trigpoint.passages.model import Where
-from trigpoint.storage.chroma import Collection
+from trigpoint.storage.chroma import Collection as ChromaCollection
 
 Rows = Mapping[str, RegisteredDocument]
 
@@ -24,7 +24,7 @@ _NOWHERE = np.zeros((1, 384), dtype=np.float32)
 class Registry:
     """Thread-safe. The mapping of rows is replaced, never changed, so that a reader may keep what it was given."""
 
-    def __init__(self, collection: Collection, passages: ChromaPassages) -> None:
+    def __init__(self, collection: ChromaCollection, passages: ChromaPassages) -> None:
         self._collection = collection
         self._passages = passages
         self._refreshing = threading.Lock()
@@ -51,11 +51,14 @@ class Registry:
         rows = [row for row in self.rows().values() if row.application_ref == application_ref]
         return sorted(rows, key=lambda row: (row.ingested_at, row.document_id))
 
-    def answering(self, application_ref: str | None) -> Where:
-        """The passages of registered documents: of one application, or of all."""
+    def answering(self, application_ref: str | None, document_types: Collection[str] = ()) -> Where:
+        """The passages of registered documents: of one application or of all, of these types or of any.
+
+        Of what type a document is, its row decides, and not the metadata of its passages.
+        """
         rows = self.rows()
-        if application_ref is not None:
-            return Where.of([row.document_id for row in rows.values() if row.application_ref == application_ref])
+        if application_ref is not None or document_types:
+            return Where.of([row.document_id for row in rows.values() if row.matches(application_ref, document_types)])
         if self._everything[0] is not rows:
             self._everything = (rows, Where.of(rows))
         return self._everything[1]

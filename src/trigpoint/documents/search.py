@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from trigpoint.documents.models import FoundPassage, Mode, PassageMetadata
+from trigpoint.documents.models import FoundPassage, Mode, PassageMetadata, RegisteredDocument
 from trigpoint.documents.store import DocumentStore
-from trigpoint.passages.model import Condition, Hit, Question, Where
+from trigpoint.passages.model import Hit, Question
 
 
 class DocumentSearch:
@@ -26,23 +25,19 @@ class DocumentSearch:
         mode: Mode = "semantic",
     ) -> list[FoundPassage]:
         """The best passages, best first; equal scores in order of chunk id."""
-        where = _of_types(self.store.registry.answering(application_ref), document_types)
+        where = self.store.registry.answering(application_ref, document_types or ())
         words = query if mode == "hybrid" else None
         question = Question(self.store.embedding.embed(query), max_results, words, where)
-        return [_found(hit) for hit in self.store.passages.search(question)]
+        hits = self.store.passages.search(question)
+        rows = self.store.registry.rows()
+        return [_found(hit, rows[hit.passage.document_id]) for hit in hits if hit.passage.document_id in rows]
 
 
-def _of_types(where: Where, document_types: Sequence[str] | None) -> Where:
-    if not document_types:
-        return where
-    return replace(where, conditions=(Condition("document_type", "in", frozenset(document_types)),))
-
-
-def _found(hit: Hit) -> FoundPassage:
+def _found(hit: Hit, row: RegisteredDocument) -> FoundPassage:
     return FoundPassage(
         chunk_id=hit.id,
         text=hit.text,
         relevance_score=hit.cosine,
         score=hit.fused,
-        metadata=PassageMetadata.model_validate(hit.metadata),
+        metadata=PassageMetadata.model_validate({**hit.metadata, "document_type": row.document_type}),
     )

@@ -95,10 +95,12 @@ class DocumentStore:
             ) from None
 
     def retype(self, row: RegisteredDocument, document_type: str) -> None:
-        """Correct a document's type: in its passages, then in its row. A crash between them is put right by a repetition."""
-        passages = self.passages.document(row.document_id)
-        self.passages.write([replace(p, metadata={**p.metadata, "document_type": document_type}) for p in passages])
-        self.registry.update(replace(row, document_type=document_type))
+        """Correct a document's type: in its row, which decides, in one step; then in its passages, for other readers of
+        the collection. A crash between the two is put right by a repetition."""
+        if row.document_type != document_type:
+            self.registry.update(replace(row, document_type=document_type))
+        behind = [p for p in self.passages.document(row.document_id) if p.metadata["document_type"] != document_type]
+        self.passages.write([replace(p, metadata={**p.metadata, "document_type": document_type}) for p in behind])
 
     def delete_document(self, document_id: str) -> int:
         """Remove a document, its row first. Returns how many passages went. Raises DocumentNotFound; safe to repeat."""
