@@ -216,4 +216,4 @@ def test_only_one_module_knows_pymupdf() -> None:
         for path in source.rglob("*.py")
         if "import pymupdf" in path.read_text() or "import fitz" in path.read_text()
     ]
-    assert users == ["extract.py"]
+    assert users == ["mupdf.py"]

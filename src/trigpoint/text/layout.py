@@ -64,42 +64,42 @@ class PageLayout:
 
     def margins(self) -> tuple[MarginLine, ...]:
         """Return the lines of blocks that lie wholly in the top or the bottom margin."""
-        height = self.size[1]
-        top, bottom = MARGIN * height, (1 - MARGIN) * height
-        outer = [block for block in self.blocks if block[3] <= top or block[1] >= bottom]
-        if not outer:
+        top, bottom = MARGIN * self.size[1], (1 - MARGIN) * self.size[1]
+        if not any(block[3] <= top or block[1] >= bottom for block in self.blocks):
             return ()
-        body = [block for block in self.blocks if block[3] > top and block[1] < bottom]
-        first = min([block[1] for block in body], default=height)
-        last = max([block[3] for block in body], default=0.0)
-        starts = self._starts()
-        return tuple(
-            line
-            for block in outer
-            for line in _lines(
-                block, starts[block[5]], height, first - block[3] if block[3] <= top else block[1] - last
-            )
-        )
-
-    def _starts(self) -> dict[int, int]:
-        """Where each block begins in the page's text, by its number."""
-        starts, offset = {}, 0
+        placed, offset = [], 0
         for block in self.blocks:
-            starts[block[5]] = offset
+            placed.append((offset, block[:4], block[4]))
             offset += len(block[4])
-        return starts
+        return margin_lines(placed, self.size[1])
 
 
 def _turned(block: Block, turn: Turn) -> Block:
     return (*turn(block[:4]), block[4], block[5], block[6])
 
 
-def _lines(block: Block, offset: int, height: float, distance: float) -> Iterator[MarginLine]:
+def margin_lines(blocks: Sequence[tuple[int, Box, str]], height: float) -> tuple[MarginLine, ...]:
+    """Return the lines of blocks that lie wholly in the top or the bottom margin of a page of this height.
+
+    Blocks are given with their offsets in the page's text, -1 if those are not known.
+    """
+    top, bottom = MARGIN * height, (1 - MARGIN) * height
+    body = [box for _, box, _ in blocks if box[3] > top and box[1] < bottom]
+    first = min([box[1] for box in body], default=height)
+    last = max([box[3] for box in body], default=0.0)
+    lines: list[MarginLine] = []
+    for start, box, text in blocks:
+        if box[3] <= top or box[1] >= bottom:
+            lines += _lines(start, box, text, height, first - box[3] if box[3] <= top else box[1] - last)
+    return tuple(lines)
+
+
+def _lines(start: int, box: Box, text: str, height: float, distance: float) -> Iterator[MarginLine]:
     """The lines of a block, evenly spaced in it; `distance` is that from the block to the body of the page."""
-    texts = block[4].splitlines(keepends=True)
-    spacing = (block[3] - block[1]) / max(1, len(texts))
-    for index, text in enumerate(texts):
-        if text.strip():
-            place = round((block[1] + spacing * (index + 0.5)) / height, 4)
-            yield MarginLine(offset, text, place, distance >= _APART * spacing)
-        offset += len(text)
+    texts = text.splitlines(keepends=True)
+    spacing = (box[3] - box[1]) / max(1, len(texts))
+    for index, line in enumerate(texts):
+        if line.strip():
+            place = round((box[1] + spacing * (index + 0.5)) / height, 4)
+            yield MarginLine(start, line, place, distance >= _APART * spacing)
+        start += len(line) if start >= 0 else 0

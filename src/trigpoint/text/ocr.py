@@ -10,12 +10,15 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
 from trigpoint.errors import ExtractionFailed
+from trigpoint.text.images import Box
 
 LANGUAGE = "eng"
 CONFIDENT = 70.0
@@ -39,11 +42,26 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
-    """What Tesseract read: the text, and each word with its confidence (0 to 100)."""
+class OcrLine:
+    """A line of print: its text, its box in pixels, its mean confidence, and whether a paragraph begins with it."""
 
     text: str
+    box: Box
+    confidence: float
+    begins_paragraph: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What Tesseract read: lines in reading order, and each word with its confidence (0 to 100)."""
+
+    lines: tuple[OcrLine, ...]
     words: tuple[tuple[str, float], ...]
+
+    @property
+    def text(self) -> str:
+        """Return the lines, with a blank line between paragraphs."""
+        return as_text(self.lines)
 
     @property
     def confidence(self) -> float | None:
@@ -56,13 +74,18 @@ class Recognised:
         return sum(score >= CONFIDENT and sum(c.isalpha() for c in word) >= 2 for word, score in self.words)
 
 
-NOTHING = Recognised("", ())
+NOTHING = Recognised((), ())
+
+
+def as_text(lines: Iterable[OcrLine]) -> str:
+    """Return lines as text, with a blank line between paragraphs."""
+    return "".join(f"\n{line.text}\n" if line.begins_paragraph else f"{line.text}\n" for line in lines).lstrip("\n")
 
 
 class Engine(Protocol):
     name: str
 
-    def read(self, picture: Picture, *, timeout: float) -> Recognised: ...
+    def read(self, picture: Picture, *, timeout: float, one_block: bool = False) -> Recognised: ...
 
 
 class TesseractProgram:
@@ -73,16 +96,16 @@ class TesseractProgram:
         self._command = [program, "stdin"]
         self._options = ["-l", LANGUAGE] + (["--tessdata-dir", tessdata] if tessdata else [])
 
-    def read(self, picture: Picture, *, timeout: float) -> Recognised:
+    def read(self, picture: Picture, *, timeout: float, one_block: bool = False) -> Recognised:
         with tempfile.TemporaryDirectory(prefix="trigpoint-ocr-") as folder:
             out = Path(folder) / "page"
-            command = [*self._command, str(out), *self._options, "--dpi", str(picture.dpi), "txt", "tsv"]
+            layout = ["--psm", "6"] if one_block else []
+            command = [*self._command, str(out), *self._options, "--dpi", str(picture.dpi), *layout, "tsv"]
             done = subprocess.run(command, input=picture.as_pgm(), capture_output=True, timeout=timeout, check=False)
             if done.returncode != 0:
                 said = done.stderr.decode("utf-8", "replace").strip()[-300:]
                 raise ExtractionFailed(f"{self.name} ended with status {done.returncode}: {said}")
-            text = out.with_suffix(".txt").read_text(encoding="utf-8", errors="replace")
-            return Recognised(text, _words_of_tsv(out.with_suffix(".tsv")))
+            return _read_tsv(out.with_suffix(".tsv"))
 
 
 class TesseractLibrary:
@@ -93,23 +116,53 @@ class TesseractLibrary:
     def __init__(self, tessdata: str) -> None:
         import tesserocr
 
+        self._level: Any = tesserocr.RIL
+        self._layouts: tuple[Any, Any] = (tesserocr.PSM.AUTO, tesserocr.PSM.SINGLE_BLOCK)
         self._api: Any = tesserocr.PyTessBaseAPI(path=tessdata, lang=LANGUAGE, psm=tesserocr.PSM.AUTO)
 
-    def read(self, picture: Picture, *, timeout: float) -> Recognised:
+    def read(self, picture: Picture, *, timeout: float, one_block: bool = False) -> Recognised:
+        self._api.SetPageSegMode(self._layouts[one_block])
         self._api.SetImageBytes(picture.samples, picture.width, picture.height, 1, picture.stride)
         self._api.SetSourceResolution(picture.dpi)
-        text = self._api.GetUTF8Text()
+        self._api.Recognize()
         words = tuple((word, float(score)) for word, score in self._api.MapWordConfidences() if word.strip())
+        lines = tuple(self._lines()) if words else ()
         self._api.Clear()
-        return Recognised(text, words)
+        return Recognised(lines, words)
+
+    def _lines(self) -> Iterator[OcrLine]:
+        found, level = self._api.GetIterator(), self._level.TEXTLINE
+        while True:
+            text = " ".join((found.GetUTF8Text(level) or "").split())
+            box = found.BoundingBox(level)
+            if text and box:
+                yield OcrLine(text, tuple(box), float(found.Confidence(level)), found.IsAtBeginningOf(self._level.PARA))
+            if not found.Next(level):
+                return
 
 
-def _words_of_tsv(path: Path) -> tuple[tuple[str, float], ...]:
-    with path.open(encoding="utf-8", errors="replace", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return tuple(
-            (row["text"], float(row["conf"])) for row in rows if (row["text"] or "").strip() and float(row["conf"]) >= 0
-        )
+def _read_tsv(path: Path) -> Recognised:
+    with path.open(encoding="utf-8", errors="replace", newline="") as written:
+        rows = list(csv.DictReader(written, delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = [row for row in rows if (row["text"] or "").strip() and float(row["conf"]) >= 0]
+    lines: list[OcrLine] = []
+    last: tuple[str, ...] = ()
+    for place, words in groupby(rows, key=lambda row: (row["block_num"], row["par_num"], row["line_num"])):
+        lines.append(_line(list(words), begins_paragraph=place[:2] != last[:2]))
+        last = place
+    return Recognised(tuple(lines), tuple((row["text"], float(row["conf"])) for row in rows))
+
+
+def _line(words: list[dict[str, str]], *, begins_paragraph: bool) -> OcrLine:
+    boxes = [tuple(float(word[side]) for side in ("left", "top", "width", "height")) for word in words]
+    box = (
+        min(x for x, _, _, _ in boxes),
+        min(y for _, y, _, _ in boxes),
+        max(x + width for x, _, width, _ in boxes),
+        max(y + height for _, y, _, height in boxes),
+    )
+    confidence = sum(float(word["conf"]) for word in words) / len(words)
+    return OcrLine(" ".join(word["text"].strip() for word in words), box, confidence, begins_paragraph)
 
 
 @cache

@@ -30,7 +30,7 @@ class HiddenText:
 class MarginLine:
     """A line in the top or bottom margin of a page, where running lines are printed.
 
-    `start` is its offset in the page's text layer, `text` has its newline; `place` is how far down the page it is, 0 to
+    `start` is its offset in the page's text layer, -1 if that is not known; `text` has its newline; `place` is how far down the page it is, 0 to
     1; `is_apart` says that it keeps more than a paragraph's distance from the body of the page.
     """
 
@@ -42,7 +42,7 @@ class MarginLine:
     def span(self, page_text: str) -> Span | None:
         """Return where the line is in the page's text, which may have gained tables or a reading by OCR since."""
         start = self.start
-        if not page_text.startswith(self.text, start):
+        if start < 0 or not page_text.startswith(self.text, start):
             find = page_text.find if self.place < 0.5 else page_text.rfind
             start = find(f"\n{self.text}") + 1
             if not page_text.startswith(self.text, start):

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from trigpoint.errors import ExtractionFailed, FileMissing, NoContent, UnsupportedFileType, shorten
 from trigpoint.text.account import LOW_CONFIDENCE, DocumentAccount
-from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, SUPPORTED_SUFFIXES, is_rendering_name
-from trigpoint.text.pages import DocumentLook, Extraction, Outline, has_text
+from trigpoint.text.images import SUPPORTED_SUFFIXES, is_rendering_name
+from trigpoint.text.pages import DocumentLook, Extraction, Outline
 from trigpoint.text.readers import Job, Lost, ReaderPool
 from trigpoint.text.survey import (
     Opened,
     PageLook,
-    PageOcr,
+    PageReading,
     Survey,
+    WordCount,
     assemble,
     failed_pages,
     file_identity,
@@ -70,7 +71,7 @@ class DocumentProcessor:
         """The document's text. Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, Cancelled."""
         path = _checked(path)
         survey = self._recall(path) or self._survey(path, progress, cancelled)
-        read = self._ocr_pages(path, survey, progress, cancelled) if self._may_ocr(path) else {}
+        read = self._look_again(path, survey, progress, cancelled)
         extraction = assemble(survey, read)
         if progress is not None:
             progress(extraction.page_count, extraction.page_count)
@@ -112,7 +113,7 @@ class DocumentProcessor:
                 finished += 1
             else:
                 pages[item.number] = item
-                finished += has_text(item.text) or not self._may_ocr(path)
+                finished += not item.doubts
             if progress is not None:
                 progress(finished, opened.page_count)
         return Survey(opened, dict(sorted(pages.items())), lost)
@@ -124,13 +125,14 @@ class DocumentProcessor:
         assert isinstance(opened, Opened)
         return opened
 
-    def _ocr_pages(
+    def _look_again(
         self, path: Path, survey: Survey, progress: Progress | None, cancelled: Cancelled | None
-    ) -> dict[int, PageOcr | Lost]:
-        wanted = survey.without_text()
-        arguments = {"path": str(path), "dpi": OCR_DPI, "timeout": self._settings.page_timeout_seconds}
-        read: dict[int, PageOcr | Lost] = {}
-        for _, item in self._pool.run([Job("ocr", arguments, (number,)) for number in wanted], cancelled):
+    ) -> dict[int, PageReading | Lost]:
+        with_ocr = self._may_ocr(path)
+        wanted = survey.to_look_at(with_ocr=with_ocr)
+        arguments = {"path": str(path), "timeout": self._settings.page_timeout_seconds, "with_ocr": with_ocr}
+        read: dict[int, PageReading | Lost] = {}
+        for _, item in self._pool.run([Job("closely", arguments, (number,)) for number in wanted], cancelled):
             read[item.page if isinstance(item, Lost) else item.number] = item
             if progress is not None:
                 progress(survey.opened.page_count - len(wanted) + len(read), survey.opened.page_count)
@@ -149,9 +151,9 @@ class DocumentProcessor:
     def _is_scan_of_text(self, path: Path, survey: Survey, cancelled: Cancelled | None) -> bool:
         """The quick look: up to three pages at low resolution, ten confident words a page."""
         looked_at = _spread(survey.without_text(), QUICK_LOOK_PAGES)
-        arguments = {"path": str(path), "dpi": QUICK_LOOK_DPI, "timeout": self._settings.page_timeout_seconds}
-        items = [item for _, item in self._pool.run([Job("ocr", arguments, (n,)) for n in looked_at], cancelled)]
-        words = sum(item.confident_words for item in items if isinstance(item, PageOcr))
+        arguments = {"path": str(path), "timeout": self._settings.page_timeout_seconds}
+        items = [item for _, item in self._pool.run([Job("words", arguments, (n,)) for n in looked_at], cancelled)]
+        words = sum(item.confident_words for item in items if isinstance(item, WordCount))
         return bool(looked_at) and words >= QUICK_LOOK_WORDS * len(looked_at)
 
     def _remember(self, path: Path, survey: Survey) -> None:
@@ -166,7 +168,7 @@ class DocumentProcessor:
             return self._surveys.pop(file_identity(path), None)
 
     def _nothing_found(
-        self, path: Path, survey: Survey, read: Mapping[int, PageOcr | Lost]
+        self, path: Path, survey: Survey, read: Mapping[int, PageReading | Lost]
     ) -> ExtractionFailed | NoContent:
         name = shorten(path.name)
         failures = failed_pages(survey, read)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trigpoint.text.account import DocumentAccount, LeftOut, PageAccount
-from trigpoint.text.pages import MIN_TEXT_CHARS, Extraction, MarginLine, Page, has_text
+from trigpoint.text.account import DocumentAccount, LeftOut, PageAccount, ReadBy
+from trigpoint.text.doubts import NEEDS_OCR, Doubt
+from trigpoint.text.pages import MIN_TEXT_CHARS, Extraction, HiddenText, MarginLine, Method, Page, has_text
 from trigpoint.text.readers import Lost
 from trigpoint.text.running_lines import mark_running_lines
 from trigpoint.text.tables import Table, continue_headers
+
+_LOOKS_AT_ONE_PICTURE = 2
+_METHODS: Mapping[ReadBy, Method] = {"text": "text_layer", "ocr": "ocr", "both": "mixed", "none": "text_layer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +40,35 @@ class PageLook:
     label: str | None = None
     note: str | None = None
     unreadable: bool = False
+    doubts: tuple[Doubt, ...] = ()
+    pictures: tuple[str, ...] = ()  # signs of those that text does not cover
     tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class PageOcr:
-    """A page read by Tesseract."""
+class WordCount:
+    """How many words a quick look found on a page that has no text layer."""
+
+    number: int
+    confident_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """A page after the second look."""
 
     number: int
     text: str
+    read_by: ReadBy
+    covered: float | None = None
     confidence: float | None = None
-    confident_words: int = 0
+    skew: float = 0.0
     turned: int = 0
-    note: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    hidden: tuple[HiddenText, ...] = ()
+    margins: tuple[MarginLine, ...] = ()
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,8 +89,21 @@ class Survey:
         return characters >= MIN_TEXT_CHARS * max(1, len(self.pages))
 
     def without_text(self) -> list[int]:
-        """The pages that OCR is for."""
+        """The pages that have no text layer to speak of."""
         return [n for n, page in self.pages.items() if not (page.unreadable or page.is_blank or has_text(page.text))]
+
+    def to_look_at(self, *, with_ocr: bool) -> list[int]:
+        """The pages that need a second look. A picture that many pages have, such as a logo, is looked at twice at most."""
+        chosen = []
+        seen: Counter[str] = Counter()
+        for number, page in self.pages.items():
+            doubts = set(page.doubts) if with_ocr else set(page.doubts) - NEEDS_OCR
+            if doubts == {"pictures"} and all(seen[sign] >= _LOOKS_AT_ONE_PICTURE for sign in page.pictures):
+                doubts.clear()
+            seen.update(set(page.pictures))
+            if doubts and not page.unreadable:
+                chosen.append(number)
+        return chosen
 
 
 def file_identity(path: Path) -> tuple[object, ...]:
@@ -78,18 +112,18 @@ def file_identity(path: Path) -> tuple[object, ...]:
     return str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def assemble(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> Extraction:
-    """Return every page of the document, from its text layer or from OCR if that found more, with its account."""
+def assemble(survey: Survey, read: Mapping[int, PageReading | Lost]) -> Extraction:
+    """Return every page of the document, as the second look read it if there was one, with its account."""
     survey = replace(survey, pages=_with_continued_tables(survey.pages))
     told = [_page(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1)]
     account = DocumentAccount(tuple(account for _, account in told), survey.opened.notes)
     return Extraction(mark_running_lines([page for page, _ in told], _margins(survey, read)), account)
 
 
-def _margins(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> dict[int, tuple[MarginLine, ...]]:
+def _margins(survey: Survey, read: Mapping[int, PageReading | Lost]) -> dict[int, tuple[MarginLine, ...]]:
     """The lines in the margins of each page, as it was read in the end."""
     looked = {number: page.margins for number, page in survey.pages.items()}
-    return looked | {number: () for number, page in read.items() if isinstance(page, PageOcr)}
+    return looked | {number: page.margins for number, page in read.items() if isinstance(page, PageReading)}
 
 
 def _with_continued_tables(looks: Mapping[int, PageLook]) -> dict[int, PageLook]:
@@ -104,7 +138,7 @@ def _with_continued_tables(looks: Mapping[int, PageLook]) -> dict[int, PageLook]
     return continued
 
 
-def failed_pages(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> dict[int, str]:
+def failed_pages(survey: Survey, read: Mapping[int, PageReading | Lost]) -> dict[int, str]:
     """Return the pages that could not be read at all, and why."""
     failures = dict(survey.lost)
     failures |= {number: page.note or "" for number, page in survey.pages.items() if page.unreadable}
@@ -112,40 +146,49 @@ def failed_pages(survey: Survey, read: Mapping[int, PageOcr | Lost]) -> dict[int
     return failures
 
 
-def _page(number: int, survey: Survey, read: PageOcr | Lost | None) -> tuple[Page, PageAccount]:
+def _page(number: int, survey: Survey, read: PageReading | Lost | None) -> tuple[Page, PageAccount]:
     look = survey.pages.get(number)
     if look is None or look.unreadable:
         reason = survey.lost.get(number, "was not read") if look is None else look.note or "was not read"
         return Page(number, "", "text_layer"), PageAccount(number, "none", left_out=(LeftOut("page", reason),))
-    if isinstance(read, Lost):
-        return _from_layer(look, (LeftOut("page", f"{read.reason} (in OCR)"),))
-    if read is not None and len(read.text.strip()) >= max(1, len(look.text.strip())):
-        return _from_ocr(look, read)
-    return _from_layer(look, (), read)
+    if isinstance(read, PageReading):
+        return _from_reading(look, read)
+    return _from_layer(look, () if read is None else (LeftOut("page", f"{read.reason} (in OCR)"),))
 
 
-def _from_layer(look: PageLook, left_out: tuple[LeftOut, ...], read: PageOcr | None = None) -> tuple[Page, PageAccount]:
+def _from_layer(look: PageLook, left_out: tuple[LeftOut, ...]) -> tuple[Page, PageAccount]:
     account = PageAccount(
         look.number,
         "text" if look.text.strip() else "none",
         len(look.text),
         blank=look.is_blank,
-        left_out=left_out,
-        notes=_present(look.note, read.note if read else None),
+        left_out=left_out or _not_looked_at(look),
+        notes=_present(look.note),
     )
     return Page(look.number, look.text, "text_layer", look.label, tables=look.tables), account
 
 
-def _from_ocr(look: PageLook, read: PageOcr) -> tuple[Page, PageAccount]:
+def _not_looked_at(look: PageLook) -> tuple[LeftOut, ...]:
+    """What a page has beside its text, if there was no second look at it: OCR is off, or the picture is one of many."""
+    if "outlines" in look.doubts or "no_text" in look.doubts:
+        return (LeftOut("unread_region", "there is print without a text layer, and OCR was not used"),)
+    return (LeftOut("picture", "a picture that was not read by OCR"),) if look.pictures else ()
+
+
+def _from_reading(look: PageLook, read: PageReading) -> tuple[Page, PageAccount]:
     account = PageAccount(
         look.number,
-        "ocr",
+        read.read_by,
         len(read.text),
-        confidence=read.confidence,
-        turned=read.turned,
-        notes=_present(look.note, read.note),
+        read.covered,
+        read.confidence,
+        read.skew,
+        read.turned,
+        left_out=read.left_out,
+        notes=(*_present(look.note), *read.notes),
     )
-    return Page(look.number, read.text, "ocr", look.label), account
+    page = Page(look.number, read.text, _METHODS[read.read_by], look.label, hidden=read.hidden, tables=read.tables)
+    return page, account
 
 
 def _present(*notes: str | None) -> tuple[str, ...]:

@@ -1,0 +1,317 @@
+"""The second look at a page about which the first one raised a doubt: what is text, what must be read by OCR, what is hidden.
+
+The text layer counts as far as it is plausible and visible. Ink that it does not cover is read by OCR, region by region
+or as a whole page, and both readings are merged in reading order. Everything that stays out is listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from trigpoint.text import ocr
+from trigpoint.text.account import LeftOut, ReadBy
+from trigpoint.text.forms import comment_lines, fill_in
+from trigpoint.text.hidden import kept_apart, off_page_text, unseen
+from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, Box
+from trigpoint.text.ink import Ink, is_inked, may_be_text, skew
+from trigpoint.text.layout import margin_lines
+from trigpoint.text.merge import Piece, insert, is_read_already, joined, merged
+from trigpoint.text.pages import HiddenText, clean_text, has_text
+from trigpoint.text.plausible import is_plausible
+from trigpoint.text.sheet import Raster, Sheet
+from trigpoint.text.survey import PageReading
+from trigpoint.text.tables import Table
+
+INK_SCALE = 48 / 72
+SKEW_SCALE = 75 / 72
+MOST_INK_PIXELS = 2_000_000
+
+TURNED_BELOW = 50.0
+TURNED_WORDS = 5
+LEAST_SKEW = 0.7
+
+_WHOLE_PAGE = 0.45  # of the page's area: regions that are larger are read as one page
+_LEAST_REGION = 0.003
+_SURE = 60.0  # a line read inside a page of text counts from this confidence on: drawings give much noise
+_ONE_BLOCK = 0.12
+_VISIBLE_CONTRAST = 40
+_SHORT_BLOCK = 80
+
+
+@dataclass
+class _Layer:
+    """What counts of a page's text layer."""
+
+    pieces: list[Piece]
+    garbled: list[Piece] = field(default_factory=list)
+    hidden: list[HiddenText] = field(default_factory=list)
+    is_changed: bool = False
+
+    @property
+    def boxes(self) -> list[Box]:
+        return [piece.box for piece in self.pieces]
+
+
+@dataclass
+class _Ocr:
+    """What OCR read on a page."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    lines: list[ocr.OcrLine] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    skew: float = 0.0
+    turned: int = 0
+
+    @property
+    def confidence(self) -> float | None:
+        letters = sum(len(line.text) for line in self.lines)
+        return sum(line.confidence * len(line.text) for line in self.lines) / letters if letters else None
+
+
+def look_closely(sheet: Sheet, engine: ocr.Engine | None, *, timeout: float) -> PageReading:
+    """Return the page, read as well as it can be. Without an engine, what OCR would have read is listed as unread."""
+    layer = _trusted_layer(sheet)
+    ink = _ink(sheet)
+    if engine is None:
+        found = _unread(sheet, layer, ink)
+    elif not has_text(joined(layer.pieces)) or _is_scan(sheet, layer, ink):
+        found = _whole_page(sheet, layer, engine, timeout)
+    else:
+        found = _regions(sheet, layer, ink, engine, timeout)
+    return _merge(sheet, _better(layer, found), ink, found)
+
+
+def _better(layer: _Layer, found: _Ocr) -> _Layer:
+    """The layer; with what was taken for garbled text if OCR could make nothing better of it, as of a foreign script."""
+    if not layer.garbled or not found.pieces or _is_readable(found):
+        return layer
+    boxes = [piece.box for piece in layer.garbled]
+    found.pieces = [piece for piece in found.pieces if not is_read_already(piece.box, boxes)]
+    found.notes.append("its text layer may not be what is printed: check it against the page")
+    return _Layer(merged(layer.pieces, layer.garbled), hidden=layer.hidden, is_changed=True)
+
+
+def _is_readable(found: _Ocr) -> bool:
+    return (found.confidence or 0.0) >= _SURE and is_plausible(_as_read(found))
+
+
+def _trusted_layer(sheet: Sheet) -> _Layer:
+    """The text layer without what is hidden or garbled, and with the values of form fields."""
+    layer = _visible(sheet)
+    fields = list(sheet.fields())
+    if fields:
+        layer.pieces = fill_in(_by_line(layer.pieces), fields)
+        layer.is_changed = True
+    short = [piece for piece in layer.pieces if len(piece.text) < _SHORT_BLOCK]
+    short_are_plausible = is_plausible(" ".join(piece.text for piece in short))
+    for piece in list(layer.pieces):
+        is_short = len(piece.text) < _SHORT_BLOCK
+        if not (is_plausible(piece.text) and (short_are_plausible or not is_short)):
+            layer.pieces.remove(piece)
+            layer.garbled.append(piece)
+            layer.is_changed = True
+    return layer
+
+
+def _visible(sheet: Sheet) -> _Layer:
+    blocks = [Piece(block[:4], block[4]) for block in sheet.layout.blocks]
+    outside = off_page_text(sheet.markup, sheet.size)
+    spans = list(sheet.spans())
+    at = sheet.raster(QUICK_LOOK_DPI / 72)
+    scale = QUICK_LOOK_DPI / 72
+
+    def stands_out(box: Box) -> bool:
+        x0, y0, x1, y1 = (max(0, round(edge * scale)) for edge in box)
+        return is_inked(at.grey[y0:y1, x0:x1], _VISIBLE_CONTRAST)
+
+    hidden = unseen(spans, [block[:4] for block in sheet.layout.pictures], stands_out)
+    if not hidden:
+        return _Layer(blocks, hidden=outside)
+    apart = [HiddenText(kind, span.text.strip(), span.box) for span, kind in hidden.items()]
+    lines: dict[tuple[int, int], list[str]] = {}
+    boxes: dict[tuple[int, int], Box] = {}
+    for span in spans:
+        if span not in hidden:
+            place = span.block, span.line
+            lines.setdefault(place, []).append(span.text)
+            boxes[place] = _around(boxes.get(place, span.box), span.box)
+    pieces = [Piece(boxes[place], "".join(texts) + "\n") for place, texts in lines.items()]
+    return _Layer(pieces, hidden=[*apart, *outside], is_changed=True)
+
+
+def _around(one: Box, other: Box) -> Box:
+    return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
+
+
+def _by_line(pieces: Iterable[Piece]) -> list[Piece]:
+    """Blocks cut into lines, evenly spaced."""
+    lines = []
+    for piece in pieces:
+        texts = piece.text.splitlines(keepends=True)
+        x0, y0, x1, y1 = piece.box
+        step = (y1 - y0) / max(1, len(texts))
+        lines += [Piece((x0, y0 + n * step, x1, y0 + (n + 1) * step), text) for n, text in enumerate(texts)]
+    return lines
+
+
+def _ink(sheet: Sheet) -> Ink:
+    width, height = sheet.size
+    scale = min(INK_SCALE, (MOST_INK_PIXELS / max(1.0, width * height)) ** 0.5)
+    ruled = [block[:4] for block in sheet.layout.shapes if "is-rect: true" in block[4] or _is_thin(block[:4])]
+    return Ink.of(sheet.raster(scale).grey, scale).without_rules(ruled)
+
+
+def _is_thin(box: Box) -> bool:
+    return min(box[2] - box[0], box[3] - box[1]) <= 3.0
+
+
+def _area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _open_regions(sheet: Sheet, layer: _Layer, ink: Ink) -> tuple[list[Box], list[Box]]:
+    """The inked regions without text: those that may be print, and those that are pictures."""
+    page = sheet.size[0] * sheet.size[1]
+    regions = [box for box in ink.regions(layer.boxes) if _area(box) >= _LEAST_REGION * page]
+    print_like = [box for box in regions if may_be_text(sheet.raster(QUICK_LOOK_DPI / 72, clip=box).grey)]
+    return print_like, [box for box in regions if box not in print_like]
+
+
+def _is_scan(sheet: Sheet, layer: _Layer, ink: Ink) -> bool:
+    """Whether most of the page is print that its text layer does not have."""
+    regions, _ = _open_regions(sheet, layer, ink)
+    return sum(map(_area, regions)) >= _WHOLE_PAGE * sheet.size[0] * sheet.size[1]
+
+
+def _unread(sheet: Sheet, layer: _Layer, ink: Ink) -> _Ocr:
+    regions, pictures = _open_regions(sheet, layer, ink)
+    left_out = [LeftOut("unread_region", "print without a text layer was not read: OCR is off", 0, b) for b in regions]
+    return _Ocr(left_out=[*left_out, *_wordless(pictures)])
+
+
+def _wordless(pictures: Iterable[Box]) -> list[LeftOut]:
+    return [LeftOut("picture", "a picture without words", 0, box) for box in pictures]
+
+
+def _whole_page(sheet: Sheet, layer: _Layer, engine: ocr.Engine, timeout: float) -> _Ocr:
+    """The page as one picture, straight and upright; lines that the text layer has are not said twice."""
+    scale, note = sheet.ocr_scale(OCR_DPI)
+    angle = _skew(sheet)
+    raster = sheet.raster(scale, angle, dpi=OCR_DPI)
+    if raster.is_blank:
+        return _Ocr(notes=[note] if note else [])
+    found, turned = engine.read(raster.picture, timeout=timeout), 0
+    if (found.confidence or 0.0) < TURNED_BELOW:
+        turned = _best_turn(sheet, engine, found, angle, timeout)
+        if turned:
+            raster = sheet.raster(scale, turned + angle, dpi=OCR_DPI)
+            found = engine.read(raster.picture, timeout=timeout)
+    lines = [line for line in found.lines if not is_read_already(raster.to_page(line.box), layer.boxes)]
+    return _Ocr(_paragraphs(lines, raster), lines, notes=[note] if note else [], skew=angle, turned=turned)
+
+
+def _skew(sheet: Sheet) -> float:
+    angle = skew(sheet.raster(min(SKEW_SCALE, (MOST_INK_PIXELS / max(1.0, _area((0, 0, *sheet.size)))) ** 0.5)).grey)
+    return angle if abs(angle) >= LEAST_SKEW else 0.0
+
+
+def _best_turn(sheet: Sheet, engine: ocr.Engine, found: ocr.Recognised, angle: float, timeout: float) -> int:
+    """The quarter turn that makes a page upright that reads badly as it is; 0 if none does."""
+    scale, _ = sheet.ocr_scale(QUICK_LOOK_DPI)
+    looks = {
+        turn: engine.read(sheet.raster(scale, turn + angle, dpi=QUICK_LOOK_DPI).picture, timeout=timeout)
+        for turn in (90, 270, 180)
+    }
+    turn = max(looks, key=lambda turn: looks[turn].confident_words)
+    return turn if looks[turn].confident_words >= max(TURNED_WORDS, 2 * found.confident_words) else 0
+
+
+def _regions(sheet: Sheet, layer: _Layer, ink: Ink, engine: ocr.Engine, timeout: float) -> _Ocr:
+    """The regions that the text layer leaves open, each read by itself; lines that are not certain do not count."""
+    regions, pictures = _open_regions(sheet, layer, ink)
+    reading = _Ocr(left_out=_wordless(pictures))
+    scale, note = sheet.ocr_scale(OCR_DPI)
+    page = sheet.size[0] * sheet.size[1]
+    for box in regions:
+        raster = sheet.raster(scale, clip=_padded(box))
+        found = engine.read(raster.picture, timeout=timeout, one_block=_area(box) < _ONE_BLOCK * page)
+        lines = [line for line in found.lines if _is_certain(line)]
+        lines = [line for line in lines if not is_read_already(raster.to_page(line.box), layer.boxes)]
+        reading.pieces += _paragraphs(lines, raster)
+        reading.lines += lines
+        if not lines:
+            reading.left_out.append(LeftOut("picture", "OCR found no words in it", 0, box))
+    if reading.lines and note:
+        reading.notes.append(note)
+    return reading
+
+
+def _padded(box: Box) -> Box:
+    return box[0] - 6, box[1] - 6, box[2] + 6, box[3] + 6
+
+
+def _is_certain(line: ocr.OcrLine) -> bool:
+    return line.confidence >= _SURE and sum(c.isalnum() for c in line.text) >= 2
+
+
+def _paragraphs(lines: Sequence[ocr.OcrLine], raster: Raster) -> list[Piece]:
+    """Lines of print as pieces of the page's text, one a paragraph."""
+    pieces: list[Piece] = []
+    for line in lines:
+        box, text = raster.to_page(line.box), f"{clean_text(line.text)}\n"
+        if pieces and not line.begins_paragraph:
+            pieces[-1] = Piece(_around(pieces[-1].box, box), pieces[-1].text + text)
+        else:
+            pieces.append(Piece(box, text))
+    return pieces
+
+
+def _merge(sheet: Sheet, layer: _Layer, ink: Ink, found: _Ocr) -> PageReading:
+    layout = sheet.layout
+    garbled, left_out = _judge_garbled(layer, found)
+    tables: tuple[Table, ...] = ()
+    if layer.is_changed:
+        text = joined(merged(layer.pieces, found.pieces)) if layer.pieces else _as_read(found)
+    elif layer.pieces:
+        text, tables = sheet.with_tables()
+        text = insert(text, layer.pieces, found.pieces) if found.pieces else text
+    else:
+        text = _as_read(found)
+    text += comment_lines(sheet.comments(), text)
+    everything = [*layer.pieces, *found.pieces]
+    return PageReading(
+        sheet.number,
+        text,
+        _read_by(bool(joined(layer.pieces).strip()), bool(found.pieces)),
+        covered=None if layout.is_empty else ink.covered(piece.box for piece in everything),
+        confidence=found.confidence,
+        skew=found.skew if found.pieces else 0.0,
+        turned=found.turned,
+        left_out=(*left_out, *kept_apart(layer.hidden), *found.left_out),
+        notes=tuple(found.notes),
+        hidden=(*layer.hidden, *garbled),
+        margins=margin_lines([(-1, piece.box, piece.text) for piece in everything], sheet.size[1]),
+        tables=tables,
+    )
+
+
+def _as_read(found: _Ocr) -> str:
+    return clean_text(ocr.as_text(found.lines))
+
+
+def _read_by(has_layer: bool, has_ocr: bool) -> ReadBy:
+    if has_layer:
+        return "both" if has_ocr else "text"
+    return "ocr" if has_ocr else "none"
+
+
+def _judge_garbled(layer: _Layer, found: _Ocr) -> tuple[list[HiddenText], list[LeftOut]]:
+    """What becomes of text that is none: it is kept apart, and the account says what the page has instead."""
+    if not layer.garbled:
+        return [], []
+    reason = "a part of its text layer is not plausible text"
+    reason += " and was read by OCR instead" if found.pieces else ", and there is no better reading of it"
+    apart = [HiddenText("garbled_text", piece.text.strip(), piece.box) for piece in layer.garbled]
+    return apart, [LeftOut("garbled_text", reason, sum(len(part.text) for part in apart))]

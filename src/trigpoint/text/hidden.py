@@ -1,0 +1,103 @@
+"""Text that a reader of the page does not see: invisible, in the colour of the paper, tiny, or off the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from trigpoint.text.account import Kind, LeftOut
+from trigpoint.text.images import Box
+from trigpoint.text.merge import overlap
+from trigpoint.text.pages import HiddenText, clean_text
+
+TINY = 3.0  # points
+_FAINT = 0xC8  # of 255, in each of red, green and blue
+_MOSTLY = 0.5
+
+_SUSPICIOUS = re.compile(r'color:#[c-f].[c-f].[c-f].|font-size:[0-2]\.|font-size:[0-9.]+pt">')
+_LINE = re.compile(r'<p style="top:(-?[0-9.]+)pt;left:(-?[0-9.]+)pt;line-height:([0-9.]+)pt">(.*?)</p>', re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+
+WHY: dict[Kind, str] = {
+    "hidden_text": "it is drawn so that it cannot be seen",
+    "white_text": "it cannot be told from its background",
+    "tiny_text": f"it is smaller than {TINY:g} points",
+    "off_page_text": "it lies outside the page",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """A run of text in one style. `block` and `line` say which line of the page it is part of."""
+
+    box: Box
+    text: str
+    colour: int
+    opacity: int
+    size: float
+    is_drawn: bool
+    block: int
+    line: int
+
+    @property
+    def is_faint(self) -> bool:
+        """Whether its colour is near that of white paper, or hardly covers it."""
+        return self.opacity < 40 or all((self.colour >> shift & 255) >= _FAINT for shift in (16, 8, 0))
+
+
+def may_hide_text(markup: str, size: tuple[float, float]) -> bool:
+    """Return whether a page's text, as MuPDF writes it in HTML, has anything that a reader may not see."""
+    return bool(_SUSPICIOUS.search(markup)) or any(True for _ in _off_page(markup, size))
+
+
+def off_page_text(markup: str, size: tuple[float, float]) -> list[HiddenText]:
+    """Return the lines of a page that lie outside it."""
+    return [HiddenText("off_page_text", text) for text in _off_page(markup, size)]
+
+
+def _off_page(markup: str, size: tuple[float, float]) -> Iterable[str]:
+    width, height = size
+    for top, left, line_height, inner in _LINE.findall(markup):
+        y = float(top)
+        if y + float(line_height) < 0 or y > height or float(left) > width or float(left) < -width:
+            text = clean_text(unescape(_TAG.sub("", inner))).strip()
+            if text:
+                yield text
+
+
+def unseen(
+    spans: Sequence[TextSpan], pictures: Sequence[Box], stands_out: Callable[[Box], bool]
+) -> dict[TextSpan, Kind]:
+    """Return the spans that a reader does not see. `stands_out` says whether there is contrast within a box of the page."""
+    doubtful = {span: kind for span in spans if span.text.strip() and (kind := _doubt(span)) is not None}
+    certain = [span.box for span in spans if span not in doubtful]
+    return {span: kind for span, kind in doubtful.items() if not _is_seen(span, kind, pictures, certain, stands_out)}
+
+
+def _doubt(span: TextSpan) -> Kind | None:
+    if not span.is_drawn or span.opacity == 0:
+        return "hidden_text"
+    if span.size < TINY:
+        return "tiny_text"
+    return "white_text" if span.is_faint else None
+
+
+def _is_seen(
+    span: TextSpan, kind: Kind, pictures: Sequence[Box], certain: Sequence[Box], stands_out: Callable[[Box], bool]
+) -> bool:
+    """Invisible text is the text layer of a scan if it lies on a picture; pale text is seen on a dark ground."""
+    if kind == "tiny_text" or any(overlap(span.box, box) > _MOSTLY for box in certain):
+        return False
+    if kind == "hidden_text" and not any(overlap(span.box, box) > _MOSTLY for box in pictures):
+        return False
+    return stands_out(span.box)
+
+
+def kept_apart(hidden: Iterable[HiddenText]) -> tuple[LeftOut, ...]:
+    """Return the account of hidden text: one entry for each kind."""
+    counts: dict[Kind, int] = {}
+    for part in hidden:
+        counts[part.kind] = counts.get(part.kind, 0) + len(part.text)
+    return tuple(LeftOut(kind, WHY.get(kind, "it is not readable text"), count) for kind, count in counts.items())

@@ -1,0 +1,83 @@
+"""Two readings of one page become one: blocks of the text layer, and what OCR read beside them, in reading order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from trigpoint.text.images import Box
+
+_SAME = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a page's text: whole lines, each with its newline, and where they are."""
+
+    box: Box
+    text: str
+
+
+def overlap(box: Box, other: Box) -> float:
+    """Return the share of `box` that lies under `other`."""
+    width = min(box[2], other[2]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[1], other[1])
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    return width * height / area if width > 0 and height > 0 and area > 0 else 0.0
+
+
+def is_read_already(box: Box, boxes: Iterable[Box]) -> bool:
+    """Return whether a line that OCR read is one that the text layer has."""
+    return sum(overlap(box, other) for other in boxes) >= _SAME
+
+
+def merged(pieces: Sequence[Piece], read: Iterable[Piece]) -> list[Piece]:
+    """Return all pieces: the first ones in their own order, each of the others after the piece that it follows on the page."""
+    result = list(pieces)
+    for piece in read:
+        result.insert(_place(result, piece.box), piece)
+    return result
+
+
+def insert(text: str, pieces: Sequence[Piece], read: Iterable[Piece]) -> str:
+    """Return a text made from `pieces`, but changed since (it has tables), with more pieces put in where they belong."""
+    for piece in read:
+        before = pieces[: _place(pieces, piece.box)]
+        at = next((end for one in reversed(before) if (end := _end_of(one, text)) is not None), len(text))
+        ending = "" if text[:at].endswith("\n") or not at else "\n"
+        text = f"{text[:at]}{ending}{piece.text}{text[at:]}"
+    return text
+
+
+def joined(pieces: Iterable[Piece]) -> str:
+    """Return the text of the pieces, each on lines of its own."""
+    return "".join(piece.text if piece.text.endswith("\n") else f"{piece.text}\n" for piece in pieces)
+
+
+def _place(pieces: Sequence[Piece], box: Box) -> int:
+    """The index at which a piece belongs: after the nearest one above it in its column, else before the first below."""
+    middle = (box[1] + box[3]) / 2
+    above = [(piece.box[3], index) for index, piece in enumerate(pieces) if _centre(piece.box) <= middle]
+    column = [(bottom, index) for bottom, index in above if _share_column(pieces[index].box, box)]
+    if column:
+        return max(column)[1] + 1
+    below = [index for index, piece in enumerate(pieces) if _centre(piece.box) > middle]
+    beside = [index for index in below if _share_column(pieces[index].box, box)]
+    if beside:
+        return beside[0]
+    return max(above)[1] + 1 if above else 0
+
+
+def _centre(box: Box) -> float:
+    return (box[1] + box[3]) / 2
+
+
+def _share_column(one: Box, other: Box) -> bool:
+    return min(one[2], other[2]) - max(one[0], other[0]) > 0.2 * min(one[2] - one[0], other[2] - other[0])
+
+
+def _end_of(piece: Piece, text: str) -> int | None:
+    """Where the last line of a piece ends in the text."""
+    last = piece.text.strip().rpartition("\n")[2]
+    at = text.find(f"{last}\n") if last else -1
+    return at + len(last) + 1 if at >= 0 else None

@@ -1,0 +1,150 @@
+"""One page of an open file, as the second look needs it: its text in spans, its form fields and comments, its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from trigpoint.text.forms import Comment, Field
+from trigpoint.text.hidden import TextSpan
+from trigpoint.text.images import Box, picture_scale, raster_scale, sheet_scale
+from trigpoint.text.ink import Grey
+from trigpoint.text.layout import PageLayout
+from trigpoint.text.mupdf import mupdf, pixels
+from trigpoint.text.ocr import Picture
+from trigpoint.text.pages import clean_text
+from trigpoint.text.table_layer import with_tables
+from trigpoint.text.tables import Table
+
+_FILLED_OR_STROKED = 16 | 32  # of MuPDF's flags of a character
+_KINDS = {2: "check", 3: "choice", 4: "choice", 5: "check", 7: "text"}  # of PDF's widgets; the others hold no text
+
+
+@dataclass(frozen=True)
+class Raster:
+    """A picture of a page or of a part of it, and the way from its pixels back to the page."""
+
+    picture: Picture
+    to_page: Callable[[Box], Box]
+    note: str | None = None
+
+    @property
+    def grey(self) -> Grey:
+        """Return the picture as an array."""
+        picture = self.picture
+        rows: Grey = np.frombuffer(picture.samples, np.uint8).reshape(picture.height, picture.stride)
+        return rows[:, : picture.width]
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether all of it has one colour."""
+        return self.picture.samples.count(self.picture.samples[:1]) == len(self.picture.samples)
+
+
+class Sheet:
+    """A page. All boxes are in points on the page as it is shown, turned if it says so."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+        self.number: int = page.number + 1
+        rect = page.rect
+        self.size: tuple[float, float] = (rect.width, rect.height)
+
+    @cached_property
+    def _layer(self) -> Any:
+        pymupdf = mupdf()
+        flags = pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_MEDIABOX_CLIP
+        flags |= pymupdf.TEXT_PRESERVE_IMAGES | pymupdf.TEXT_COLLECT_VECTORS
+        return self._page.get_textpage(flags=flags)
+
+    @cached_property
+    def layout(self) -> PageLayout:
+        """The page's blocks: text, pictures and drawn shapes."""
+        return PageLayout.of(self._layer.extractBLOCKS(), self.size, self._turn if self._page.rotation else None)
+
+    @cached_property
+    def markup(self) -> str:
+        """The page's text with its styles, off the page too, as MuPDF writes it in HTML."""
+        pymupdf = mupdf()
+        layer = self._layer
+        if self.layout.pictures:  # they would be part of it
+            layer = self._page.get_textpage(flags=pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_MEDIABOX_CLIP)
+        return str(layer._extractText(1))
+
+    def with_tables(self) -> tuple[str, tuple[Table, ...]]:
+        """Return the text with tables as Markdown rows, and the tables."""
+        layout = self.layout
+        return with_tables(self._page, self._layer, layout.text, layout.lines_drawn(), mupdf().TEXTFLAGS_TEXT)
+
+    def spans(self) -> Iterator[TextSpan]:
+        """Return the text in runs of one style."""
+        content = self._page.get_text("dict", flags=mupdf().TEXTFLAGS_TEXT)
+        for number, block in enumerate(content["blocks"]):
+            for line_number, line in enumerate(block.get("lines", ())):
+                for span in line["spans"]:
+                    yield TextSpan(
+                        self._shown(span["bbox"]),
+                        clean_text(span["text"]),
+                        span["color"],
+                        span["alpha"],
+                        span["size"],
+                        bool(span["char_flags"] & _FILLED_OR_STROKED),
+                        number,
+                        line_number,
+                    )
+
+    def fields(self) -> Iterator[Field]:
+        """Return the form fields that a person fills in."""
+        for widget in self._page.widgets():
+            kind = _KINDS.get(widget.field_type)
+            if kind is not None:
+                value = widget.field_value
+                is_on = kind == "check" and value not in (None, False, "Off", "")
+                text = "" if kind == "check" or value is None else " ".join(clean_text(str(value)).split())
+                yield Field(self._shown(widget.rect), kind, text, is_on)
+
+    def comments(self) -> Iterator[Comment]:
+        """Return what people wrote on the page without printing it."""
+        for annotation in self._page.annots():
+            info = annotation.info
+            text = " ".join(clean_text(info.get("content") or "").split())
+            if text:
+                yield Comment(text, " ".join(clean_text(info.get("title") or "").split()))
+
+    def ocr_scale(self, dpi: int) -> tuple[float, str | None]:
+        """Return the pixels per point for reading at this resolution, and a note if the page is too large for it."""
+        if self._page.parent.is_pdf:
+            wanted = sheet_scale(*self.size, dpi)
+        else:
+            width, height = pixels(self._page)
+            wanted = picture_scale(width, height, dpi) * width / self.size[0]
+        scale = raster_scale(*self.size, wanted)
+        note = f"too large for {dpi} DPI, read at {scale * 72:.0f} DPI" if scale < wanted else None
+        return scale, note
+
+    def raster(self, scale: float, turn: float = 0.0, clip: Box | None = None, dpi: int | None = None) -> Raster:
+        """Return the page in grey, at `scale` pixels per point and turned by so many degrees."""
+        pymupdf = mupdf()
+        matrix = pymupdf.Matrix(scale, scale).prerotate(turn)
+        found = self._page.get_pixmap(matrix=matrix, colorspace=pymupdf.csGRAY, alpha=False, clip=clip)
+        back, rect = ~matrix, pymupdf.Rect
+
+        def to_page(box: Box) -> Box:
+            shifted = (box[0] + found.x, box[1] + found.y, box[2] + found.x, box[3] + found.y)
+            return tuple(rect(shifted) * back)
+
+        resolution = dpi if dpi and not self._page.parent.is_pdf else max(70, round(scale * 72))
+        picture = Picture(found.width, found.height, found.stride, bytes(found.samples_mv), resolution)
+        return Raster(picture, to_page)
+
+    def _shown(self, box: Any) -> Box:
+        x0, y0, x1, y1 = box
+        return self._turn((x0, y0, x1, y1)) if self._page.rotation else (x0, y0, x1, y1)
+
+    def _turn(self, box: Box) -> Box:
+        """Text is placed on the sheet as it lies; this turns a box as the page says that it is to be shown."""
+        return tuple(mupdf().Rect(box) * self._page.rotation_matrix)
