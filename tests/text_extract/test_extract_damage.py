@@ -103,7 +103,8 @@ def test_pages_lost_from_a_truncated_council_file_are_named(processor: DocumentP
     extraction = processor.extract(path)
     assert extraction.page_count == 111
     assert len([page for page in extraction.pages if page.text.strip()]) == 48
-    assert extraction.warnings[1:] == ("Pages 49 to 111: not read: missing from the file.",)
+    assert "Pages 49 to 111: not read: missing from the file." in extraction.warnings
+    assert "63 not read (pages 49 to 111: missing from the file)" in extraction.account.summary
 
 
 def test_fewer_pages_than_the_file_promises_is_a_warning(processor: DocumentProcessor, text_pdf: Path) -> None:

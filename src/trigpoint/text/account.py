@@ -239,7 +239,7 @@ def _page_warnings(page: PageAccount) -> list[str]:
     for part in page.left_out:
         if part.kind in _KEPT_APART:
             said.append(f"{_KEPT_APART[part.kind]} was kept apart from the page's text ({part.reason})")
-        elif not page.is_unread:
+        elif not page.is_unread and part.kind != "picture":
             said.append(part.reason)
     return list(dict.fromkeys(said))
 

@@ -6,19 +6,20 @@ or as a whole page, and both readings are merged in reading order. Everything th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from trigpoint.text import ocr
 from trigpoint.text.account import LeftOut, ReadBy
+from trigpoint.text.doubts import NEEDS_OCR, Doubt
 from trigpoint.text.forms import comment_lines, fill_in
-from trigpoint.text.hidden import kept_apart, off_page_text, unseen
+from trigpoint.text.hidden import kept_apart, may_hide_text, off_page_text, unseen
 from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, Box
 from trigpoint.text.ink import Ink, is_inked, may_be_text, skew
 from trigpoint.text.layout import margin_lines
-from trigpoint.text.merge import Piece, insert, is_read_already, joined, merged
+from trigpoint.text.merge import Piece, insert, is_read_already, joined, merged, overlap
 from trigpoint.text.pages import HiddenText, clean_text, has_text
-from trigpoint.text.plausible import is_plausible
+from trigpoint.text.plausible import has_odd_codes, is_plausible
 from trigpoint.text.sheet import Raster, Sheet
 from trigpoint.text.survey import PageReading
 from trigpoint.text.tables import Table
@@ -37,6 +38,8 @@ _SURE = 60.0  # a line read inside a page of text counts from this confidence on
 _ONE_BLOCK = 0.12
 _VISIBLE_CONTRAST = 40
 _SHORT_BLOCK = 80
+_REREAD = 0.3  # of a block's area
+_DOUBTFUL = "a part of its text layer may not be what is printed: check it against the page"
 
 
 @dataclass
@@ -70,9 +73,11 @@ class _Ocr:
         return sum(line.confidence * len(line.text) for line in self.lines) / letters if letters else None
 
 
-def look_closely(sheet: Sheet, engine: ocr.Engine | None, *, timeout: float) -> PageReading:
+def look_closely(sheet: Sheet, doubts: Collection[Doubt], engine: ocr.Engine | None, *, timeout: float) -> PageReading:
     """Return the page, read as well as it can be. Without an engine, what OCR would have read is listed as unread."""
     layer = _trusted_layer(sheet)
+    if not layer.garbled and not NEEDS_OCR.intersection(doubts):
+        return _merge(sheet, layer, None, _Ocr())
     ink = _ink(sheet)
     if engine is None:
         found = _unread(sheet, layer, ink)
@@ -84,13 +89,23 @@ def look_closely(sheet: Sheet, engine: ocr.Engine | None, *, timeout: float) -> 
 
 
 def _better(layer: _Layer, found: _Ocr) -> _Layer:
-    """The layer; with what was taken for garbled text if OCR could make nothing better of it, as of a foreign script."""
-    if not layer.garbled or not found.pieces or _is_readable(found):
+    """The layer, with what was taken for garbled text if OCR made nothing better of it: a foreign script, a code."""
+    readable = _is_readable(found)
+    kept = [
+        piece
+        for piece in layer.garbled
+        if not has_odd_codes(piece.text) and not (readable and _is_reread(piece, found.pieces))
+    ]
+    if not kept:
         return layer
-    boxes = [piece.box for piece in layer.garbled]
-    found.pieces = [piece for piece in found.pieces if not is_read_already(piece.box, boxes)]
-    found.notes.append("its text layer may not be what is printed: check it against the page")
-    return _Layer(merged(layer.pieces, layer.garbled), hidden=layer.hidden, is_changed=True)
+    found.pieces = [piece for piece in found.pieces if not is_read_already(piece, kept)]
+    found.notes.append(_DOUBTFUL)
+    garbled = [piece for piece in layer.garbled if piece not in kept]
+    return _Layer(merged(layer.pieces, kept), garbled, layer.hidden, is_changed=True)
+
+
+def _is_reread(piece: Piece, pieces: Iterable[Piece]) -> bool:
+    return sum(overlap(piece.box, other.box) for other in pieces) >= _REREAD
 
 
 def _is_readable(found: _Ocr) -> bool:
@@ -118,13 +133,10 @@ def _trusted_layer(sheet: Sheet) -> _Layer:
 def _visible(sheet: Sheet) -> _Layer:
     blocks = [Piece(block[:4], block[4]) for block in sheet.layout.blocks]
     outside = off_page_text(sheet.markup, sheet.size)
-    spans = list(sheet.spans())
-    at = sheet.raster(QUICK_LOOK_DPI / 72)
-    scale = QUICK_LOOK_DPI / 72
+    spans = list(sheet.spans()) if may_hide_text(sheet.markup) else []
 
     def stands_out(box: Box) -> bool:
-        x0, y0, x1, y1 = (max(0, round(edge * scale)) for edge in box)
-        return is_inked(at.grey[y0:y1, x0:x1], _VISIBLE_CONTRAST)
+        return is_inked(sheet.raster(QUICK_LOOK_DPI / 72, clip=box).grey, _VISIBLE_CONTRAST)
 
     hidden = unseen(spans, [block[:4] for block in sheet.layout.pictures], stands_out)
     if not hidden:
@@ -208,7 +220,10 @@ def _whole_page(sheet: Sheet, layer: _Layer, engine: ocr.Engine, timeout: float)
         if turned:
             raster = sheet.raster(scale, turned + angle, dpi=OCR_DPI)
             found = engine.read(raster.picture, timeout=timeout)
-    lines = [line for line in found.lines if not is_read_already(raster.to_page(line.box), layer.boxes)]
+    if not has_text(joined(layer.pieces)) and len(found.text.strip()) >= len(joined(layer.pieces).strip()):
+        layer.pieces.clear()  # a page number, a stray word: OCR has it too
+    lines = [line for line in found.lines if not layer.pieces or _is_certain(line)]
+    lines = _not_in(layer, lines, raster)
     return _Ocr(_paragraphs(lines, raster), lines, notes=[note] if note else [], skew=angle, turned=turned)
 
 
@@ -237,8 +252,7 @@ def _regions(sheet: Sheet, layer: _Layer, ink: Ink, engine: ocr.Engine, timeout:
     for box in regions:
         raster = sheet.raster(scale, clip=_padded(box))
         found = engine.read(raster.picture, timeout=timeout, one_block=_area(box) < _ONE_BLOCK * page)
-        lines = [line for line in found.lines if _is_certain(line)]
-        lines = [line for line in lines if not is_read_already(raster.to_page(line.box), layer.boxes)]
+        lines = _not_in(layer, [line for line in found.lines if _is_certain(line)], raster)
         reading.pieces += _paragraphs(lines, raster)
         reading.lines += lines
         if not lines:
@@ -252,8 +266,17 @@ def _padded(box: Box) -> Box:
     return box[0] - 6, box[1] - 6, box[2] + 6, box[3] + 6
 
 
+def _not_in(layer: _Layer, lines: Iterable[ocr.OcrLine], raster: Raster) -> list[ocr.OcrLine]:
+    """The lines that the text layer does not have."""
+    return [line for line in lines if not is_read_already(Piece(raster.to_page(line.box), line.text), layer.pieces)]
+
+
 def _is_certain(line: ocr.OcrLine) -> bool:
-    return line.confidence >= _SURE and sum(c.isalnum() for c in line.text) >= 2
+    """Whether a line read beside a text layer is print and not hatching: it has a word or a figure, and few scraps."""
+    tokens = ["".join(c for c in token if c.isalnum()) for token in line.text.split()]
+    scraps = sum(len(token) <= 2 and not token.isdigit() for token in tokens)
+    has_word = any(len(token) >= 3 or (token.isdigit() and len(token) >= 2) for token in tokens)
+    return line.confidence >= _SURE and has_word and scraps <= len(tokens) / 2
 
 
 def _paragraphs(lines: Sequence[ocr.OcrLine], raster: Raster) -> list[Piece]:
@@ -268,7 +291,7 @@ def _paragraphs(lines: Sequence[ocr.OcrLine], raster: Raster) -> list[Piece]:
     return pieces
 
 
-def _merge(sheet: Sheet, layer: _Layer, ink: Ink, found: _Ocr) -> PageReading:
+def _merge(sheet: Sheet, layer: _Layer, ink: Ink | None, found: _Ocr) -> PageReading:
     layout = sheet.layout
     garbled, left_out = _judge_garbled(layer, found)
     tables: tuple[Table, ...] = ()
@@ -285,7 +308,7 @@ def _merge(sheet: Sheet, layer: _Layer, ink: Ink, found: _Ocr) -> PageReading:
         sheet.number,
         text,
         _read_by(bool(joined(layer.pieces).strip()), bool(found.pieces)),
-        covered=None if layout.is_empty else ink.covered(piece.box for piece in everything),
+        covered=None if ink is None or layout.is_empty else ink.covered(piece.box for piece in everything),
         confidence=found.confidence,
         skew=found.skew if found.pieces else 0.0,
         turned=found.turned,

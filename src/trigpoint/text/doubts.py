@@ -32,7 +32,7 @@ def doubts_of(layout: PageLayout, markup: str, *, has_fields: bool, has_comments
         doubts.append("pictures")
     if _has_outlined_text(layout):
         doubts.append("outlines")
-    if may_hide_text(markup, layout.size):
+    if may_hide_text(markup):
         doubts.append("hidden")
     if has_fields:
         doubts.append("form")

@@ -15,9 +15,11 @@ from typing import Any
 from trigpoint.errors import ExtractionFailed, shorten
 from trigpoint.text import ocr
 from trigpoint.text.account import LeftOut
+from trigpoint.text.attachments import AttachedFile, attached_file, attachments_of
 from trigpoint.text.close_look import look_closely
 from trigpoint.text.damage import damage, lost_tail
-from trigpoint.text.doubts import doubts_of, open_pictures
+from trigpoint.text.doubts import Doubt, doubts_of, open_pictures
+from trigpoint.text.hidden import off_page_text
 from trigpoint.text.images import QUICK_LOOK_DPI
 from trigpoint.text.layout import PageLayout
 from trigpoint.text.mupdf import mupdf, open_document, open_file
@@ -38,9 +40,20 @@ DRAWING_SHEET = 595 * 842 * 1.2
 def read_opening(path: str, pages: Sequence[int]) -> Iterator[Opened]:
     document = open_document(path)
     count = document.page_count
-    yield Opened(
-        0, count, tuple(damage(path, repaired=document.is_repaired, page_count=count)) if document.is_pdf else ()
-    )
+    if not document.is_pdf:
+        yield Opened(0, count, ())
+        return
+    notes = damage(path, repaired=document.is_repaired, page_count=count)
+    if (document.metadata or {}).get("encryption"):
+        notes.append("The file is encrypted with an empty password, so anybody can read it.")
+    yield Opened(0, count, tuple(notes), tuple(attachments_of(document)))
+
+
+def read_attachment(path: str, pages: Sequence[int]) -> Iterator[AttachedFile]:
+    """The files inside a file, by their place in its list, with their bytes."""
+    document = open_document(path)
+    for place in pages:
+        yield attached_file(document, place)
 
 
 def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
@@ -79,6 +92,7 @@ def _first_look(page: Any, *, is_form: bool) -> PageLook:
         is_blank,
         doubts=() if is_blank else doubts_of(layout, sheet.markup, has_fields=has_fields, has_comments=has_comments),
         pictures=open_pictures(layout),
+        hidden=tuple(off_page_text(sheet.markup, sheet.size)),
         tables=tables,
     )
 
@@ -124,13 +138,15 @@ def count_words(path: str, pages: Sequence[int], timeout: float) -> Iterator[Wor
     mupdf().TOOLS.store_shrink(100)  # decoded images; fonts are not needed here
 
 
-def read_closely(path: str, pages: Sequence[int], timeout: float, with_ocr: bool) -> Iterator[PageReading]:
+def read_closely(
+    path: str, pages: Sequence[int], doubts: Sequence[Doubt], timeout: float, with_ocr: bool
+) -> Iterator[PageReading]:
     """The pages about which the first look raised a doubt. What is wrong with one page is noted on it."""
     document = open_document(path)
     engine = ocr.engine() if with_ocr else None
     for number in pages:
         try:
-            yield look_closely(Sheet(document[number - 1]), engine, timeout=timeout)
+            yield look_closely(Sheet(document[number - 1]), doubts, engine, timeout=timeout)
         except ExtractionFailed:
             raise
         except Exception as error:
@@ -171,6 +187,7 @@ READERS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "open": read_opening,
     "text": read_text,
     "outline": read_outline,
+    "attachment": read_attachment,
     "words": count_words,
     "closely": read_closely,
     "picture": draw_picture,

@@ -12,11 +12,11 @@ from trigpoint.text.images import Box
 from trigpoint.text.merge import overlap
 from trigpoint.text.pages import HiddenText, clean_text
 
-TINY = 3.0  # points
+TINY = 2.0  # points
 _FAINT = 0xC8  # of 255, in each of red, green and blue
 _MOSTLY = 0.5
 
-_SUSPICIOUS = re.compile(r'color:#[c-f].[c-f].[c-f].|font-size:[0-2]\.|font-size:[0-9.]+pt">')
+_SUSPICIOUS = re.compile(r'color:#[c-f].[c-f].[c-f].|font-size:[01]\.|font-size:[0-9.]+pt">')
 _LINE = re.compile(r'<p style="top:(-?[0-9.]+)pt;left:(-?[0-9.]+)pt;line-height:([0-9.]+)pt">(.*?)</p>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 
@@ -47,24 +47,20 @@ class TextSpan:
         return self.opacity < 40 or all((self.colour >> shift & 255) >= _FAINT for shift in (16, 8, 0))
 
 
-def may_hide_text(markup: str, size: tuple[float, float]) -> bool:
-    """Return whether a page's text, as MuPDF writes it in HTML, has anything that a reader may not see."""
-    return bool(_SUSPICIOUS.search(markup)) or any(True for _ in _off_page(markup, size))
+def may_hide_text(markup: str) -> bool:
+    """Return whether a page's text, as MuPDF writes it in HTML, has anything on the page that a reader may not see."""
+    return _SUSPICIOUS.search(markup) is not None
 
 
 def off_page_text(markup: str, size: tuple[float, float]) -> list[HiddenText]:
     """Return the lines of a page that lie outside it."""
-    return [HiddenText("off_page_text", text) for text in _off_page(markup, size)]
-
-
-def _off_page(markup: str, size: tuple[float, float]) -> Iterable[str]:
     width, height = size
-    for top, left, line_height, inner in _LINE.findall(markup):
-        y = float(top)
-        if y + float(line_height) < 0 or y > height or float(left) > width or float(left) < -width:
-            text = clean_text(unescape(_TAG.sub("", inner))).strip()
-            if text:
-                yield text
+    texts = [
+        clean_text(unescape(_TAG.sub("", match[4]))).strip()
+        for match in _LINE.finditer(markup)
+        if not (-float(match[3]) <= float(match[1]) <= height and -width <= float(match[2]) <= width)
+    ]
+    return [HiddenText("off_page_text", text) for text in texts if text]
 
 
 def unseen(
@@ -92,7 +88,8 @@ def _is_seen(
         return False
     if kind == "hidden_text" and not any(overlap(span.box, box) > _MOSTLY for box in pictures):
         return False
-    return stands_out(span.box)
+    x0, y0, x1, y1 = span.box
+    return stands_out((x0, y0, max(x1, x0 + y1 - y0), y1))  # fonts with lost widths have letters on top of each other
 
 
 def kept_apart(hidden: Iterable[HiddenText]) -> tuple[LeftOut, ...]:

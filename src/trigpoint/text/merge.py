@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trigpoint.text.images import Box
 
 _SAME = 0.5
+_NEAR = 4.0  # points
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,21 @@ def overlap(box: Box, other: Box) -> float:
     return width * height / area if width > 0 and height > 0 and area > 0 else 0.0
 
 
-def is_read_already(box: Box, boxes: Iterable[Box]) -> bool:
-    """Return whether a line that OCR read is one that the text layer has."""
-    return sum(overlap(box, other) for other in boxes) >= _SAME
+def is_read_already(line: Piece, pieces: Iterable[Piece]) -> bool:
+    """Return whether a line that OCR read is one that the text layer has: there, or with the same words close by."""
+    touching = [piece for piece in pieces if overlap(line.box, _wider(piece.box)) > 0]
+    if sum(overlap(line.box, piece.box) for piece in touching) >= _SAME:
+        return True
+    words = _words(line.text)
+    return any(len(words & _words(piece.text)) > _SAME * len(words) for piece in touching)
+
+
+def _wider(box: Box) -> Box:
+    return box[0] - _NEAR, box[1] - _NEAR, box[2] + _NEAR, box[3] + _NEAR
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".,:;|()[]\\/").lower() for word in text.split()} - {""}
 
 
 def merged(pieces: Sequence[Piece], read: Iterable[Piece]) -> list[Piece]:

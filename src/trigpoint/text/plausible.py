@@ -13,10 +13,13 @@ _COMMON = frozenset(
     "which should no page y yr yn a'r ac i o ar".split()
 )
 _ODD = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
+_SYMBOL = re.compile(r"[\"#$%*+<=>@\[\\\]^`{}~!]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
 _ENOUGH_LETTERS = 60
 _FEW_ODD = 0.05
+_FEW_SYMBOLS = 5
+_MOST_SYMBOLS = 0.3
 _LEAST_FIT = 0.45
 _LEAST_VOWELS = 0.17
 _ENOUGH_COMMON = 0.04
@@ -31,8 +34,10 @@ def looks_like_prose(text: str) -> bool:
 
 def is_plausible(text: str) -> bool:
     """Return whether the text can be what is printed. Short texts and figures have the benefit of the doubt."""
-    tokens = [token for token in text.split() if len(token) > 1]  # an odd character alone is a bullet or a tick
-    if sum(len(_ODD.findall(token)) for token in tokens) > max(1, _FEW_ODD * sum(map(len, tokens))):
+    if has_odd_codes(text):
+        return False
+    visible = "".join(text.split())
+    if len(visible) >= _FEW_SYMBOLS and len(_SYMBOL.findall(visible)) > _MOST_SYMBOLS * len(visible):
         return False
     words = _WORD.findall(text.lower())
     letters = Counter("".join(words))
@@ -46,6 +51,12 @@ def is_plausible(text: str) -> bool:
         return False  # another script: nearly always a font that maps its characters wrongly
     vowels = sum(letters[letter] for letter in "aeiouyàâäéèêëîïôöùûüŵŷ")
     return vowels >= _LEAST_VOWELS * count and _fit(latin) >= _LEAST_FIT
+
+
+def has_odd_codes(text: str) -> bool:
+    """Return whether the text has many characters that no font prints: private codes, controls, unknown ones."""
+    tokens = [token for token in text.split() if len(token) > 1]  # an odd character alone is a bullet or a tick
+    return sum(len(_ODD.findall(token)) for token in tokens) > max(1, _FEW_ODD * sum(map(len, tokens)))
 
 
 def _fit(letters: list[int]) -> float:

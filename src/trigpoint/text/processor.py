@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trigpoint.errors import ExtractionFailed, FileMissing, NoContent, UnsupportedFileType, shorten
 from trigpoint.text.account import LOW_CONFIDENCE, DocumentAccount
+from trigpoint.text.attachments import AttachedFile
 from trigpoint.text.images import SUPPORTED_SUFFIXES, is_rendering_name
 from trigpoint.text.pages import DocumentLook, Extraction, Outline
 from trigpoint.text.readers import Job, Lost, ReaderPool
@@ -86,6 +87,15 @@ class DocumentProcessor:
         ((_, outline),) = self._pool.run([Job("outline", {"path": str(path)}, (0,))], None)
         return outline if isinstance(outline, Outline) else Outline(0, None, ())
 
+    def attachment(self, path: Path | str, place: int) -> AttachedFile:
+        """Return the file inside a PDF at this place of `account.attachments`. Raises ExtractionFailed."""
+        path = _checked(path)
+        ((_, found),) = self._pool.run([Job("attachment", {"path": str(path)}, (place,))], None)
+        if isinstance(found, Lost):
+            raise ExtractionFailed(f"An attachment of {shorten(path.name)} cannot be read: it {found.reason}.")
+        assert isinstance(found, AttachedFile)
+        return found
+
     def close(self) -> None:
         """Ends the reader processes; a call that is running fails."""
         self._pool.close()
@@ -131,8 +141,9 @@ class DocumentProcessor:
         with_ocr = self._may_ocr(path)
         wanted = survey.to_look_at(with_ocr=with_ocr)
         arguments = {"path": str(path), "timeout": self._settings.page_timeout_seconds, "with_ocr": with_ocr}
+        jobs = [Job("closely", {**arguments, "doubts": survey.pages[number].doubts}, (number,)) for number in wanted]
         read: dict[int, PageReading | Lost] = {}
-        for _, item in self._pool.run([Job("closely", arguments, (number,)) for number in wanted], cancelled):
+        for _, item in self._pool.run(jobs, cancelled):
             read[item.page if isinstance(item, Lost) else item.number] = item
             if progress is not None:
                 progress(survey.opened.page_count - len(wanted) + len(read), survey.opened.page_count)

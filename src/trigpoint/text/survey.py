@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trigpoint.text.account import DocumentAccount, LeftOut, PageAccount, ReadBy
+from trigpoint.text.account import Attachment, DocumentAccount, LeftOut, PageAccount, ReadBy
 from trigpoint.text.doubts import NEEDS_OCR, Doubt
+from trigpoint.text.hidden import kept_apart
 from trigpoint.text.pages import MIN_TEXT_CHARS, Extraction, HiddenText, MarginLine, Method, Page, has_text
 from trigpoint.text.readers import Lost
 from trigpoint.text.running_lines import mark_running_lines
@@ -25,6 +26,7 @@ class Opened:
     number: int
     page_count: int
     notes: tuple[str, ...]
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class PageLook:
     unreadable: bool = False
     doubts: tuple[Doubt, ...] = ()
     pictures: tuple[str, ...] = ()  # signs of those that text does not cover
+    hidden: tuple[HiddenText, ...] = ()  # what the first look can tell: text off the page
     tables: tuple[Table, ...] = ()
 
 
@@ -116,7 +119,7 @@ def assemble(survey: Survey, read: Mapping[int, PageReading | Lost]) -> Extracti
     """Return every page of the document, as the second look read it if there was one, with its account."""
     survey = replace(survey, pages=_with_continued_tables(survey.pages))
     told = [_page(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1)]
-    account = DocumentAccount(tuple(account for _, account in told), survey.opened.notes)
+    account = DocumentAccount(tuple(account for _, account in told), survey.opened.notes, survey.opened.attachments)
     return Extraction(mark_running_lines([page for page, _ in told], _margins(survey, read)), account)
 
 
@@ -162,10 +165,10 @@ def _from_layer(look: PageLook, left_out: tuple[LeftOut, ...]) -> tuple[Page, Pa
         "text" if look.text.strip() else "none",
         len(look.text),
         blank=look.is_blank,
-        left_out=left_out or _not_looked_at(look),
+        left_out=(*(left_out or _not_looked_at(look)), *kept_apart(look.hidden)),
         notes=_present(look.note),
     )
-    return Page(look.number, look.text, "text_layer", look.label, tables=look.tables), account
+    return Page(look.number, look.text, "text_layer", look.label, hidden=look.hidden, tables=look.tables), account
 
 
 def _not_looked_at(look: PageLook) -> tuple[LeftOut, ...]:

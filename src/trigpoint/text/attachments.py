@@ -1,0 +1,51 @@
+"""Files inside a PDF: listed with every document, and given out one by one."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from trigpoint.errors import ExtractionFailed
+from trigpoint.text.account import Attachment
+from trigpoint.text.pages import clean_text
+
+MOST_ATTACHMENTS = 200
+LARGEST = 200 * 1024 * 1024  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """A file out of another one. `number` is its place in the list of attachments."""
+
+    number: int
+    name: str
+    content: bytes
+
+
+def attachments_of(document: Any) -> Iterator[Attachment]:
+    """Return the files that a PDF carries, in the order of its own list."""
+    for place in range(min(document.embfile_count(), MOST_ATTACHMENTS)):
+        about = document.embfile_info(place)
+        name = _name(about)
+        media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        yield Attachment(name, int(about.get("length") or about.get("size") or 0), media_type)
+
+
+def attached_file(document: Any, place: int) -> AttachedFile:
+    """Return one of the files. Raises ExtractionFailed if it is too large or damaged."""
+    about = document.embfile_info(place)
+    name = _name(about)
+    if int(about.get("length") or 0) > LARGEST:
+        raise ExtractionFailed(f"The attachment {name} is larger than {LARGEST >> 20} MiB.")
+    try:
+        return AttachedFile(place, name, document.embfile_get(place))
+    except Exception as error:
+        raise ExtractionFailed(f"The attachment {name} is damaged: {error}") from None
+
+
+def _name(about: dict[str, Any]) -> str:
+    """The last part of the name that the file gives itself: it never names a folder."""
+    given = clean_text(str(about.get("ufilename") or about.get("filename") or about.get("name") or ""))
+    return " ".join(given.replace("\\", "/").rpartition("/")[2].split())[:200] or "attachment"
