@@ -302,6 +302,7 @@ def _merge(sheet: Sheet, layer: _Layer, ink: Ink | None, found: _Ocr) -> PageRea
         text = insert(text, layer.pieces, found.pieces) if found.pieces else text
     else:
         text = _as_read(found)
+    text = clean_text(text)
     text += comment_lines(sheet.comments(), text)
     everything = [*layer.pieces, *found.pieces]
     return PageReading(
@@ -315,7 +316,7 @@ def _merge(sheet: Sheet, layer: _Layer, ink: Ink | None, found: _Ocr) -> PageRea
         left_out=(*left_out, *kept_apart(layer.hidden), *found.left_out),
         notes=tuple(found.notes),
         hidden=(*layer.hidden, *garbled),
-        margins=margin_lines([(-1, piece.box, piece.text) for piece in everything], sheet.size[1]),
+        margins=margin_lines([(-1, piece.box, clean_text(piece.text)) for piece in everything], sheet.size[1]),
         tables=tables,
     )
 
@@ -336,5 +337,5 @@ def _judge_garbled(layer: _Layer, found: _Ocr) -> tuple[list[HiddenText], list[L
         return [], []
     reason = "a part of its text layer is not plausible text"
     reason += " and was read by OCR instead" if found.pieces else ", and there is no better reading of it"
-    apart = [HiddenText("garbled_text", piece.text.strip(), piece.box) for piece in layer.garbled]
+    apart = [HiddenText("garbled_text", clean_text(piece.text).strip(), piece.box) for piece in layer.garbled]
     return apart, [LeftOut("garbled_text", reason, sum(len(part.text) for part in apart))]

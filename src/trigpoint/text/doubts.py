@@ -16,6 +16,7 @@ NEEDS_OCR: frozenset[Doubt] = frozenset({"no_text", "pictures", "outlines"})
 
 _LEAST_PICTURE = 0.01  # of the page
 _COVERED = 0.5
+_LONG_BLOCK = 80
 _FEWEST_OUTLINES = 20
 _MOST_OUTLINES_TRIED = 3_000
 _LETTER_HEIGHTS = (3.0, 40.0)
@@ -26,7 +27,7 @@ def doubts_of(layout: PageLayout, markup: str, *, has_fields: bool, has_comments
     doubts: list[Doubt] = []
     if not has_text(layout.text):
         doubts.append("no_text")
-    elif not looks_like_prose(layout.text) and not _is_all_plausible(layout):
+    elif layout.is_dirty or (not looks_like_prose(layout.text) and not _is_all_plausible(layout)):
         doubts.append("garbled")
     if open_pictures(layout):
         doubts.append("pictures")
@@ -52,7 +53,8 @@ def open_pictures(layout: PageLayout) -> tuple[str, ...]:
 
 
 def _is_all_plausible(layout: PageLayout) -> bool:
-    return is_plausible(layout.text) and all(is_plausible(block[4]) for block in layout.blocks)
+    long = [block[4] for block in layout.blocks if len(block[4]) >= _LONG_BLOCK]
+    return is_plausible(layout.text) and all(map(is_plausible, long))
 
 
 def _covered(box: Box, layout: PageLayout) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +69,12 @@ def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
                 continue
             incomplete = "a part of its content is lost" if doubtful and _lost_content(document, page) else None
             label = (page.get_label() or None) if labels else None
-            yield replace(_first_look(page, is_form=is_form), label=label, note=incomplete)
+            yield _first_look(page, label, incomplete, is_form=is_form)
         except Exception as error:
             yield PageLook(number, "", note=f"could not be read ({shorten(error)})", unreadable=True)
 
 
-def _first_look(page: Any, *, is_form: bool) -> PageLook:
+def _first_look(page: Any, label: str | None, note: str | None, *, is_form: bool) -> PageLook:
     """The page's text layer, and every reason to look at the page again."""
     sheet = Sheet(page)
     layout = sheet.layout
@@ -90,6 +89,8 @@ def _first_look(page: Any, *, is_form: bool) -> PageLook:
         layout.image_ratio(),
         is_drawing,
         is_blank,
+        label,
+        note,
         doubts=() if is_blank else doubts_of(layout, sheet.markup, has_fields=has_fields, has_comments=has_comments),
         pictures=open_pictures(layout),
         hidden=tuple(off_page_text(sheet.markup, sheet.size)),

@@ -16,7 +16,8 @@ TINY = 2.0  # points
 _FAINT = 0xC8  # of 255, in each of red, green and blue
 _MOSTLY = 0.5
 
-_SUSPICIOUS = re.compile(r'color:#[c-f].[c-f].[c-f].|font-size:[01]\.|font-size:[0-9.]+pt">')
+_STYLE = re.compile(r"font-size:([0-9.]+)pt(?:;color:#([0-9a-f]{6}))?")
+_PLACE = re.compile(r"top:(-?[0-9.]+)pt;left:(-?[0-9.]+)pt")
 _LINE = re.compile(r'<p style="top:(-?[0-9.]+)pt;left:(-?[0-9.]+)pt;line-height:([0-9.]+)pt">(.*?)</p>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 
@@ -44,23 +45,31 @@ class TextSpan:
     @property
     def is_faint(self) -> bool:
         """Whether its colour is near that of white paper, or hardly covers it."""
-        return self.opacity < 40 or all((self.colour >> shift & 255) >= _FAINT for shift in (16, 8, 0))
+        return self.opacity < 40 or _is_faint(self.colour)
 
 
 def may_hide_text(markup: str) -> bool:
     """Return whether a page's text, as MuPDF writes it in HTML, has anything on the page that a reader may not see."""
-    return _SUSPICIOUS.search(markup) is not None
+    return any(
+        not colour or float(size) < TINY or _is_faint(int(colour, 16)) for size, colour in set(_STYLE.findall(markup))
+    )
 
 
 def off_page_text(markup: str, size: tuple[float, float]) -> list[HiddenText]:
     """Return the lines of a page that lie outside it."""
     width, height = size
+    if all(0 <= float(top) <= height and 0 <= float(left) <= width for top, left in _PLACE.findall(markup)):
+        return []
     texts = [
         clean_text(unescape(_TAG.sub("", match[4]))).strip()
         for match in _LINE.finditer(markup)
         if not (-float(match[3]) <= float(match[1]) <= height and -width <= float(match[2]) <= width)
     ]
     return [HiddenText("off_page_text", text) for text in texts if text]
+
+
+def _is_faint(colour: int) -> bool:
+    return all((colour >> shift & 255) >= _FAINT for shift in (16, 8, 0))
 
 
 def unseen(

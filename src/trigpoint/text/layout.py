@@ -21,7 +21,10 @@ Block = tuple[float, float, float, float, str, int, int]  # box, text, number, k
 
 @dataclass(frozen=True, slots=True)
 class PageLayout:
-    """The blocks of a page in the order in which they are drawn, and its text. `drawn` are shapes before any turn."""
+    """The blocks of a page in the order in which they are drawn, and its text.
+
+    `drawn` are the shapes before any turn; `is_dirty` says that the blocks have controls, which the text has not.
+    """
 
     size: tuple[float, float]
     text: str
@@ -29,6 +32,7 @@ class PageLayout:
     pictures: Sequence[Block]
     shapes: Sequence[Block]
     drawn: Sequence[Block]
+    is_dirty: bool = False
 
     @classmethod
     def of(cls, blocks: Sequence[Block], size: tuple[float, float], turn: Turn | None) -> PageLayout:
@@ -36,16 +40,15 @@ class PageLayout:
         texts = [block for block in blocks if block[6] == 0]
         text = "".join([block[4] for block in texts])
         clean = clean_text(text)
-        if clean is not text:
-            texts = [(*block[:4], clean_text(block[4]), *block[5:]) for block in texts]
+        dirty = clean is not text
         pictures, drawn = [], []
         if len(texts) < len(blocks):
             pictures = [block for block in blocks if block[6] == 1]
             drawn = [block for block in blocks if block[6] > 1]
         if turn is None:
-            return cls(size, clean, texts, pictures, drawn, drawn)
+            return cls(size, clean, texts, pictures, drawn, drawn, dirty)
         texts, pictures, shapes = ([_turned(block, turn) for block in some] for some in (texts, pictures, drawn))
-        return cls(size, clean, texts, pictures, shapes, drawn)
+        return cls(size, clean, texts, pictures, shapes, drawn, dirty)
 
     def lines_drawn(self) -> list[Box]:
         """Return where shapes are drawn on the sheet as it lies: one more than a table can have is enough."""
@@ -69,8 +72,9 @@ class PageLayout:
             return ()
         placed, offset = [], 0
         for block in self.blocks:
-            placed.append((offset, block[:4], block[4]))
-            offset += len(block[4])
+            text = clean_text(block[4]) if self.is_dirty else block[4]
+            placed.append((offset, block[:4], text))
+            offset += len(text)
         return margin_lines(placed, self.size[1])
 
 

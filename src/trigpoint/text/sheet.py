@@ -51,8 +51,14 @@ class Sheet:
     def __init__(self, page: Any) -> None:
         self._page = page
         self.number: int = page.number + 1
-        rect = page.rect
-        self.size: tuple[float, float] = (rect.width, rect.height)
+        self._rotation: int = page.rotation
+
+    @cached_property
+    def size(self) -> tuple[float, float]:
+        """The width and height of the page as it is shown."""
+        box = self._layer.this.m_internal.mediabox
+        width, height = box.x1 - box.x0, box.y1 - box.y0
+        return (height, width) if self._rotation in (90, 270) else (width, height)
 
     @cached_property
     def _layer(self) -> Any:
@@ -64,7 +70,7 @@ class Sheet:
     @cached_property
     def layout(self) -> PageLayout:
         """The page's blocks: text, pictures and drawn shapes."""
-        return PageLayout.of(self._layer.extractBLOCKS(), self.size, self._turn if self._page.rotation else None)
+        return PageLayout.of(self._layer.extractBLOCKS(), self.size, self._turn if self._rotation else None)
 
     @cached_property
     def markup(self) -> str:
@@ -88,7 +94,7 @@ class Sheet:
                 for span in line["spans"]:
                     yield TextSpan(
                         self._shown(span["bbox"]),
-                        clean_text(span["text"]),
+                        span["text"],
                         span["color"],
                         span["alpha"],
                         span["size"],
@@ -143,7 +149,7 @@ class Sheet:
 
     def _shown(self, box: Any) -> Box:
         x0, y0, x1, y1 = box
-        return self._turn((x0, y0, x1, y1)) if self._page.rotation else (x0, y0, x1, y1)
+        return self._turn((x0, y0, x1, y1)) if self._rotation else (x0, y0, x1, y1)
 
     def _turn(self, box: Box) -> Box:
         """Text is placed on the sheet as it lies; this turns a box as the page says that it is to be shown."""
