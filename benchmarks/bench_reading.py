@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.reading.applications import LabelledApplication, own_applications, shared_applications
-from benchmarks.reading.scores import Outcomes, score, share
+from benchmarks.reading.scores import Outcomes, Reported, score, score_discrepancies, share
 from benchmarks.report import Report
 from trigpoint.reading.facts import read_facts
 from trigpoint.reading.profile import Profile
@@ -20,12 +20,19 @@ def run(report: Report) -> None:
         report.skip("no labelled applications at hand")
         return
     together = Outcomes()
+    found = wanted = others = 0
     for application in applications:
         outcomes = score(application)
         _print(f"{application.family}: {application.name}", outcomes)
+        reported = score_discrepancies(application)
+        _print_discrepancies(reported)
+        found, wanted = found + len(reported.found), wanted + len(reported.found) + len(reported.missed)
+        others += len(reported.others)
         together.add(outcomes)
     _print("all", together)
     _rows(report, together)
+    report.row("sums and contradictions found", found, f"of {wanted} that must be reported")
+    report.row("sums and contradictions that are not on the list", others, "to be looked at one by one")
     _speed(report, applications)
 
 
@@ -39,6 +46,15 @@ def _print(name: str, outcomes: Outcomes) -> None:
     print(f"    no provision, taken for it   {share(outcomes.taken_for_provision)}")
     print(f"    quoted under the aspect      {share(outcomes.quoted)}")
     print(f"    quoted and irrelevant        {share(outcomes.irrelevant)} ({outcomes.unlabelled} more without a label)")
+
+
+def _print_discrepancies(reported: Reported) -> None:
+    for point in reported.found:
+        print(f"    found: {point}")
+    for point in reported.missed:
+        print(f"    missed: {point}")
+    for one in reported.others:
+        print(f"    not on the list: {one.summary}")
 
 
 def _rows(report: Report, outcomes: Outcomes) -> None:

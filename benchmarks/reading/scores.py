@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from benchmarks.reading.applications import Label, LabelledApplication
-from benchmarks.reading.matching import match_labels
+from benchmarks.reading.matching import letters, match_labels
+from trigpoint.reading.arithmetic import check_sums
+from trigpoint.reading.contradictions import find_contradictions
+from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.reading.facts import Fact, read_facts
-from trigpoint.reading.profile import Profile
+from trigpoint.reading.profile import Application as RegisterEntry
+from trigpoint.reading.profile import Profile, read_profile
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import Aspect, aspects_of
 
@@ -141,3 +147,59 @@ def _family(topic: str) -> str:
 
 def _aspects(topic: str) -> tuple[Aspect, ...]:
     return aspects_of(topic)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Reported:
+    """Which of the sums and contradictions that must be reported were found, and what else was found."""
+
+    found: tuple[str, ...]
+    missed: tuple[str, ...]
+    others: tuple[Discrepancy, ...]
+
+
+def score_discrepancies(application: LabelledApplication) -> Reported:
+    """Compare the discrepancies found with the arithmetic and contradictions that must be reported, by page and subject."""
+    profile = read_profile(RegisterEntry(reference=application.about.get("application", "")), application.documents)
+    facts = read_facts(application.statements, profile, application.documents)
+    found = [*check_sums(facts, application.statements), *find_contradictions(facts, profile)]
+    wanted = [one for one in application.about.get("must_report", ()) if one["kind"] in ("arithmetic", "contradiction")]
+    points: dict[str, Discrepancy] = {}
+    for each in found:
+        fitting = [one["point"] for one in wanted if _is_about(each, one) and one["point"] not in points]
+        if fitting:
+            points[max(fitting, key=lambda point: (_in_common(each, point), _words_in_common(each, point)))] = each
+    return Reported(
+        found=tuple(points),
+        missed=tuple(one["point"] for one in wanted if one["point"] not in points),
+        others=tuple(each for each in found if each not in points.values()),
+    )
+
+
+_ARITHMETIC = frozenset(("sum", "percentage", "rate"))
+
+
+def _is_about(found: Discrepancy, wanted: dict[str, Any]) -> bool:
+    """Whether a discrepancy is the one that must be reported: its sort, subject, pages and figures agree."""
+    families = {_family(topic) for topic in wanted["topics"]}
+    pages = {one.source.page for one in found.inputs}
+    on_page = not wanted["pages"] or bool(pages & set(wanted["pages"])) or pages == {None}
+    same_sort = (found.kind in _ARITHMETIC) == (wanted["kind"] == "arithmetic")
+    figured = any(one.value is not None for one in found.inputs)
+    return (
+        same_sort
+        and on_page
+        and _family(found.topic) in families
+        and (not figured or _in_common(found, wanted["point"]) > 1)
+    )
+
+
+def _words_in_common(found: Discrepancy, point: str) -> int:
+    return len(set(letters(found.summary).split()) & set(letters(point).split()))
+
+
+def _in_common(found: Discrepancy, point: str) -> int:
+    """Count the figures of a discrepancy that the point names."""
+    figures_named = {float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", point)}
+    values = {one.value for one in found.inputs} | {found.stated, found.computed}
+    return len(values & figures_named)

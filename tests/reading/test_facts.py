@@ -7,6 +7,7 @@ import pytest
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import Fact, read_facts
 from trigpoint.reading.profile import Profile
+from trigpoint.reading.sources import source_kind_of
 from trigpoint.reading.statements import document_statements
 from trigpoint.reading.vocabulary import SourceKind
 
@@ -59,6 +60,40 @@ def test_a_figure_goes_to_the_topic_that_it_measures() -> None:
     facts = {fact.topic: fact for fact in facts_of("The scheme will provide 40 long-stay cycle parking spaces.")}
     quantity = facts["cycle_parking.long_stay"].quantities[0]
     assert (quantity.value, quantity.unit) == (40, "cycle space")
+
+
+def test_a_superseded_document_is_history() -> None:
+    facts = facts_of("Travel Plan (superseded)\n\nThe development will provide 84 cycle parking spaces.")
+    assert {fact.status for fact in facts} == {"historic"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A new crossing will be delivered by the adjacent Taylor Farm development.",
+        "A new crossing will be provided under application 21/01234/OUT.",
+        "Should the target be missed, the school will provide 20 more cycle parking spaces.",
+        "All proposals will provide secure cycle parking.",
+        "The proposal should provide secure cycle parking.",
+        "The applicant will provide a cycle store but has declined to provide a cycle route.",
+    ],
+)
+def test_others_schemes_suppositions_rules_and_refusals_are_no_certain_provision(text: str) -> None:
+    assert not any(fact.is_provision for fact in facts_of(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("OCC Highways Response.pdf", "The route should be widened.", "consultee"),
+        ("Response to OCC Comments.pdf", "The route will be widened.", "applicant"),
+        ("Officer Report.pdf", "1. The site lies east of the road.", "council"),
+        ("letter.pdf", "I strongly object to this application.", "public"),
+        ("Transport Assessment.pdf", "The route will be widened.", "applicant"),
+    ],
+)
+def test_a_documents_author_is_told_by_its_name_and_words(name: str, text: str, kind: str) -> None:
+    assert source_kind_of(name, text) == kind
 
 
 def test_a_life_cycle_is_no_cycle() -> None:

@@ -17,6 +17,7 @@ from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.vocabulary import Topic
 
 SHARE_TOLERANCE = 1.0  # percentage points; rounding to whole per cent explains half of one
+NEARLY_ALL = 0.85
 WHOLE = (99.0, 101.0)  # shares that add up to this describe the whole
 
 _JOINTS = Lexicon(
@@ -68,6 +69,23 @@ def _check_sentence(fact: Fact) -> Iterator[Discrepancy]:
         yield from _check_parts(fact.topic, total, parts, exhaustive=_shares_make_whole(parts))
     elif len(parts) > 1 and _says_whole(text, total):
         yield from _check_parts(fact.topic, total, parts, exhaustive=True)
+    elif len(parts) > 1 and fact.topic.startswith("cycle_parking"):
+        yield from _check_unexplained(fact.topic, total, parts)
+
+
+def _check_unexplained(topic: Topic, total: _Part, parts: Sequence[_Part]) -> Iterator[Discrepancy]:
+    """Report a few spaces that are left over when nearly all of them are described: "144, including 127 and 7"."""
+    named = sum(part.value for part in parts)
+    plain = all(part.unit in ("space", "cycle space") for part in (total, *parts))
+    sums = _possible_sums(parts)
+    if plain and NEARLY_ALL * total.value <= named < total.value and total.value not in sums:
+        found = _wrong_sum(topic, total, parts, named)
+        left = figures(total.value - named)
+        yield found.model_copy(
+            update={
+                "summary": f"The parts named make {figures(named)}; {left} of the {figures(total.value)} are not explained."
+            }
+        )
 
 
 def _check_stated_rate(fact: Fact) -> Iterator[Discrepancy]:
@@ -90,7 +108,8 @@ def _wrong_rate(
     topic: Topic, rate: Quantity, number: Quantity, result: Quantity, text: str, source: Source
 ) -> Iterator[Discrepancy]:
     exact = round(rate.rate * number.value, 6)
-    if math.floor(exact) <= result.value <= math.ceil(exact) + 1:
+    holds = _CYCLES_EACH.get(rate.unit, 1.0)  # a rate of stands may be answered in spaces
+    if any(math.floor(exact * each) <= result.value <= math.ceil(exact * each) + 1 for each in (1.0, holds)):
         return
     yield Discrepancy(
         kind="rate",

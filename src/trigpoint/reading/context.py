@@ -23,6 +23,8 @@ _REFERENCE = re.compile(r"\b(?:[A-Z]{1,4}/)?\d{2,4}/\d{3,6}(?:/[A-Z0-9]{1,6})+\b
 _NOT_NAMES = frozenset(
     "proposed application the this residential proposals planning appeal emerging overall our".split()
 )
+_DEFINITE = frozenset("the this these our its we applicant appeal".split())
+_GENERIC = frozenset("all any each every such new major other residential housing future most".split())
 SAME_PROPOSAL = 0.85
 SUBJECT = 12  # tokens in which a sentence names its subject
 _STRONG: tuple[Section, ...] = ("conditions", "objectors", "consultees", "history", "others")
@@ -98,6 +100,15 @@ class Context:
     def follows(self, one: str, other: str, distance: int) -> bool:
         """Whether a cue comes after another within a number of tokens."""
         return any(0 < j - i <= distance for i in self.cues.get(one, ()) for j in self.cues.get(other, ()))
+
+    @cached_property
+    def scheme_is_subject(self) -> bool:
+        """Whether this very scheme is the subject: "the development", "our proposals"; not "all proposals"."""
+        return any(at < SUBJECT and self._is_definite(at) for at in self.cues.get("scheme", ()))
+
+    def _is_definite(self, at: int) -> bool:
+        before = {token.text for token in self.tokens[max(0, at - 3) : at + 1]}
+        return bool(before & _DEFINITE) and not before & _GENERIC
 
     @cached_property
     def names_another_scheme(self) -> bool:

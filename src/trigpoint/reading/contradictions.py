@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from trigpoint.reading.conditions import find_condition_gaps
 from trigpoint.reading.discrepancies import Discrepancy, Input, distinct, figures
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.lexicon import Lexicon
@@ -34,10 +35,13 @@ _CLAIMS = Lexicon(
         "not_ours": "require* need needed minimum standard standards demand policy previous previously consented former "
         "originally superseded approved earlier initially recommended requested asked should must could may would_require "
         "reduction reduced increase increased adjacent neighbouring existing maximum",
-        "shared_path": "shared_path shared_use shared_-_use shared_footway shared_cycle* shared_route",
+        "shared_path": "shared_path shared_use shared_-_use shared_footway shared_cycle* shared_route footway_/_cycleway",
         "cycle_track": "cycle_track cycleway cycle_path cycle_lane* segregated",
         "footway": "footway footways footpath pavement",
         "width": "wide width",
+        "target": "target targets",
+        "houses": "house houses",
+        "flats": "flat flats apartment apartments",
         "speed_limit": "speed_limit mph_limit",
         "nearest": "nearest_bus closest_bus nearest_stop* closest_stop*",
         "generates": "generate generates generated result_in trip_generation generating",
@@ -57,6 +61,7 @@ def find_contradictions(facts: Sequence[Fact], profile: Profile) -> tuple[Discre
         *_different_totals(facts),
         *_different_measures(facts),
         *_claims_beside_shortfalls(facts),
+        *find_condition_gaps(facts),
     ]
     return distinct(found)
 
@@ -106,17 +111,18 @@ def _different_measures(facts: Sequence[Fact]) -> Iterator[Discrepancy]:
         key = rule.key(fact) if rule is not None else None
         if rule is None or key is None:
             continue
-        figures_given = [one for one in fact.quantities if _is_plain(one) and one.unit in rule.units]
+        figures_given = [one for one in fact.quantities if one.unit in rule.units and rule.measures(fact, one)]
         if len(figures_given) == 1:
-            measured.setdefault((fact.topic, *key), []).append((fact, figures_given[0]))
+            there = "there" if fact.status == "existing" else "planned"  # an old path and a new one may differ
+            measured.setdefault((fact.topic, there, *key), []).append((fact, figures_given[0]))
     for shared, given in measured.items():
-        yield from _unlike(given, " ".join(shared[1:]))
+        yield from _unlike(given, " ".join(shared[2:]))
 
 
 def _unlike(given: Sequence[tuple[Fact, Quantity]], what: str) -> Iterator[Discrepancy]:
     first: dict[float, tuple[Fact, Quantity]] = {}
     for fact, one in given:
-        first.setdefault(round(one.value * _METRES.get(one.unit, 1.0), 3), (fact, one))
+        first.setdefault(round(one.rate * _METRES.get(one.unit, 1.0), 3), (fact, one))
     low, high = min(first), max(first)
     if len(first) > 1 and high > low * (1 + SAME_MEASURE):
         inputs = tuple(
@@ -126,8 +132,25 @@ def _unlike(given: Sequence[tuple[Fact, Quantity]], what: str) -> Iterator[Discr
         yield _differ(given[0][0].topic, inputs, what)
 
 
-def _is_plain(one: Quantity) -> bool:
+def _is_plain(fact: Fact, one: Quantity) -> bool:
     return one.per is None and one.high is None and one.limit in ("exactly", "about")
+
+
+def _is_width(fact: Fact, one: Quantity) -> bool:
+    """Whether a length is a width: "3.0m wide", "a width of 3.0m"."""
+    before, after = fact.source.quote[: one.start].rstrip(), fact.source.quote[one.end :].lstrip()
+    return _is_plain(fact, one) and (
+        after.startswith(("wide", "in width")) or before.endswith(("width of", "width is"))
+    )
+
+
+def _is_by_cycle(fact: Fact, one: Quantity) -> bool:
+    """Whether a share is one of cycling: "10 per cent of trips are made by bicycle"."""
+    return _is_plain(fact, one) and "cycl" in fact.source.quote[one.end : one.end + AROUND]
+
+
+def _is_rate(fact: Fact, one: Quantity) -> bool:
+    return one.per == "dwelling" and one.high is None and one.limit == "exactly"
 
 
 @dataclass(frozen=True)
@@ -136,13 +159,25 @@ class _Measure:
 
     units: frozenset[str]
     key: Callable[[Fact], tuple[str, ...] | None]
+    measures: Callable[[Fact, Quantity], bool] = _is_plain
 
 
 def _width_on_road(fact: Fact) -> tuple[str, ...] | None:
     """The width of one kind of path on the one road that is named."""
     cues = _CLAIMS.tag_text(fact.source.quote)
-    kinds = [kind for kind in ("shared path", "cycle track", "footway") if kind.replace(" ", "_") in cues]
-    return _on_one_place(fact, "the width of the", *kinds) if len(kinds) == 1 and "width" in cues else None
+    kind = next((kind for kind in ("shared path", "cycle track", "footway") if kind.replace(" ", "_") in cues), None)
+    return _on_one_place(fact, "the width of the", kind) if kind is not None and "width" in cues else None
+
+
+def _cycling_target(fact: Fact) -> tuple[str, ...] | None:
+    own = fact.status not in ("policy", "requested", "other_scheme", "existing", "historic")
+    return ("the target for cycling",) if own and "target" in _CLAIMS.tag_text(fact.source.quote) else None
+
+
+def _rate_for_homes(fact: Fact) -> tuple[str, ...] | None:
+    """The cycle spaces per home, for houses or for flats."""
+    kinds = [kind for kind in ("houses", "flats") if kind in _CLAIMS.tag_text(fact.source.quote)]
+    return ("cycle spaces per dwelling for", kinds[0]) if len(kinds) == 1 and _is_stated(fact) else None
 
 
 def _speed_limit(fact: Fact) -> tuple[str, ...] | None:
@@ -172,7 +207,7 @@ def _peak_trips(fact: Fact) -> tuple[str, ...] | None:
 
 def _on_one_place(fact: Fact, *what: str) -> tuple[str, ...] | None:
     places = named_places(fact.source.quote)
-    return (*what, "on", next(iter(places)), f"({fact.status})") if len(places) == 1 and _is_stated(fact) else None
+    return (*what, "on", next(iter(places))) if len(places) == 1 and _is_stated(fact) else None
 
 
 def _is_stated(fact: Fact) -> bool:
@@ -184,7 +219,9 @@ def _is_stated(fact: Fact) -> bool:
 _METRES = {"m": 1.0, "km": 1000.0, "mile": 1609.0, "yard": 0.914, "foot": 0.305}
 _LENGTHS = frozenset(("m", "km", "mile", "yard"))
 _MEASURES: dict[Topic, _Measure] = {
-    "cycle_route.width": _Measure(frozenset(("m",)), _width_on_road),
+    "cycle_route.width": _Measure(frozenset(("m",)), _width_on_road, _is_width),
+    "travel_plan.target": _Measure(frozenset(("%",)), _cycling_target, _is_by_cycle),
+    "cycle_parking.total": _Measure(frozenset(("cycle space",)), _rate_for_homes, _is_rate),
     "traffic.speed": _Measure(frozenset(("mph",)), _speed_limit),
     "rail.access": _Measure(_LENGTHS, _to_station),
     "bus.stop_distance": _Measure(_LENGTHS, _to_nearest_stop),

@@ -13,9 +13,8 @@ CUES = Lexicon(
         "past": "was were had has_been have_been",
         "present": "is are has have lies runs serves benefits adjoins comprises exists provides operates includes connects "
         "links crosses stops forms stands fronts bounds offers",
-        "proposes": "is_proposed are_proposed proposed_to_be proposes proposal_includes proposals_include proposal_comprises "
-        "proposals_comprise also_proposed applicant_proposes proposed_as is_proposing are_proposing proposals_provide "
-        "proposal_provides",
+        "proposes": "is_proposed are_proposed proposed_to_be proposes also_proposed applicant_proposes is_proposing "
+        "are_proposing proposed_to_provide",
         "provides": "provid* deliver* includ* incorporat* creat* install* introduc* construct* accommodat* improv* upgrad* "
         "extend* enhanc* secur* offer* widen* connect* link* fund* compris* appoint* implement* replac* relocat* "
         "plant* laid fitted contribut* formed pay paid made",
@@ -62,6 +61,7 @@ CUES = Lexicon(
         "masterplan parcel",
         "contrast": "but however although though whilst while despite notwithstanding declined refused instead",
         "change": "change* alteration* amendment* objection*",
+        "where": "where wherever or_more major_development",
         "by": "by",
         "others": "others council authority developer developers landowner landowners applicant's",
         "opinion": "i_find i_consider i_conclude no_conflict is_considered considered_that considered_to believe* opinion",

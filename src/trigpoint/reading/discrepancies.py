@@ -7,7 +7,15 @@ from typing import Literal
 from trigpoint.reading.documents import Frozen, Source
 from trigpoint.reading.vocabulary import Topic
 
-DiscrepancyKind = Literal["sum", "percentage", "rate", "figures_differ", "claim_against_shortfall"]
+DiscrepancyKind = Literal[
+    "sum",
+    "percentage",
+    "rate",
+    "figures_differ",
+    "claim_against_shortfall",
+    "promise_without_condition",
+    "revisions_differ",
+]
 
 
 class Input(Frozen):
@@ -33,7 +41,8 @@ class Discrepancy(Frozen):
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two discrepancies one: the same thing wrong with the same figures."""
-        return self.kind, self.topic, self.stated, self.computed, tuple(sorted(str(one.value) for one in self.inputs))
+        inputs = tuple(sorted(str(one.value if one.value is not None else one.words) for one in self.inputs))
+        return self.kind, self.topic, self.stated, self.computed, inputs
 
 
 def distinct(found: list[Discrepancy]) -> tuple[Discrepancy, ...]:

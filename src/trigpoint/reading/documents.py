@@ -25,7 +25,10 @@ class PageSpan(Frozen):
 
 
 class Document(Frozen):
-    """One document of an application. Without `pages`, form feeds in the text separate them."""
+    """One document of an application. Without `pages`, form feeds in the text separate them.
+
+    `superseded` is set if the register lists the document among those that others have replaced.
+    """
 
     id: str
     name: str
@@ -33,6 +36,7 @@ class Document(Frozen):
     document_type: str = "other"
     source_kind: SourceKind = "applicant"
     pages: tuple[PageSpan, ...] = ()
+    superseded: bool = False
 
 
 class Source(Frozen):

@@ -11,9 +11,9 @@ from trigpoint.reading.context import Context
 from trigpoint.reading.documents import Document, Frozen, Source
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.quantities import Quantity, read_quantities
-from trigpoint.reading.sources import genre_of
+from trigpoint.reading.sources import genre_of, is_superseded
 from trigpoint.reading.statements import Statement
-from trigpoint.reading.status import read_status
+from trigpoint.reading.status import Judged, read_status
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.topics import read_topics
 from trigpoint.reading.vocabulary import PROVISION, Polarity, Speaker, Status, Topic
@@ -102,6 +102,9 @@ def read_facts(statements: Sequence[Statement], profile: Profile, documents: Seq
     return tuple(facts)
 
 
+_REPLACED = Judged("historic", 1.0, ("the document is superseded",))
+
+
 class _Paragraph:
     """The sentences of the paragraph that is being read, for those that lean on them."""
 
@@ -124,7 +127,7 @@ def _facts_of(context: Context, document: Document) -> Iterator[Fact]:
     topics = read_topics(context.statement, context.before, document.name.replace("_", " "))
     if not topics:
         return
-    judged = read_status(context)
+    judged = _REPLACED if is_superseded(document) else read_status(context)
     quantities = read_quantities(context.statement.text)
     source = context.statement.source(document)
     for topic in topics:

@@ -54,6 +54,7 @@ CLASSES: dict[str, str] = {
     "outdoors": "street streets route routes path paths public_realm safe safety security secure external road roads walking "
     "pedestrian* cycl* open_space landscap*",
     "mitigation": "mitigation mitigate mitigated",
+    "design_speed": "design_speed designed_for",
     "new": "new proposed",
     "way_through": "route routes passageway* connection connections pathway* alleyway* footpath*",
     "obstacle": "bollard* gated level_change* stepped turnstile*",
@@ -70,7 +71,7 @@ CLASSES: dict[str, str] = {
     "assessment": "transport_assessment transport_statement transport_evidence",
     "dependent": "width* wide surface* surfacing lighting lit gradient* alignment accessibility route routes connection* "
     "links security secure separation overlooking measures improvement* works details scheme",
-    "permeable": "permeability permeable porous porosity through_route* through_-_route* through_the_site through_connection* "
+    "permeable": "permeability modal_filter* permeable porous porosity through_route* through_-_route* through_the_site through_connection* "
     "through_site route_through passageway* thoroughfare*",
     "public_access": "open_to_the_public accessible_to_the_public open_up opened_up opens_up opening_up public_route* "
     "new_street* new_route*",
@@ -84,7 +85,7 @@ CLASSES: dict[str, str] = {
     "surface": "surface* surfaced surfacing tarmac unmade unsurfaced muddy bound_gravel paved lit unlit lighting "
     "all_-_weather seasonally",
     "lighting": "lighting lit unlit luminaire* lux illuminat* light_spill street_light* lamp* light_levels",
-    "traffic": "traffic aadt congestion congested vehicle_flow* vehicles_per vehicular_traffic highway_network "
+    "traffic": "traffic aadt vehicles_a congestion congested vehicle_flow* vehicles_per vehicular_traffic highway_network "
     "vehicle_movement* vehicle_trips vehicular_trips modal_filter road_network vehicular_movements highway_capacity "
     "highway_impact* road_safety highway_safety",
     "not_traffic": "hostile_vehicle construction_traffic traffic_management construction delivery_traffic air_traffic demolition_traffic "
@@ -97,7 +98,7 @@ CLASSES: dict[str, str] = {
     "junction": "junction junctions roundabout* bellmouth* crossroad* site_access vehicular_access access_arrangement* "
     "point_of_access access_junction visibility_splay* visibility_splays",
     "priority": "priority give_way signal* signalis* signalled toucan advanced_stop pedestrians_and_cyclists_prioritised",
-    "crossing": "crossings toucan* zebra* puffin* pelican* parallel_crossing* refuge* dropped_kerb* tactile crossing_point* "
+    "crossing": "crossings crossing_of crossing_on toucan* zebra* puffin* pelican* parallel_crossing* refuge* dropped_kerb* tactile crossing_point* "
     "crossing_facilit* pedestrian_crossing uncontrolled_crossing controlled_crossing controlled_pedestrian cycle_crossing "
     "signal_controlled_crossing safe_crossing new_crossing",
     "geometry": "visibility_splay* corner_radi* kerb_radi* junction_radi* vehicle_tracking swept vehicular_access bellmouth* "
@@ -116,7 +117,7 @@ CLASSES: dict[str, str] = {
     "sustainable_modes mode_choice car_dependency modes_of_travel",
     "data": "transport_assessment transport_statement census trics modelling modelled survey surveys baseline counts "
     "travel_survey traffic_survey* sensitivity_test transport_evidence technical_note collision* sensitivity",
-    "audit": "wchar cycling_audit walking_audit pers clos cycling_level_of_service jat active_travel_zone atz "
+    "audit": "critical_fail* route_scores wchar cycling_audit walking_audit pers clos cycling_level_of_service jat active_travel_zone atz "
     "healthy_streets propensity_to_cycle audit_of_walking route_audit* non_-_motorised_user_audit walking_and_cycling_audit "
     "placecheck active_zone_assessment standing_advice active_travel_assessment pedestrian_comfort "
     "walking_route_audit* route_selection_tool",

@@ -9,6 +9,10 @@ _KIND = "Road|Lane|Street|Avenue|Way|Drive|Close|Hill|Grove|Park|Square|Bridge|C
 _NAMED = re.compile(rf"\b((?:[A-Z][\w’'-]+ ){{1,3}}(?:{_KIND}))\b")
 _NUMBERED = re.compile(r"\b([ABM]\d{1,4}(?:\(M\))?)\b")
 _STATION = re.compile(r"\b((?:[A-Z][\w’'-]+ ){1,3})(?:[Rr]ailway |[Tt]rain |[Uu]nderground )?[Ss]tation\b")
+_STREET = re.compile(
+    r"\b((?:primary|main|spine|principal|central|estate|access|loop|secondary) (?:street|road|avenue))\b"
+)
+_EDGE = re.compile(r"\b(site frontage|(?:north|south|east|west)ern boundary|canal towpath|towpath|riverside path)\b")
 _LEADING = (
     "The ",
     "On ",
@@ -28,10 +32,11 @@ _LEADING = (
 
 @lru_cache(maxsize=4096)
 def named_places(text: str) -> frozenset[str]:
-    """Return the roads, numbered roads and stations that a text names, in lower case."""
+    """Return the roads, stations and parts of the site that a text names, in lower case."""
     names = [*_NAMED.findall(text), *_NUMBERED.findall(text)]
     stations = [f"{name.strip()} station" for name in _STATION.findall(text)]
-    return frozenset(_without_opening(name).lower() for name in (*names, *stations))
+    within = [*_STREET.findall(text.lower()), *_EDGE.findall(text.lower())]
+    return frozenset((*(_without_opening(name).lower() for name in (*names, *stations)), *within))
 
 
 def _without_opening(name: str) -> str:

@@ -6,16 +6,17 @@ from typing import Literal
 
 from trigpoint.reading.documents import Document
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.vocabulary import SourceKind, Speaker
 
 Genre = Literal["application", "consultee letter", "representation", "committee report", "appeal decision"]
 
 FIRST_WORDS = 6_000  # characters from which a document's author is told
+TITLE = 400  # characters in which a document says what it is
 FEW_PAGES = 25_000  # characters: a letter is shorter
 
 _NAMES = Lexicon(
     {
+        "reply": "response_to reply_to applicant's_response applicant_response rebuttal",
         "consultee": "response consultee consultation_response comments_from highways_response memo advice_note "
         "statutory_consultee consult",
         "body": "active_travel_england national_highways highways_england natural_england environment_agency "
@@ -64,17 +65,41 @@ def genre_of(document: Document) -> Genre:
     return told if told == "appeal decision" else "application"
 
 
+def is_superseded(document: Document) -> bool:
+    """Whether a document has been replaced: by the register, or by its own name or title."""
+    return document.superseded or "superseded" in f"{document.name} {document.text[:TITLE]}".lower()
+
+
 def _genre(name: str, text: str) -> Genre:
-    named = _NAMES.tag(tokenise(" ".join(name.replace("_", " ").replace("-", " ").split())))
-    said = _WORDS.tag(tokenise(text[:FIRST_WORDS]))
-    if "appeal" in named or len(said.get("appeal", ())) >= 2:
+    """Tell a document's genre by its name, which is plain as a rule, and otherwise by the words it begins with."""
+    title = " ".join(name.replace("_", " ").replace("-", " ").split())
+    return _genre_by_name(title, text) or _genre_by_words(text)
+
+
+def _genre_by_name(title: str, text: str) -> Genre | None:
+    named = _NAMES.tag_text(title)
+    if "reply" in named:
+        return "application"  # the applicant's answer to what others said
+    if "appeal" in named:
         return "appeal decision"
-    if "report" in named or ("report" in said and "recommend" in said and "us" not in said):
+    if "report" in named:
         return "committee report"
-    if "public" in named or "against" in said:
+    if "public" in named:
         return "representation"
-    is_letter = "letter" in said and len(text) < FEW_PAGES
-    if "consultee" in named or ("body" in named and len(text) < FEW_PAGES) or (is_letter and "consulted" in said):
+    if "consultee" in named or ("body" in named and len(text) < FEW_PAGES):
+        return "consultee letter"
+    return None
+
+
+def _genre_by_words(text: str) -> Genre:
+    said = _WORDS.tag_text(text[:FIRST_WORDS])
+    if len(said.get("appeal", ())) >= 2:
+        return "appeal decision"
+    if "report" in said and "recommend" in said and "us" not in said:
+        return "committee report"
+    if "against" in said:
+        return "representation"
+    if "letter" in said and "consulted" in said and len(text) < FEW_PAGES:
         return "consultee letter"
     return "application"
 

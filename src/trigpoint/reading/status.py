@@ -96,12 +96,13 @@ def _exists(c: Context) -> bool:
 
 def _no_provision(c: Context) -> bool:
     """Nothing is provided: "No cycle parking is proposed for visitors"."""
-    return c.statement.text.lower().startswith(("no ", "neither ")) and c.has("proposes") and not c.has("change")
+    offered = c.has("proposes") or (c.section != "existing" and c.follows("present", "provides", 2))
+    return c.statement.text.lower().startswith(("no ", "neither ")) and offered and not c.has("change")
 
 
 def _scheme_provides(c: Context) -> bool:
     """The scheme is the subject of a verb of provision: "The proposals include …", "The development will provide …"."""
-    own = c.subject_is("scheme") and not c.names_another_scheme
+    own = c.scheme_is_subject and not c.names_another_scheme
     return own and c.follows("scheme", "provides", 6) and not c.follows("scheme", "may", 3)
 
 
@@ -247,5 +248,8 @@ def _doubtful(status: Status, context: Context) -> bool:
     if len(context.tokens) > LONGEST_CERTAIN:
         return True
     if status == "proposed":
-        return context.section in _OTHERS or context.has(*_HESITATIONS) or context.done_by_another
+        generic = context.subject_is("scheme") and not context.scheme_is_subject
+        normative = generic or context.has("must", "where") or context.subject_is("authority")
+        hesitant = normative or context.has(*_HESITATIONS) or context.done_by_another
+        return context.section in _OTHERS or hesitant
     return False

@@ -162,7 +162,7 @@ def _traffic(words: Words) -> Iterator[Topic]:
         yield "traffic.volume"
     if words.has("speed"):
         yield "traffic.speed"
-    if words.has("calm"):
+    if words.has("calm") or words.near("speed", "design_speed"):
         yield "place.speed"
 
 
@@ -179,7 +179,7 @@ def _permeability(words: Words) -> Iterator[Topic]:
     if words.has("leisure", "fire"):
         return
     elsewhere = words.has("water", "wild", "view", "noise") and not words.cycling
-    travelling = (words.on_foot_or_cycle or words.under("cycle", "walk", "active")) and not elsewhere
+    travelling = (words.on_foot_or_cycle or words.under("cycle", "walk", "active", "permeable")) and not elsewhere
     opened = words.has("permeable") or words.near("new", "way_through", 4)
     if (
         words.has("prow", "public_access")
@@ -232,7 +232,8 @@ def _off_site(words: Words) -> Iterator[Topic]:
     if (words.has("works") or mitigation) and not words.has("not_traffic"):
         yield "offsite.works"
     paid = words.has("contribution") or (words.has("pounds") and words.has("towards"))
-    if paid and words.has("transport", "prow") and not words.has("not_transport"):
+    other_purpose = words.has("not_transport") and not words.has("route", "prow", "cycle")
+    if paid and words.has("transport", "prow") and not other_purpose:
         yield "offsite.contribution"
 
 
