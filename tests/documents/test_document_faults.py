@@ -11,16 +11,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
-from document_bench import REF, empty_chroma, make_pdf, prose
+from document_bench import REF, Bench, empty_chroma, make_pdf, prose
 
-from trigpoint.config import Settings
-from trigpoint.errors import ToolFailed
+from trigpoint.config import Settings, load_settings
+from trigpoint.errors import StoreError, ToolFailed
 from trigpoint.mcp.client import ToolClient
+from trigpoint.storage.chroma_server import Server
+from trigpoint.storage.keeper import wait_until_gone
 
 HERE = Path(__file__).parent
 MOMENTS = 20
@@ -138,18 +140,14 @@ async def test_a_server_told_to_stop_ends_an_ingest_cleanly_and_soon(tmp_path: P
 
 
 @pytest.mark.slow
-async def test_a_second_server_on_the_folder_or_on_the_port_says_why_it_cannot_start(
-    tmp_path: Path, free_port: Callable[[], int]
-):
-    port, data = free_port(), tmp_path / "data"
-    with document_store(port, data):
-        for other_port, other_data, says in ((free_port(), data, "CHROMA_URL"), (port, tmp_path / "other", "port")):
-            with document_store(other_port, other_data) as second:
-                assert await asyncio.to_thread(second.wait, 30) == 1
-                assert second.stderr is not None
-                message = second.stderr.read()
-            assert says in message
-            assert "Traceback" not in message
+async def test_a_second_server_on_the_port_says_why_it_cannot_start(tmp_path: Path, free_port: Callable[[], int]):
+    port = free_port()
+    with document_store(port, tmp_path / "data"), document_store(port, tmp_path / "other") as second:
+        assert await asyncio.to_thread(second.wait, 30) == 1
+        assert second.stderr is not None
+        message = second.stderr.read()
+    assert "port" in message
+    assert "Traceback" not in message
 
 
 @pytest.mark.slow
@@ -205,3 +203,112 @@ async def test_two_servers_write_to_one_chroma_at_once(
     assert answers[0] == answers[1]
     expected = {row["document_id"]: {row["chunk_count"]} for row in lists[0]["documents"]}
     assert sizes.items() <= expected.items(), "a search saw half a document"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_store_that_dies_or_hangs_in_the_middle_of_an_ingest_loses_nothing_and_doubles_nothing(
+    tmp_path: Path, free_port: Callable[[], int], blow: signal.Signals
+):
+    port, data = free_port(), tmp_path / "data"
+    first = make_pdf(data / "first.pdf", [prose("first", 40)])
+    long = make_pdf(data / "long.pdf", [prose(f"chapter {n}", 40) for n in range(30)])
+    chroma = Server(data / "chroma" / "documents")
+    health: list[float] = []
+    stop = asyncio.Event()
+
+    async def strike(done, total, message):
+        if message.startswith("embedded") and done >= 95:
+            os.kill(chroma.process(), blow)
+
+    async def watch_health() -> None:
+        async with httpx.AsyncClient() as http:
+            while not stop.is_set():
+                began = time.monotonic()
+                assert (await http.get(f"http://127.0.0.1:{port}/health")).json() == {"status": "ok"}
+                health.append(time.monotonic() - began)
+                await asyncio.sleep(0.05)
+
+    with document_store(port, data):
+        async with ToolClient(f"http://127.0.0.1:{port}") as client:
+            await client.call("ingest_document", {"file_path": str(first), "application_ref": REF})
+            watcher = asyncio.create_task(watch_health())
+            arguments = {"file_path": str(long), "application_ref": REF}
+            try:
+                await client.call("ingest_document", arguments, progress=strike)
+            except ToolFailed as failed:
+                assert failed.code in ("store_unavailable", "store_error")
+                assert str(chroma.folder) in str(failed)
+            while_away = await client.call("search_application_docs", {"query": "first survey", "max_results": 5})
+            again = await client.call("ingest_document", arguments)
+            stop.set()
+            await watcher
+            listed = await client.call("list_ingested_documents", {"application_ref": REF})
+            found = await client.call("search_application_docs", {"query": "survey", "max_results": 1000})
+    assert while_away["results_count"] == 5
+    assert again["status"] in ("success", "already_ingested")
+    expected = {row["document_id"]: row["chunk_count"] for row in listed["documents"]}
+    assert len(expected) == 2
+    counts: dict[str, int] = {}
+    for passage in found["results"]:
+        counts[passage["metadata"]["document_id"]] = counts.get(passage["metadata"]["document_id"], 0) + 1
+    assert counts == expected
+    assert sorted(health)[len(health) // 2] < 0.1, "health waited for the store"
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_named_and_work_goes_on_when_there_is_space_again(tmp_path: Path, processor):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(disk)], capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"a small disk cannot be mounted here ({mounted.stderr.strip()})")
+    try:
+        bench = Bench(load_settings(trigpoint_data_dir=disk / "data", text_workers=1), processor)
+        try:
+            _fill_and_free(disk, bench)
+        finally:
+            bench.store.close()
+            wait_until_gone(bench.settings.chroma_dir("documents"))
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def _fill_and_free(disk: Path, bench: Bench) -> None:
+    pages = [prose(f"chapter {n}", 40) for n in range(4)]
+    first = bench.add(make_pdf(disk / "data" / "first.pdf", pages))
+    files = [make_pdf(disk / "data" / f"{n}.pdf", [*pages, f"number {n}"]) for n in range(3)]
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file, suppress(OSError):
+        while True:
+            file.write(b"\0" * 65536)
+            file.flush()
+    refused = []
+    for path in files:
+        try:
+            bench.add(path)
+        except (StoreError, OSError) as error:
+            refused.append(str(error))
+        assert len(bench.search("survey item", max_results=5)) == 5, "a search failed while the disk was full"
+    assert refused, "the disk was not full"
+    assert all(str(disk) in message for message in refused), refused
+    ballast.unlink()
+    deadline = time.monotonic() + 30
+    outcomes = {}
+    while len(outcomes) < len(files) and time.monotonic() < deadline:
+        for path in files:
+            try:
+                outcomes[path] = bench.add(path)
+            except StoreError:
+                time.sleep(0.5)
+    assert {outcome.status for outcome in outcomes.values()} <= {"success", "already_ingested"}
+    rows = bench.store.registry.of_application(REF)
+    assert len(rows) == 1 + len(files)
+    counts: dict[str, int] = {}
+    for passage in bench.search("survey item", max_results=1000):
+        counts[passage.metadata.document_id] = counts.get(passage.metadata.document_id, 0) + 1
+    assert counts == {row.document_id: row.chunk_count for row in rows}
+    assert bench.store.passages.records.count() == sum(counts.values())
+    assert counts[first.document_id] == first.chunks_created

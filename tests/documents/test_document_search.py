@@ -98,7 +98,8 @@ def test_p17_the_lexical_index_is_rebuilt_when_it_is_missing_or_behind(embedded:
     bench.store.close()
 
     bench = Bench(embedded, processor)
-    assert bench.search("cycle parking", mode="hybrid", document_types=["other"]) == expected
+    found = bench.search("cycle parking", mode="hybrid", document_types=["other"])
+    assert [passage.chunk_id for passage in found] == [passage.chunk_id for passage in expected]
     assert set(bench.store.passages.lexical.groups()) == set(bench.store.registry.rows())
     bench.store.close()
 

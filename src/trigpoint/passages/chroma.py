@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 1.0
 
+Place = tuple[int, int, tuple[int, ...]]  # start, end, pages
+
 
 class ChromaPassages:
     """See `PassageStore`. `fingerprint` is asked for at the first use, since it needs the model."""
@@ -119,6 +121,20 @@ class ChromaPassages:
         ordered = {i: sorted(members.values(), key=lambda p: (p.seq, p.id)) for i, members in new.items()}
         texts = {i: contents.get(i) if i in replaced else self.content(i) for i in ordered}
         return Change(ordered, self._before(ordered), {i: text for i, text in texts.items() if text is not None})
+
+    def place(self, document_id: str, places: Mapping[str, Place]) -> None:
+        """Tell where the passages of a document are in its text; those that are there already stay as they are."""
+        with self.journal.turn():
+            self.finish_interrupted()
+            passages = [
+                with_changes(p, start=places[p.id][0], end=places[p.id][1], pages=places[p.id][2])
+                for p in self.document(document_id)
+                if p.id in places
+            ]
+            change = Change({document_id: passages}, {})
+            self._note(change, changing=False)
+            self._versions[document_id] = change.id
+            self.move_mark()
 
     def _before(self, document_ids: Iterable[str]) -> dict[str, str]:
         return {document_id: self._versions.get(document_id, "") for document_id in document_ids}

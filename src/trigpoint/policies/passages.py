@@ -17,6 +17,7 @@ from trigpoint.passages.chroma import ChromaPassages
 from trigpoint.passages.joining import joined
 from trigpoint.passages.model import Hit, Passage, Question, Rules, Where
 from trigpoint.passages.search import SearchMode
+from trigpoint.policies.migration import migrate
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.storage.chroma import ChromaStore, Collection
 from trigpoint.text.embed import EmbeddingService, shared_embedding
@@ -56,6 +57,7 @@ class PolicyChromaClient:
             self.passages = ChromaPassages(
                 self._store, folder, COLLECTION, LEDGER, RULES, lambda: self.embedding.fingerprint()
             )
+            migrate(folder, self.passages)
         except BaseException:
             self._store.close()
             raise
