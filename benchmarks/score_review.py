@@ -1,7 +1,10 @@
 """How well reviews find what is known of the sample applications: `python -m benchmarks.score_review`.
 
-A fact is found when a finding of its aspect quotes it with the right document and page. Consultation responses, public
-comments and superseded documents are not part of a review, so their facts must not be cited.
+A fact is found when its aspect quotes it with the right document and page, in a finding or among what the documents
+say. A rating is compared only where the review assessed the aspect; what it left to a person is counted as abstained.
+Consultation responses, public comments and superseded documents are not part of a review, so their facts must not be
+cited. The samples are ours and measure that nothing is lost, not how well real documents are read: see
+`benchmarks/reading` for that.
 """
 
 from __future__ import annotations
@@ -23,11 +26,12 @@ from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
 from trigpoint.ids import new_review_id
 from trigpoint.jobs.tools import McpTools
+from trigpoint.review.evidence import fold
+from trigpoint.review.findings import Citation
 from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest
 from trigpoint.review.pipeline import run_review
 from trigpoint.review.render import render_pdf
-from trigpoint.review.result import ReviewResult
-from trigpoint.review.sentences import fold
+from trigpoint.review.result import AspectReview, ReviewResult
 
 
 @dataclass
@@ -39,6 +43,7 @@ class Score:
     found: int = 0
     ratings_expected: int = 0
     ratings_met: int = 0
+    abstained: int = 0
     contradictions_expected: int = 0
     contradictions_found: int = 0
     problems: list[str] = field(default_factory=list)
@@ -49,39 +54,46 @@ def score(result: ReviewResult, facts: SampleFacts) -> Score:
     scored = Score(facts.reference)
     aspects = {aspect.id: aspect for aspect in result.review.aspects}
     for fact in facts.facts:
-        cited = _cited(aspects[fact.aspect], fact)
-        if fact.needs or fact.superseded:
-            if cited:
-                scored.problems.append(f"cited, and must not be: {fact.id}")
-            continue
-        scored.expected += 1
-        scored.found += bool(cited)
-        if not cited:
-            scored.problems.append(f"not found: {fact.aspect}: {fact.id} ({fact.document}, page {fact.page})")
-        if fact.bearing == "contradiction":
-            reported = any(finding.outcome == "contradicted" for finding in cited)
-            scored.contradictions_expected += 1
-            scored.contradictions_found += reported
-            if not reported:
-                scored.problems.append(f"contradiction not reported: {fact.id}")
-    wanted = {**facts.aspects, "overall": facts.overall}
-    given = {**{i: a.rating for i, a in aspects.items()}, "overall": result.review.overall_rating}
-    for name, rating in wanted.items():
-        scored.ratings_expected += 1
-        scored.ratings_met += given[name] == rating
-        if given[name] != rating:
-            scored.problems.append(f"{name} is {given[name]}, expected {rating}")
+        _score_fact(scored, fact, aspects[fact.aspect], result)
+    given = {name: (aspect.rating, aspect.assessed) for name, aspect in aspects.items()}
+    given["overall"] = (result.review.overall_rating, result.review.assessed)
+    for name, wanted in {**facts.aspects, "overall": facts.overall}.items():
+        _score_rating(scored, name, wanted, *given[name])
     return scored
 
 
-def _cited(aspect: dict[str, Any], fact: Fact) -> list[dict[str, Any]]:
-    return [f for f in aspect.findings if any(_quotes(evidence, fact) for evidence in f.evidence)]
+def _score_fact(scored: Score, fact: Fact, aspect: AspectReview, result: ReviewResult) -> None:
+    quoted = any(_quotes(quotation.citation, fact) for quotation in aspect.says)
+    findings = [finding for finding in aspect.findings if any(_quotes(one, fact) for one in finding.evidence)]
+    if fact.needs or fact.superseded:
+        if any(_quotes(citation, fact) for citation in result.review.quotations()):
+            scored.problems.append(f"cited, and must not be: {fact.id}")
+        return
+    scored.expected += 1
+    scored.found += bool(quoted or findings)
+    if not (quoted or findings):
+        scored.problems.append(f"not quoted: {fact.aspect}: {fact.id} ({fact.document}, page {fact.page})")
+    if fact.bearing == "contradiction":
+        reported = any(finding.outcome == "contradicted" for finding in findings)
+        scored.contradictions_expected += 1
+        scored.contradictions_found += reported
+        if not reported:
+            scored.problems.append(f"contradiction not reported: {fact.id}")
 
 
-def _quotes(evidence: dict[str, Any], fact: Fact) -> bool:
-    quote, known = fold(evidence.quote), fold(fact.quote)
-    same_place = evidence.document == fact.document and evidence.pages == (fact.page,)
-    return same_place and (known in quote or quote in known)
+def _score_rating(scored: Score, name: str, wanted: str, given: str, assessed: str) -> None:
+    if assessed != "yes":
+        scored.abstained += 1
+        return
+    scored.ratings_expected += 1
+    scored.ratings_met += given == wanted
+    if given != wanted:
+        scored.problems.append(f"{name} is {given}, expected {wanted}")
+
+
+def _quotes(citation: Citation, fact: Fact) -> bool:
+    quote, known = (fold(text.replace("|", " ")) for text in (citation.quote, fact.quote))
+    return citation.document == fact.document and fact.page in citation.pages and (known in quote or quote in known)
 
 
 class Kept:
@@ -128,14 +140,14 @@ async def _main() -> None:
                 scores.append(one)
                 taken = time.perf_counter() - started
                 print(
-                    f"{reference}: {one.found}/{one.expected} facts, {one.ratings_met}/{one.ratings_expected} ratings, "
+                    f"{reference}: {one.found}/{one.expected} facts, {one.ratings_met}/{one.ratings_expected} ratings, {one.abstained} left open, "
                     f"{one.contradictions_found}/{one.contradictions_expected} contradictions, citations "
                     f"{result.metadata['citations']}, PDF {len(pdf) // 1024} KB, after {taken:.1f} s"
                 )
                 for problem in one.problems:
                     print(f"  {problem}")
     found, expected = sum(s.found for s in scores), sum(s.expected for s in scores)
-    print(f"found {found} of {expected} facts: {100 * found / expected:.1f} % (bar: 95 %)")
+    print(f"found {found} of {expected} facts: {100 * found / expected:.1f} %")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class _Tools:
             "date_validated": "2025-02-07",
         }
         nothing = {"downloads": [], "failed_downloads": 0, "total_documents": 0, "filtered_count": 0}
-        return {"application": application, "results": [], "revisions": [], **nothing}
+        return {"application": application, "documents": [], "provisions": [], "results": [], **nothing}
 
 
 class _None:

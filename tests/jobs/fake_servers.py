@@ -50,9 +50,12 @@ class FakeServers:
         self.away: dict[str, int] = {}
         self.tools = {
             "scraper": (self.get_application_details, self.download_all_documents),
-            "document-store": (self.ingest_document, self.search_application_docs),
+            "document-store": (
+                *(self.ingest_document, self.search_application_docs),
+                *(self.list_ingested_documents, self.get_document_text),
+            ),
             "policy-kb": (
-                *(self.search_policy, self.list_policy_revisions, self.get_policy_section),
+                *(self.search_policy, self.list_policy_revisions, self.get_policy_section, self.get_provisions),
                 *(self.ingest_policy_revision, self.remove_policy_revision),
             ),
         }
@@ -118,6 +121,17 @@ class FakeServers:
 
     async def search_application_docs(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
         return {"results": [], "results_count": 0}
+
+    async def list_ingested_documents(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+        return {"documents": [{"document_id": Path(path).stem} for path in sorted(self.ingested)]}
+
+    async def get_document_text(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+        text = "Cycle parking is proposed."
+        pages = [{"number": 1, "start": 0, "end": len(text)}]
+        return {"file_path": f"{args['document_id']}.pdf", "document_type": "other", "text": text, "pages": pages}
+
+    async def get_provisions(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+        return {"provisions": [], "unavailable": [], "warnings": []}
 
     async def search_policy(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
         return {"results": [], "results_count": 0}

@@ -60,8 +60,8 @@ async def test_a_review_completes_and_each_document_is_ingested_once(
         "get_application_details",
         "download_all_documents",
         "ingest_document",
-        "search_application_docs",
-        "search_policy",
+        "get_document_text",
+        "get_provisions",
     ],
 )
 async def test_a_store_that_is_down_for_a_while_in_any_phase_is_waited_for(
@@ -86,7 +86,7 @@ async def test_an_unknown_application_is_a_scraper_error(reviews: Reviews, at_wo
 
 
 @pytest.mark.parametrize(
-    "tool", ["get_application_details", "download_all_documents", "ingest_document", "search_application_docs"]
+    "tool", ["get_application_details", "download_all_documents", "ingest_document", "get_document_text"]
 )
 async def test_a_cancel_stops_the_review_in_the_middle_of_a_tool_call(
     reviews: Reviews, redis: Redis, fakes: FakeServers, at_work: Any, tool: str

@@ -65,7 +65,7 @@ def fault_settings(fakes: FakeServers, job_settings: Callable[..., Settings]) ->
 
 
 @pytest.mark.parametrize(
-    "tool", ["get_application_details", "download_all_documents", "ingest_document", "search_application_docs", None]
+    "tool", ["get_application_details", "download_all_documents", "ingest_document", "get_document_text", None]
 )
 async def test_a_worker_killed_in_a_phase_loses_nothing(
     reviews: Reviews, redis: Redis, fakes: FakeServers, fault_settings: Settings, tmp_path: Path, tool: str | None
@@ -96,9 +96,9 @@ async def test_a_worker_killed_in_a_phase_loses_nothing(
     after = Counter(name for name, _ in fakes.calls)
     if tool not in ("get_application_details", None):
         assert after["get_application_details"] == 1
-    if tool in ("ingest_document", "search_application_docs", None):
+    if tool in ("ingest_document", "get_document_text", None):
         assert after["download_all_documents"] == 1
-    if tool in ("search_application_docs", None):
+    if tool in ("get_document_text", None):
         assert after["ingest_document"] == len(DOCUMENTS)
     if tool is None:
         assert after == before

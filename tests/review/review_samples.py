@@ -1,26 +1,35 @@
-"""Evidence of the sample applications, read from their PDFs by the real extractor and chunker, without servers."""
+"""Evidence of texts and of the sample applications, read by the real extractor and reader, without servers."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from trigpoint.config import load_settings
 from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.documents import make_documents
+from trigpoint.documents.content import DocumentContent
 from trigpoint.errors import NoContent
 from trigpoint.ids import ref_as_name
+from trigpoint.policies.provisions import Provision, load_provisions
+from trigpoint.reading.documents import Document, PageSpan, pages_by_form_feed
+from trigpoint.reading.profile import Application
+from trigpoint.reading.sources import source_kind_of
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import assemble_review, revisions_used
-from trigpoint.review.evidence import Evidence, Passage, PolicyPassage, same_section
+from trigpoint.review.evidence import Evidence, Passage, PlacedProvision, PolicyPassage
 from trigpoint.review.models import ReviewOptions
+from trigpoint.review.read import read_application
 from trigpoint.review.result import ReviewResult
 from trigpoint.review.rules import judge_by_rules
 from trigpoint.review.verify import verify
-from trigpoint.text.chunk import TextChunker
 from trigpoint.text.extract import DocumentProcessor
 
+REF = "25/01178/REM"
+DAY = "2025-05-21"
+HOMES = "Erection of 200 dwellings with access, landscaping and open space"
 REVISIONS = {
     "LTN_1_20": ("LTN_1_20_2020_07",),
     "NPPF": ("NPPF_2024_12", "NPPF_2023_09"),
@@ -29,8 +38,14 @@ REVISIONS = {
     "OCC_LTCP": ("OCC_LTCP_2022_07",),
     "BICESTER_LCWIP": ("BICESTER_LCWIP_2020_09",),
 }
+_CATEGORIES = {
+    "local_plan": "CHERWELL_LOCAL_PLAN",
+    "county_strategy": "OCC_LTCP",
+    "local_guidance": "BICESTER_LCWIP",
+}
 
 
+@cache
 def digest_passages(day: str) -> dict[str, PolicyPassage]:
     """One passage a section of the digests in force on a day."""
     found = {}
@@ -47,74 +62,112 @@ def digest_passages(day: str) -> dict[str, PolicyPassage]:
     return found
 
 
-def make_evidence(passages: dict[str, Passage], *, reference: str, day: str, without: tuple[str, ...] = ()) -> Evidence:
-    """Evidence over passages, with the digests as the policy in force, but for the sources that are left out."""
-    policies = {i: passage for i, passage in digest_passages(day).items() if passage.source not in without}
-    in_force = {passage.source: passage.revision_id for passage in policies.values()}
-    sections = {}
-    for aspect in load_aspects():
-        for basis in aspect.policies.values():
-            section = basis.in_revision(in_force[basis.source]) if basis.source in in_force else None
-            for passage in policies.values():
-                if section and passage.source == basis.source and same_section(passage.section_ref, section):
-                    sections[basis] = passage
+@cache
+def placed_provisions(day: str, without: tuple[str, ...] = ()) -> dict[str, tuple[PlacedProvision, ...]]:
+    """Every provision with the section of the digests that shares most of its words."""
+    return {one.id: (_placed(one, day),) for one in load_provisions() if _source(one) not in without}
+
+
+def _source(provision: Provision) -> str:
+    return provision.source or _CATEGORIES[provision.category.value if provision.category else ""]
+
+
+def _placed(provision: Provision, day: str) -> PlacedProvision:
+    wanted = [_words(phrasing) for phrasing in provision.phrasings]
+    passages = [one for one in digest_passages(day).values() if one.source == _source(provision)]
+    best = max(passages, key=lambda one: sum(len(words & _words(one.text)) / len(words) for words in wanted))
+    return PlacedProvision(provision.id, provision.title, provision.requires, best)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]{3,}", text.lower()))
+
+
+def make_evidence(
+    documents: tuple[Document, ...], application: Application, *, day: str = DAY, without: tuple[str, ...] = ()
+) -> Evidence:
+    """Evidence over documents, with the digests as the policy in force, but for the sources that are left out."""
+    reading = read_application(documents, application)
+    provisions = placed_provisions(day, without)
+    passages = {passage.id: passage for document in documents for passage in _passages(document, application.reference)}
     return Evidence(
-        application_ref=reference,
+        application_ref=application.reference,
         effective_date=day,
+        documents=documents,
+        profile=reading.profile,
+        facts=reading.facts,
+        discrepancies=reading.discrepancies,
+        provisions=provisions,
         passages=passages,
         ranked={aspect.id: tuple(passages) for aspect in load_aspects()},
-        policies=policies,
-        policy_ranked={aspect.id: tuple(policies)[:6] for aspect in load_aspects()},
-        sections=sections,
-        in_force=in_force,
-        documents=tuple(sorted({passage.document for passage in passages.values()})),
+        policy_ranked={aspect.id: () for aspect in load_aspects()},
+        in_force={one.passage.source: one.passage.revision_id for group in provisions.values() for one in group},
     )
 
 
-def evidence_of_text(
-    *documents: str, reference: str = "25/01178/REM", day: str = "2025-05-21", without: tuple[str, ...] = ()
-) -> Evidence:
-    """Evidence made of short texts, each a document of one page."""
-    passages = {}
-    for number, text in enumerate(documents, 1):
-        passage_id = f"{ref_as_name(reference)}_{number:06d}_001_000"
-        passages[passage_id] = Passage(
-            passage_id,
-            text,
+def _passages(document: Document, reference: str) -> list[Passage]:
+    """A passage for each page, as a search would bring it to a model."""
+    pages = document.pages or (PageSpan(number=1, start=0, end=len(document.text)),)
+    return [
+        Passage(
+            f"{document.id}_{page.number:03d}_{index:03d}",
+            document.text[page.start : page.end],
             reference,
-            f"{ref_as_name(reference)}_{number:06d}",
-            f"Document {number}.pdf",
+            document.id,
+            document.name,
             "other",
-            (1,),
-            0,
+            (page.number,),
+            index,
         )
-    return make_evidence(passages, reference=reference, day=day, without=without)
+        for index, page in enumerate(pages)
+    ]
+
+
+def document(text: str, number: int = 1, *, name: str | None = None, reference: str = REF) -> Document:
+    """A document of a text, in which form feeds separate pages."""
+    name = name or f"Document {number}.pdf"
+    pages = pages_by_form_feed(text) or (PageSpan(number=1, start=0, end=len(text)),)
+    document_id = f"{ref_as_name(reference)}_{number:06d}"
+    return Document(id=document_id, name=name, text=text, source_kind=source_kind_of(name, text), pages=pages)
+
+
+def evidence_of_text(
+    *texts: str,
+    reference: str = REF,
+    day: str = DAY,
+    proposal: str = HOMES,
+    without: tuple[str, ...] = (),
+) -> Evidence:
+    """Evidence made of short texts, each a document."""
+    documents = tuple(document(text, number, reference=reference) for number, text in enumerate(texts, 1))
+    application = Application(reference=reference, proposal=proposal, authority="cherwell")
+    return make_evidence(documents, application, day=day, without=without)
 
 
 def read_sample(reference: str, folder: Path) -> Evidence:
-    application = sample_applications()[reference]
-    processor, chunker = DocumentProcessor(load_settings(trigpoint_data_dir=folder / "data")), TextChunker()
-    passages = {}
+    """Evidence of a sample application, from its PDFs."""
+    sample = sample_applications()[reference]
+    processor = DocumentProcessor(load_settings(trigpoint_data_dir=folder / "data"))
+    documents = []
     skipped = ("Superseded Documents", "Consultee Responses", "Public Comments")
     try:
-        files = make_documents(application, folder)
-        for number, document in enumerate(application.documents):
-            if document.section in skipped or processor.classify_document(files[document.file]).is_image_based:
+        files = make_documents(sample, folder)
+        for number, entry in enumerate(sample.documents):
+            if entry.section in skipped or processor.classify_document(files[entry.file]).is_image_based:
                 continue
-            document_id = f"{ref_as_name(reference)}_{number:06x}"
             try:
-                pages = processor.extract(files[document.file]).pages
+                content = DocumentContent.of(processor.extract(files[entry.file]))
             except NoContent:
                 continue
-            for chunk in chunker.chunk_pages(pages):
-                passage_id = f"{document_id}_{chunk.pages[0] if chunk.pages else 0:03d}_{chunk.index:03d}"
-                passages[passage_id] = Passage(
-                    passage_id, chunk.text, reference, document_id, document.file, "other", chunk.pages, chunk.index
-                )
+            pages = tuple(PageSpan(number=page.number, start=page.start, end=page.end) for page in content.pages)
+            documents.append(
+                Document(id=f"{ref_as_name(reference)}_{number:06x}", name=entry.file, text=content.text, pages=pages)
+            )
     finally:
         processor.close()
-    assert application.date_validated is not None
-    return make_evidence(passages, reference=reference, day=application.date_validated.isoformat())
+    assert sample.date_validated is not None
+    application = Application(reference=reference, proposal=sample.proposal or "", authority="cherwell")
+    return make_evidence(tuple(documents), application, day=sample.date_validated.isoformat())
 
 
 def result_of(evidence: Evidence, options: ReviewOptions | None = None) -> ReviewResult:
@@ -125,7 +178,7 @@ def result_of(evidence: Evidence, options: ReviewOptions | None = None) -> Revie
     application = {
         "reference": evidence.application_ref,
         "address": "Land North of Gavray Drive, Bicester",
-        "proposal": "Reserved matters for 200 dwellings",
+        "proposal": evidence.profile.proposal,
         "applicant": "Gavray Homes Ltd (fictional)",
         "status": "Under consideration",
         "consultation_end": "2025-07-04",
@@ -140,6 +193,5 @@ def result_of(evidence: Evidence, options: ReviewOptions | None = None) -> Revie
         "policy_effective_date": evidence.effective_date,
         "policy_revisions_used": revisions_used(judgement),
     }
-    return ReviewResult.model_validate(
-        {"application": application, "review": assemble_review(judgement, chosen), "metadata": metadata}
-    )
+    body = assemble_review(judgement, chosen)
+    return ReviewResult.model_validate({"application": application, "review": body, "metadata": metadata})

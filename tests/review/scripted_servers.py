@@ -6,19 +6,26 @@ import asyncio
 import json
 from typing import Any
 
-from review_samples import digest_passages
+from review_samples import HOMES, digest_passages, placed_provisions
+
+from trigpoint.review.evidence import PlacedProvision
 
 REF = "25/01178/REM"
-TEXT = "The shared path is 2.5m wide. Cycle parking is provided at 1 space per bedroom in secure and covered stores."
+TEXT = (
+    "The shared path is 2.5m wide. Cycle parking is proposed at 1 cycle space per bedroom in secure and covered stores."
+)
 
 
 class Servers:
     """The three servers as the pipeline sees them, answering from what a test put in."""
 
     def __init__(self, *, details: dict[str, Any] | None = None, files: int = 2, **answers: Any) -> None:
-        self.details = {"reference": REF, "date_validated": "2025-05-21", "date_received": "2025-05-15"} | (
-            details or {}
-        )
+        self.details = {
+            "reference": REF,
+            "proposal": HOMES,
+            "date_validated": "2025-05-21",
+            "date_received": "2025-05-15",
+        } | (details or {})
         self.files = files
         self.answers = answers
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -64,6 +71,24 @@ class Servers:
             ]
         }
 
+    def _list_ingested_documents(self, args: dict[str, Any]) -> dict[str, Any]:
+        return {"documents": [{"document_id": "25_01178_REM_a1b2c3"}] if self.files else []}
+
+    def _get_document_text(self, args: dict[str, Any]) -> dict[str, Any]:
+        pages = [{"number": number, "start": 0, "end": 0} for number in range(1, 4)]
+        pages.append({"number": 4, "start": 0, "end": len(TEXT)})
+        return {"file_path": "/d/TA.pdf", "document_type": "transport_assessment", "text": TEXT, "pages": pages}
+
+    def _get_provisions(self, args: dict[str, Any]) -> dict[str, Any]:
+        placed = placed_provisions(args["effective_date"])
+        chosen = [one for name in args["provision_ids"] for one in placed.get(name, ())]
+        return {"provisions": [_provision(one) for one in chosen], "unavailable": [], "warnings": []}
+
+    def _get_policy_section(self, args: dict[str, Any]) -> dict[str, Any]:
+        wanted = args["source"], args["section_ref"], args["revision_id"]
+        passages = [p for day in ("2024-01-01", "2025-06-01") for p in digest_passages(day).values()]
+        return {"text": next(p.text for p in passages if (p.source, p.section_ref, p.revision_id) == wanted)}
+
     def _search_policy(self, args: dict[str, Any]) -> dict[str, Any]:
         passages = [
             p for p in digest_passages(args["effective_date"]).values() if args.get("sources") in (None, [p.source])
@@ -74,6 +99,22 @@ class Servers:
             for p in passages
         ]
         return {"results": found[: 1000 if args["n_results"] > 1 else 1]}
+
+
+def _provision(placed: PlacedProvision) -> dict[str, Any]:
+    passage = placed.passage
+    return {
+        "provision_id": placed.provision_id,
+        "title": placed.title,
+        "requires": placed.requires,
+        "source": passage.source,
+        "revision_id": passage.revision_id,
+        "version_label": passage.version_label,
+        "section_ref": passage.section_ref,
+        "state": "found",
+        "excerpt": passage.text,
+        "page_number": passage.page,
+    }
 
 
 class Kept:

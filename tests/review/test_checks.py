@@ -1,48 +1,36 @@
-"""The checks are data: they fit their schema, and what they cite exists in every revision that they name."""
+"""The checks are data: they fit their schema, rest on provisions, and name no place and no phrase of a sample."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from importlib import resources
-from pathlib import Path
 
 import pytest
 import yaml
 from pydantic import ValidationError
-from review_samples import digest_passages
+from review_samples import digest_passages, placed_provisions
 
-from trigpoint.config import Settings
-from trigpoint.review.aspects import Aspect, compile_pattern, load_aspects
-from trigpoint.review.evidence import SHORT_NAMES, readable_ref, same_section
+from trigpoint.demo.applications import sample_applications
+from trigpoint.policies.provisions import provision_by_id
+from trigpoint.reading.profile import Kind, Profile, Scale, UseSize
+from trigpoint.reading.uses import Use
+from trigpoint.reading.vocabulary import TOPICS, aspects_of
+from trigpoint.review.aspects import Aspect, Check, load_aspects
+from trigpoint.review.evidence import readable_ref
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
+from trigpoint.review.standards import Standard, load_standards, parse_standards, standard_for
 from trigpoint.review.verify import unsupported
-from trigpoint.text.extract import DocumentProcessor
-from trigpoint.text.running_lines import Body
-from trigpoint.text.sections import find_sections
+
+CHECKS = [(aspect, check) for aspect in load_aspects() for check in aspect.checks]
+EVERY = pytest.mark.parametrize(("aspect", "check"), CHECKS, ids=[f"{a.id}.{c.id}" for a, c in CHECKS])
 
 
-def _seeded_revisions() -> dict[str, set[str]]:
-    text = (resources.files("trigpoint.policies") / "policies.toml").read_text(encoding="utf-8")
-    return {
-        policy["source"]: {
-            f"rev_{policy['source']}_{str(r['effective_from'])[:7].replace('-', '_')}"
-            for r in policy["revision"]
-            if not r.get("later")
-        }
-        for policy in tomllib.loads(text)["policy"]
-    }
+def _text(name: str) -> str:
+    return (resources.files("trigpoint.review") / "checks" / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def _cited() -> list[tuple[str, str, str, str]]:
-    """Aspect, source, revision and section of every policy reference, once for each revision that it names."""
-    seeded = _seeded_revisions()
-    return [
-        (aspect.id, basis.source, revision, basis.section or basis.sections[revision])
-        for aspect in load_aspects()
-        for basis in aspect.policies.values()
-        for revision in (sorted(seeded[basis.source]) if basis.section else sorted(basis.sections))
-    ]
+def _profile(*uses: Use, kind: Kind = "full", scale: Scale = "major", size: float | None = None) -> Profile:
+    return Profile(kind=kind, scale=scale, uses=tuple(UseSize(use=use, size=size, unit="m2") for use in uses))
 
 
 def test_the_ten_aspects_are_the_focus_areas() -> None:
@@ -55,65 +43,32 @@ def test_the_ten_aspects_are_the_focus_areas() -> None:
     ]
 
 
-@pytest.mark.parametrize(("aspect", "source", "revision", "section"), _cited())
-def test_a_policy_reference_exists_in_each_revision_it_names(
-    aspect: str, source: str, revision: str, section: str
-) -> None:
-    assert revision in _seeded_revisions()[source]
-    day = "2024-01-15" if revision == "rev_NPPF_2023_09" else "2025-06-01"
-    found = [
-        passage
-        for passage in digest_passages(day).values()
-        if passage.revision_id == revision and same_section(passage.section_ref, section)
-    ]
-    assert found, f"{aspect}: {source} {section} is not in {revision}"
-
-
-def test_a_reference_that_follows_the_revision_names_every_seeded_one() -> None:
-    seeded = _seeded_revisions()
+def test_every_topic_of_an_aspect_belongs_to_a_check() -> None:
     for aspect in load_aspects():
-        for name, basis in aspect.policies.items():
-            if basis.sections:
-                assert set(basis.sections) == seeded[basis.source], (aspect.id, name)
+        asked = {topic for check in aspect.checks for topic in check.topics}
+        main = {topic for topic in TOPICS if aspects_of(topic)[:1] == (aspect.id,)}
+        assert main <= asked, aspect.id
 
 
-def test_the_paragraph_on_refusal_moves_with_the_revision() -> None:
-    basis = next(a for a in load_aspects() if a.id == "junctions").policies["nppf_severe"]
-    assert basis.in_revision("rev_NPPF_2024_12") == "Para 116"
-    assert basis.in_revision("rev_NPPF_2023_09") == "Para 111"
-    assert basis.in_revision("rev_NPPF_2030_01") is None
-
-
-def test_numbers_in_the_words_of_findings_stand_in_the_policy_they_rest_on() -> None:
+@EVERY
+def test_figures_in_the_words_of_a_check_are_in_the_policy_it_rests_on(aspect: Aspect, check: Check) -> None:
     passages = digest_passages("2025-06-01")
-    for aspect in load_aspects():
-        for check in aspect.checks:
-            sections = [
-                (
-                    aspect.policies[name].source,
-                    aspect.policies[name].in_revision("rev_NPPF_2024_12") or aspect.policies[name].section,
-                )
-                for name in check.policy
-            ]
-            texts = [
-                p.text
-                for p in passages.values()
-                if any(p.source == s and same_section(p.section_ref, r or "") for s, r in sections)
-            ]
-            words = check.words.model_dump(exclude_none=True).values()
-            for text in words:
-                plain = re.sub(r"\[.*?\]", "", text)
-                assert not unsupported(plain, [*texts, check.requirement]), (aspect.id, check.id, text)
+    provisions = [provision_by_id()[name] for name in check.provisions]
+    texts = [f"{p.requires} {' '.join(p.phrasings)}" for p in provisions]
+    texts += [
+        passages[one.passage.id].text for name in check.provisions for one in placed_provisions("2025-06-01")[name]
+    ]
+    for text in (check.words.met, check.words.partly, check.words.failed):
+        assert not unsupported((text or "").format(value="", standard=""), [*texts, check.requirement])
 
 
-def test_what_names_a_policy_can_be_left_out() -> None:
-    """A policy is named only where it is cited, so its name stands in brackets."""
-    for aspect in load_aspects():
-        for check in aspect.checks:
-            words = check.words.model_dump(exclude_none=True).values()
-            for text in (check.requirement, check.short, *words, check.recommendation, check.condition or ""):
-                plain = re.sub(r"\[.*?\]", "", text)
-                assert not any(name in plain for name in SHORT_NAMES.values()), (aspect.id, check.id, text)
+def test_no_check_names_a_place_of_a_sample() -> None:
+    words = " ".join(_text(area) for area in FOCUS_AREAS)
+    places = {
+        word for one in sample_applications().values() for word in re.findall(r"[A-Z][a-z]{4,}", one.address or "")
+    }
+    assert len(places) > 5
+    assert not {place for place in places if re.search(rf"\b{place}\b", words)}
 
 
 @pytest.mark.parametrize(
@@ -122,24 +77,94 @@ def test_what_names_a_policy_can_be_left_out() -> None:
         ({"checks": []}, "at least 1 item"),
         ({"surprise": 1}, "Extra inputs"),
         ({"id": "parking"}, "Input should be"),
-        ({"policies": {}}, "policies not declared"),
+        ({"asks": ["no_such_provision"]}, "there is no provision 'no_such_provision'"),
+        ({"id": "permeability"}, "topics of another aspect"),
     ],
 )
 def test_a_file_that_does_not_fit_the_schema_is_refused(change: dict[str, object], complaint: str) -> None:
-    text = (resources.files("trigpoint.review") / "checks" / "junctions.yaml").read_text(encoding="utf-8")
     with pytest.raises(ValidationError, match=complaint):
-        Aspect.model_validate(yaml.safe_load(text) | change)
+        Aspect.model_validate(yaml.safe_load(_text("junctions")) | change)
 
 
-def test_a_pattern_that_does_not_compile_is_refused() -> None:
-    data = yaml.safe_load((resources.files("trigpoint.review") / "checks" / "junctions.yaml").read_text())
-    data["checks"][0]["about"] = ["(side road"]
-    with pytest.raises((ValidationError, re.error)):
+def test_a_check_that_is_judged_must_have_words_for_it() -> None:
+    data = yaml.safe_load(_text("travel_planning"))
+    del data["checks"][0]["words"]["met"]
+    with pytest.raises(ValidationError, match=r"lacks words\.met"):
         Aspect.model_validate(data)
 
 
-def test_a_quantity_stands_where_a_pattern_says() -> None:
-    assert compile_pattern("width of <q>").search("a width of \u27e60\u27e7")
+@pytest.mark.parametrize("kind", ["householder", "scoping", "listed building"])
+def test_nothing_is_asked_of_a_householder_or_of_a_scoping_opinion(kind: Kind) -> None:
+    profile = _profile("dwellings", kind=kind, scale="householder" if kind == "householder" else "major")
+    assert {aspect.fits(check, profile) for aspect, check in CHECKS} == {"no"}
+
+
+def test_a_small_conversion_is_asked_for_cycle_parking_only() -> None:
+    profile = _profile("dwellings", kind="change of use", scale="minor")
+    asked = {aspect.id for aspect, check in CHECKS if aspect.fits(check, profile) != "no"}
+    assert asked == {"cycle_parking"}
+
+
+def test_showers_are_asked_of_workplaces_and_routes_to_school_of_homes() -> None:
+    def asked(profile: Profile) -> set[str]:
+        return {check.id for aspect, check in CHECKS if aspect.fits(check, profile) == "yes"}
+
+    assert "facilities" in asked(_profile("office")) - asked(_profile("dwellings"))
+    assert "schools" in asked(_profile("dwellings")) - asked(_profile("office"))
+
+
+def test_what_the_profile_does_not_tell_is_unknown_and_not_asked() -> None:
+    aspect = next(one for one in load_aspects() if one.id == "travel_planning")
+    assert aspect.fits(aspect.checks[0], Profile()) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("use", "size", "long_stay", "short_stay"),
+    [
+        ("office", 5000, "1 per 200 m2", "1 per 1,000 m2"),
+        ("storage", 5000, "1 per 500 m2", "1 per 1,000 m2"),
+        ("care_home", 50, "0.05 per bedroom", "0.05 per dwelling"),
+    ],
+)
+def test_the_national_rates_of_cycle_parking_by_use(use: Use, size: int, long_stay: str, short_stay: str) -> None:
+    profile = _profile(use, size=size)
+    for name, words in (("cycle_parking_long_stay", long_stay), ("cycle_parking_short_stay", short_stay)):
+        chosen = standard_for(name, profile, {"LTN_1_20"})  # type: ignore[arg-type]
+        assert chosen is not None
+        assert [rate.words for rate in chosen[1]] == [words]
+
+
+def test_every_use_of_the_national_table_has_a_rate() -> None:
+    uses = {rate.use for rate in load_standards()[0].rates}
+    assert uses == {"dwellings", "care_home", "retail", "office", "industrial", "storage", "leisure", "community"} | {
+        "health",
+        "school",
+        "college",
+    }
+
+
+def test_the_rates_are_those_of_the_policy_that_they_name() -> None:
+    table = next(p.text for p in digest_passages("2025-06-01").values() if p.section_ref == "Table 11-1")
+    for rate in load_standards()[0].rates:
+        assert not unsupported(rate.words, [table]), rate
+
+
+def test_a_local_standard_comes_before_the_national_one_where_its_policy_is_in_force() -> None:
+    text = """
+    - {source: HEREFORD_SPD, section: Table 1, authorities: [hereford],
+       rates: [{name: cycle_parking_long_stay, use: office, count: 1, of: 75, unit: m2}]}
+    """
+    standards: tuple[Standard, ...] = (*load_standards(), *parse_standards(text))
+    here = _profile("office").model_copy(update={"authority": "hereford"})
+    for profile, in_force, source in (
+        (here, {"LTN_1_20", "HEREFORD_SPD"}, "HEREFORD_SPD"),
+        (here, {"LTN_1_20"}, "LTN_1_20"),
+        (_profile("office"), {"LTN_1_20", "HEREFORD_SPD"}, "LTN_1_20"),
+    ):
+        chosen = standard_for("cycle_parking_long_stay", profile, in_force, standards)
+        assert chosen is not None
+        assert chosen[0].source == source
+    assert standard_for("cycle_parking_long_stay", here, set(), standards) is None
 
 
 @pytest.mark.parametrize(
@@ -164,15 +189,3 @@ def test_an_unknown_focus_area_lists_the_valid_ones() -> None:
 def test_focus_areas_select_the_aspects_in_their_own_order() -> None:
     assert ReviewOptions(focus_areas=("junctions", "cycle_parking")).aspects == ("cycle_parking", "junctions")
     assert ReviewOptions().aspects == FOCUS_AREAS
-
-
-def test_the_real_nppf_has_every_paragraph_that_is_cited(shared_data: Path, settings: Settings) -> None:
-    processor = DocumentProcessor(settings)
-    try:
-        pages = processor.extract(shared_data / "policy" / "NPPF_December_2024.pdf").pages
-    finally:
-        processor.close()
-    there = {mark.ref for mark in find_sections(Body.of(pages).pages)}
-    wanted = {section for _, _, revision, section in _cited() if revision == "rev_NPPF_2024_12"}
-    assert len(wanted) >= 6
-    assert wanted <= there

@@ -99,7 +99,7 @@ async def test_a_good_answer_becomes_findings_with_verified_citations(use: Calla
     assert (judged.analyser, judged.model, judged.tokens) == ("llm", name, 1000)
     assert (first.outcome, first.evidence[0].document, first.evidence[0].pages) == ("partly", "Document 1.pdf", (1,))
     assert [policy.ref for policy in first.policy] == ["LTN 1/20:Table 6-3"]
-    assert count == CitationCounts(checked=2, verified=2, dropped=0)
+    assert count.dropped == 0
     assert first.recommendation == "Widen the path to 3.0 m"
 
 
@@ -179,7 +179,7 @@ async def test_without_evidence_the_model_is_not_asked(use: Callable[..., Any]) 
         judged, _ = await _judged(evidence_of_text(), settings)
     assert server.requests == []
     assert judged.aspects[0].rating == "amber"
-    assert judged.aspects[0].key_issue.startswith("Not enough evidence")
+    assert judged.aspects[0].key_issue.startswith("Not assessed")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ async def test_what_a_model_makes_up_is_dropped(changes: dict[str, Any], use: Ca
     reply = answer(rating="green", findings=[finding(outcome="met", **changes)])
     with use(judgement(**reply)) as (_, settings):
         judged, count = await _judged(evidence_of_text(TEXT), settings)
-    assert judged.aspects[0].findings[0].outcome == "not_found"
+    assert judged.aspects[0].findings == ()
     assert judged.aspects[0].rating == "amber"
     assert count.dropped >= 1
 
@@ -205,7 +205,7 @@ async def test_a_document_that_gives_orders_stays_data(use: Callable[..., Any]) 
     with use(judgement(**obeying)) as (server, settings):
         judged, _ = await _judged(evidence_of_text(ORDERS), settings)
     assert judged.aspects[0].rating == "amber"
-    assert judged.aspects[0].key_issue.startswith("Not enough evidence")
+    assert judged.aspects[0].key_issue.startswith("Not assessed")
     assert judged.notes == ("Document 1.pdf contains text that reads like an instruction to a model",)
     prompt = server.prompt()
     assert prompt.count("</application_documents>") == 1
@@ -218,14 +218,14 @@ async def test_a_document_that_gives_orders_stays_data(use: Callable[..., Any]) 
 
 
 async def test_contradictions_are_found_whatever_the_model_says(use: Callable[..., Any]) -> None:
-    evidence = evidence_of_text(
-        "The shared path on the primary street is 3.0m wide.", "The shared path on the primary street is 2.5m wide."
-    )
+    text = "A total of 144 cycle parking spaces is proposed, comprising 127 spaces in racks and 7 spaces on stands."
     met = finding(
-        outcome="met", statement="The path is 3.0 m wide", evidence=[{"id": "E1", "quote": "3.0m wide"}], policy=[]
+        outcome="met", statement="There are 144 spaces", evidence=[{"id": "E1", "quote": "144 cycle"}], policy=[]
     )
+    parking = (aspect("cycle_parking"),)
     with use(judgement(**answer(rating="green", findings=[met]))) as (_, settings):
-        judged, _ = await _judged(evidence, settings)
+        evidence = evidence_of_text(text)
+        judged, _ = verify(await judge_by_model(evidence, parking, settings=settings), evidence)
     assert [one.outcome for one in judged.aspects[0].findings] == ["met", "contradicted"]
     assert judged.aspects[0].rating == "amber"
 
@@ -267,7 +267,8 @@ async def _whole_review(settings: Settings) -> ReviewResult:
 
 
 async def test_a_whole_review_by_model_says_which_model_and_how_many_tokens(use: Callable[..., Any]) -> None:
-    with use(judgement(**answer())) as (_, settings):
+    narrow = finding(statement="The shared path is 2.5 m wide.")
+    with use(judgement(**answer(findings=[narrow]))) as (_, settings):
         result = await _whole_review(settings)
     assert result.metadata.model == MODEL
     assert result.metadata.analyser == "llm"

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from scripted_servers import REF, Kept, Servers
+from scripted_servers import REF, TEXT, Kept, Servers
 
 from trigpoint.config import Settings
 from trigpoint.dates import today
@@ -70,7 +70,7 @@ async def test_policy_is_that_of_the_validation_date(details: dict[str, Any], da
     servers = Servers(details=details)
     result, _ = await _run(servers, settings)
     assert result.metadata.policy_effective_date == day
-    assert {args["effective_date"] for tool, args in servers.calls if tool == "search_policy"} == {day}
+    assert {args["effective_date"] for tool, args in servers.calls if tool == "get_provisions"} == {day}
     used = {one.revision_id for one in result.metadata.policy_revisions_used}
     assert ("rev_NPPF_2023_09" in used) is (day < "2024-12-12")
 
@@ -92,8 +92,8 @@ async def test_an_unknown_application_is_a_scraper_error_with_the_contracts_mess
         ({"download_all_documents": ServerUnreachable("nobody there")}, "scraper_error"),
         ({"ingest_document": ServerUnreachable("nobody there")}, "ingestion_failed"),
         ({"ingest_document": ToolFailed("extraction_failed", "broken")}, "ingestion_failed"),
-        ({"search_application_docs": ServerUnreachable("nobody there")}, "analysis_failed"),
-        ({"search_policy": ToolFailed("internal_error", "oops")}, "analysis_failed"),
+        ({"get_document_text": ServerUnreachable("nobody there")}, "analysis_failed"),
+        ({"get_provisions": ToolFailed("internal_error", "oops")}, "analysis_failed"),
     ],
 )
 async def test_a_failure_has_the_code_of_its_phase(answers: dict[str, Any], code: str, settings: Settings) -> None:
@@ -130,16 +130,17 @@ async def test_the_pages_that_were_read_are_counted_and_those_that_were_not_are_
     assert counts.reading == "2 of 2 documents, 18 of 20 pages read; 2 by OCR, 2 not: 1.pdf, pages 3 to 4."
 
 
-async def test_an_application_without_documents_is_reviewed_as_not_enough_evidence(settings: Settings) -> None:
-    result, _ = await _run(Servers(files=0, search_application_docs={"results": []}), settings)
+async def test_an_application_without_documents_is_not_assessed(settings: Settings) -> None:
+    result, _ = await _run(Servers(files=0), settings)
     assert result.review.overall_rating == "amber"
-    assert all(aspect.key_issue.startswith("Not enough evidence") for aspect in result.review.aspects)
+    assert {aspect.shown_rating for aspect in result.review.aspects} == {"not assessed"}
+    assert result.review.summary.startswith("None of the core aspects")
     assert result.metadata.documents_analysed == 0
 
 
 async def test_a_second_try_fetches_and_ingests_nothing_again(settings: Settings) -> None:
     kept = Kept()
-    broken = Servers(search_application_docs=ServerUnreachable("away"))
+    broken = Servers(get_document_text=ServerUnreachable("away"))
     with pytest.raises(ReviewFailed):
         await _run(broken, settings, kept=kept)
     servers = Servers()
@@ -147,7 +148,7 @@ async def test_a_second_try_fetches_and_ingests_nothing_again(settings: Settings
     assert servers.count("get_application_details") == 0
     assert servers.count("download_all_documents") == 0
     assert servers.count("ingest_document") == 0
-    assert servers.count("search_application_docs") > 0
+    assert servers.count("get_document_text") > 0
     assert list(result.metadata.phase_seconds) == [phase.name for phase in PHASES]
     assert [one.percent_complete for one in seen] == sorted(one.percent_complete for one in seen)
 
@@ -189,16 +190,41 @@ async def test_a_cancelled_review_stops_at_the_next_await(settings: Settings) ->
         await asyncio.wait_for(task, 5)
 
 
-async def test_a_section_that_is_not_stored_is_left_out_and_counted(settings: Settings) -> None:
-    class Gaps(Servers):
-        def _search_policy(self, args: dict[str, Any]) -> dict[str, Any]:
-            answer = super()._search_policy(args)
-            return {"results": [one for one in answer["results"] if one["section_ref"] != "Table 11-1"]}
+async def test_a_provision_whose_section_is_not_certain_is_named_and_not_cited(settings: Settings) -> None:
+    class Doubtful(Servers):
+        def _get_provisions(self, args: dict[str, Any]) -> dict[str, Any]:
+            answer = super()._get_provisions(args)
+            doubtful = [one | {"state": "to_be_confirmed"} for one in answer["provisions"]]
+            missing = [{"provision_id": "secure_cycle_parking", "reason": "no revision of NPPF was in force"}]
+            return answer | {"provisions": doubtful, "unavailable": missing}
 
-        def _get_policy_section(self, args: dict[str, Any]) -> dict[str, Any]:
-            raise ToolFailed("section_not_found", "no such section")
+    result, _ = await _run(Doubtful(), settings, options=ReviewOptions(focus_areas=("cycle_parking",)))
+    (parking,) = result.review.aspects
+    assert parking.policy_refs == ()
+    assert {ask.citation for ask in parking.asks} == {None}
+    assert parking.findings == ()
+    assert "section to be confirmed" in result.review.full_markdown
+    assert any("no revision of NPPF was in force" in note for note in result.metadata.notes)
 
-    result, _ = await _run(Gaps(), settings, options=ReviewOptions(focus_areas=("cycle_parking",)))
-    assert result.metadata.citations.dropped == 1
-    assert not [ref for ref in result.review.aspects[0].policy_refs if "Table 11-1" in ref]
-    assert any("Table 11-1" in note for note in result.metadata.notes)
+
+async def test_every_document_is_read_whole_and_not_searched(settings: Settings) -> None:
+    servers = Servers()
+    result, _ = await _run(servers, settings)
+    assert servers.count("search_application_docs") == 0
+    assert servers.count("list_ingested_documents") == servers.count("get_document_text") == 1
+    assert result.metadata.documents_analysed == 1
+    quoted = {quotation.citation.quote for aspect in result.review.aspects for quotation in aspect.says}
+    assert TEXT.partition(". ")[2] in quoted
+
+
+async def test_documents_that_could_not_be_had_or_read_are_named_in_the_summary(settings: Settings) -> None:
+    lost = {"file_path": None, "status": "failed", "description": "Transport Assessment"}
+    had = [{"file_path": f"/d/{name}.pdf", "status": "downloaded", "description": name} for name in ("Plan", "Letter")]
+    downloads = {"downloads": [lost, *had], "failed_downloads": 1, "total_documents": 9, "filtered_count": 2}
+    answers = [ToolFailed("no_content", "no text"), {"status": "success", "document_id": "d"}]
+    result, _ = await _run(Servers(download_all_documents=downloads, ingest_document=answers), settings)
+    assert "1 of the 9 documents that the register lists could not be downloaded: Transport Assessment." in (
+        result.review.summary
+    )
+    assert "Not read, because no text was found in them: Letter.pdf." in result.review.summary
+    assert "- Could not be downloaded: Transport Assessment\n" in result.review.full_markdown

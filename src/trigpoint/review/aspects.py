@@ -1,10 +1,9 @@
-"""The aspects of a review, read from `checks/*.yaml` and validated: what to ask, where to look, which policy it rests
-on in which revision, the thresholds, and the words of findings, recommendations and conditions.
+"""The aspects of a review, read from `checks/*.yaml` and validated: what each check asks, of which development, which
+facts decide it, the provisions of policy it rests on, and the words of findings, recommendations and conditions.
 """
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib import resources
 from typing import Annotated, Literal, Self
@@ -12,189 +11,176 @@ from typing import Annotated, Literal, Self
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from trigpoint.ids import parse_policy_source
+from trigpoint.policies.provisions import provision_by_id
+from trigpoint.reading.profile import Kind, Profile, Scale
+from trigpoint.reading.uses import Use
+from trigpoint.reading.vocabulary import PROVISION, Status, Topic, aspects_of
 from trigpoint.review.models import FOCUS_AREAS, FocusArea
+from trigpoint.review.standards import StandardName
 
-QUANTITY = "<q>"  # in a pattern: a quantity of the check's unit
-_MASKED = r"\u27e6(\d+)\u27e7"
-_GAP = re.compile(r"\[\^\.\](\{\d+,\d+\})")
-_WITHOUT_DENIAL = r"(?:(?!\\b(?:no|not|nor|neither|never|cannot|without)\\b)(?:[^.;]|\\.(?=\\d)))\1"
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # by libyaml if it is there: this is read at every start
 
-
-def _compilable(pattern: str) -> str:
-    compile_pattern(pattern)
-    return pattern
+Judged = Literal["standard", "figure", "statement", "person"]
+Fit = Literal["yes", "no", "unknown"]
 
 
-Pattern = Annotated[str, AfterValidator(_compilable)]
-Source = Annotated[str, AfterValidator(parse_policy_source)]
+def _known_provision(name: str) -> str:
+    if name not in provision_by_id():
+        raise ValueError(f"there is no provision {name!r} in policies/provisions.yaml")
+    return name
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # by libyaml where it is there: this is read at every start
+
+Provision = Annotated[str, AfterValidator(_known_provision)]
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class PolicyBasis(_Frozen):
-    """A section that a check rests on. Numbering differs between revisions: `sections` follows the one in force."""
+class Applies(_Frozen):
+    """The developments of which something is asked. An empty list excludes nobody."""
 
-    source: Source
-    section: str | None = Field(None, description="The section in every revision.")
-    sections: dict[str, str] = Field(default_factory=dict, description="The section by revision id.")
-    says: str = Field(min_length=10, description="What it says, in our words.")
+    uses: tuple[Use, ...] = ()
+    scales: tuple[Scale, ...] = ()
+    not_kinds: tuple[Kind, ...] = ()
 
-    @model_validator(mode="after")
-    def _one_of(self) -> Self:
-        if (self.section is None) == (not self.sections):
-            raise ValueError("give either section or sections")
-        return self
-
-    def __hash__(self) -> int:
-        return hash((self.source, self.section, tuple(sorted(self.sections.items())), self.says))
-
-    def in_revision(self, revision_id: str) -> str | None:
-        return self.section or self.sections.get(revision_id)
+    def fits(self, profile: Profile) -> Fit:
+        """Return whether the development is one of those, or `unknown` if the profile does not tell."""
+        if profile.kind in self.not_kinds or (self.scales and profile.scale not in (*self.scales, "unknown")):
+            return "no"
+        built = {size.use for size in profile.uses}
+        if self.uses and built and not built & set(self.uses):
+            return "no"
+        return "unknown" if (self.scales and profile.scale == "unknown") or (self.uses and not built) else "yes"
 
 
-class Bounds(_Frozen):
-    """What is wanted, and what is the least (or most) that can be accepted."""
+class Figure(_Frozen):
+    """A measure with its bounds: `desirable` meets the requirement, `absolute` meets it in part."""
 
+    unit: str
+    per: str | None = None
+    compare: Literal["minimum", "maximum"]
     desirable: float
     absolute: float
+    plausible: tuple[float, float]
+    take: Literal["every", "best"] = Field("every", description="best: the nearest stop counts, not every stop.")
+    origin: str = Field("", description="Where a bound comes from that no policy of ours states.")
+    show: str = Field(description="How a value is written, for example `{value:g} m`.")
 
-    @property
-    def both(self) -> tuple[float, float]:
-        return self.desirable, self.absolute
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        better, worse = (
+            (self.desirable, self.absolute) if self.compare == "minimum" else (self.absolute, self.desirable)
+        )
+        if better < worse:
+            raise ValueError("the desirable bound is easier to meet than the absolute one")
+        return self
 
-
-class QuantityRule(_Frozen):
-    """A measure that is compared: `find` says where in a sentence it stands."""
-
-    name: str = Field(description="What it is, as a contradiction names it: the width of the route.")
-    unit: str
-    find: tuple[Pattern, ...] = Field(min_length=1)
-    not_find: tuple[Pattern, ...] = Field((), description="Where it stands and is the measure of another thing.")
-    not_of: Pattern | None = Field(None, description="In the quantity's own words: it counts another thing.")
-    compare: Literal["minimum", "maximum"] = "minimum"
-    bounds: dict[str, Bounds] = Field(description="By what the quantity is counted per; `once` where it is not a rate.")
-    plausible: tuple[float, float] = (0.0, 1e9)
-    subject: tuple[Pattern, ...] = Field((), description="Same subject, other value: a contradiction.")
-    show: str = Field("{value:g}", description="How a value is written.")
+    def shown(self, value: float) -> str:
+        return self.show.format(value=value)
 
 
 class Words(_Frozen):
-    """The text of a finding by outcome."""
+    """The text of a finding by outcome, with `{value}` for figures, and the subject for a check that is not judged."""
 
-    met: str
+    subject: str = Field(description="Completes: We found no statement of …")
+    met: str | None = None
     partly: str | None = None
-    failed: str
-    not_found: str
-    contradicted: str | None = None
+    failed: str | None = None
 
 
-class _Point(_Frozen):
-    """What a sentence must be about to be looked at."""
-
-    about: tuple[Pattern, ...] = Field(min_length=1, description="All of them must match the sentence.")
-    not_about: tuple[Pattern, ...] = ()
-    under: Pattern | None = Field(None, description="The sentence or its heading must match it.")
-
-
-class Check(_Point):
-    """One point: a quantity, statements that speak for or against, or both."""
+class Check(_Frozen):
+    """One point of an aspect."""
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     requirement: str
-    short: str = Field(description="What is met, in a few words: the key issue of a green aspect is made of them.")
+    short: str = Field(description="What is met, in a few words, for the key issue of a green aspect.")
     essential: bool = False
-    quantity: QuantityRule | None = None
-    met: tuple[Pattern, ...] = ()
-    partly: tuple[Pattern, ...] = ()
-    failed: tuple[Pattern, ...] = ()
-    conflict: Literal["partly", "contradicted", "failed"] = Field(
-        "partly", description="When statements speak both ways."
+    applies: Applies = Applies()
+    judged_by: Judged = Field(
+        description="standard: a table of rates by use. figure: bounds below. statement: a certain statement that it is "
+        "provided or ruled out. person: rules only quote what is said."
     )
-    policy: tuple[str, ...] = Field(min_length=1, description="Names of the aspect's policies.")
-    origin: str | None = Field(None, description="Where a threshold comes from that no policy of ours states.")
+    topics: tuple[Topic, ...] = Field(min_length=1)
+    statuses: tuple[Status, ...] = Field(tuple(sorted(PROVISION)), description="Statuses of facts that can decide it.")
+    standard: StandardName | None = None
+    figure: Figure | None = None
+    provisions: tuple[Provision, ...] = Field(min_length=1)
+    mentions: tuple[str, ...] = Field(
+        min_length=1, description="Words that mention the subject. Unless no page has one of them, nothing is absent."
+    )
     words: Words
-    recommendation: str = Field(description="Here and in a condition, what names a policy stands in brackets.")
+    show: bool = Field(False, description="Whether to ask for it to be shown if no page has a word of it.")
+    recommendation: str | None = None
     condition: str | None = None
 
-
-class Sums(_Frozen):
-    """Totals whose parts must add up."""
-
-    about: Pattern
-    unit: str
-    requirement: str
-    policy: tuple[str, ...] = Field(min_length=1)
-    recommendation: str
-
-
-class Agreement(_Point):
-    """A figure that must be the same wherever it is given."""
-
-    id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    what: str
-    requirement: str
-    unit: str
-    find: tuple[Pattern, ...] = Field(min_length=1)
-    not_find: tuple[Pattern, ...] = ()
-    not_of: Pattern | None = None
-    key: tuple[Pattern, ...] = Field((), description="Figures agree or not where all that these match is the same.")
-    show: str = "{value:g}"
-    policy: tuple[str, ...] = Field(min_length=1)
-    recommendation: str
+    @model_validator(mode="after")
+    def _has_what_its_judging_needs(self) -> Self:
+        needed: dict[Judged, tuple[str, ...]] = {
+            "standard": ("standard",),
+            "figure": ("figure",),
+            "statement": (),
+            "person": (),
+        }
+        missing = [name for name in needed[self.judged_by] if getattr(self, name) is None]
+        if self.judged_by != "person":
+            missing += [f"words.{name}" for name in ("met", "failed") if getattr(self.words, name) is None]
+            missing += ["recommendation"] if self.recommendation is None else []
+        if missing:
+            raise ValueError(f"check {self.id} is judged by {self.judged_by} and lacks {', '.join(missing)}")
+        return self
 
 
 class Aspect(_Frozen):
-    """One aspect: the contract's name and focus area, and everything that is looked at for it."""
+    """One aspect: the contract's name and focus area, what policy asks, and its checks."""
 
     id: FocusArea
     name: str
     core: bool = Field(description="Whether it weighs on the overall rating by itself.")
     question: str
-    queries: tuple[str, ...] = Field(min_length=2)
+    queries: tuple[str, ...] = Field(min_length=2, description="Searches that bring a model its passages.")
     policy_queries: tuple[str, ...] = Field(min_length=1)
-    policies: dict[str, PolicyBasis]
+    applies: Applies = Applies()
+    asks: tuple[Provision, ...] = Field(min_length=1, description="What policy asks, in the order it is shown.")
     checks: tuple[Check, ...] = Field(min_length=1)
-    sums: Sums | None = None
-    agreements: tuple[Agreement, ...] = ()
 
     @model_validator(mode="after")
-    def _policies_are_known(self) -> Self:
-        parts: list[Check | Agreement | Sums] = [*self.checks, *self.agreements]
-        parts += [self.sums] if self.sums else []
-        used = [name for part in parts for name in part.policy]
-        unknown = sorted(set(used) - set(self.policies))
-        unused = sorted(set(self.policies) - set(used))
-        if unknown or unused:
-            raise ValueError(f"policies not declared: {unknown}; declared and not used: {unused}")
+    def _is_consistent(self) -> Self:
         if len({check.id for check in self.checks}) != len(self.checks):
             raise ValueError("two checks have the same id")
         if not any(check.essential for check in self.checks):
             raise ValueError("no check is essential")
+        strange = [t for check in self.checks for t in check.topics if self.id not in aspects_of(t)]
+        if strange:
+            raise ValueError(f"topics of another aspect: {', '.join(strange)}")
         return self
 
+    @property
+    def provisions(self) -> tuple[str, ...]:
+        """Every provision that the aspect or one of its checks names, once."""
+        named = [*self.asks, *(name for check in self.checks for name in check.provisions)]
+        return tuple(dict.fromkeys(named))
 
-@cache
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """A pattern of the checks: case does not count, `<q>` is a quantity, and `[^.]{0,40}` spans no denial."""
-    return re.compile(_GAP.sub(_WITHOUT_DENIAL, pattern).replace(QUANTITY, _MASKED), re.IGNORECASE)
+    def check(self, check_id: str) -> Check | None:
+        return next((check for check in self.checks if check.id == check_id), None)
+
+    def fits(self, check: Check, profile: Profile) -> Fit:
+        """Return whether a check is asked of the development: both the aspect and the check must apply."""
+        both = {self.applies.fits(profile), check.applies.fits(profile)}
+        return "no" if "no" in both else "unknown" if "unknown" in both else "yes"
 
 
 @cache
 def load_aspects() -> tuple[Aspect, ...]:
-    """The ten aspects, in the order of the focus areas. A file that does not fit the schema stops the start."""
+    """Return the ten aspects in the order of the focus areas. A file that does not fit the schema stops the start."""
     folder = resources.files("trigpoint.review") / "checks"
-    found: dict[str, Aspect] = {}
+    loaded: dict[str, Aspect] = {}
     for area in FOCUS_AREAS:
         text = (folder / f"{area}.yaml").read_text(encoding="utf-8")
-        found[area] = Aspect.model_validate(yaml.load(text, Loader=_LOADER))  # noqa: S506  a safe one
-        if found[area].id != area:
-            raise ValueError(f"checks/{area}.yaml describes {found[area].id}")
-    return tuple(found.values())
+        loaded[area] = Aspect.model_validate(yaml.load(text, Loader=_LOADER))  # noqa: S506  a safe one
+        if loaded[area].id != area:
+            raise ValueError(f"checks/{area}.yaml describes {loaded[area].id}")
+    return tuple(loaded.values())
 
 
 def aspect(area: str) -> Aspect:

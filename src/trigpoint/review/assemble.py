@@ -1,4 +1,6 @@
-"""Assemble a verified judgement into the contract's review: summary, aspects, matrix, recommendations, conditions."""
+"""Assemble a verified judgement into the contract's review: summary, aspects, matrix, recommendations, conditions.
+Everything is derived from the findings that are left, so that what verification dropped is nowhere.
+"""
 
 from __future__ import annotations
 
@@ -8,58 +10,66 @@ from trigpoint.review.aspects import load_aspects
 from trigpoint.review.findings import Assessed, Finding
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, weightiest
-from trigpoint.review.result import AspectReview, ComplianceRow, Judgement, ReviewBody, RevisionUsed
+from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
 
-_CORE = frozenset(aspect.id for aspect in load_aspects() if aspect.core)
+CORE = frozenset(aspect.id for aspect in load_aspects() if aspect.core)
+BRIEF = (
+    "This is a brief made by fixed rules, without a language model. It quotes what the documents say next to what policy "
+    "asks, checks sums and figures against each other, and judges only what is certain; the rest is for you to judge. For "
+    "a judged review set TRIGPOINT_MODEL and the key of its provider, or let your own agent judge over MCP."
+)
 
 
-def assemble_review(judgement: Judgement, options: ReviewOptions) -> ReviewBody:
+def assemble_review(
+    judgement: Judgement, options: ReviewOptions, documents: DocumentCounts | None = None
+) -> ReviewBody:
     """Return the review without `full_markdown`, which is rendered from it."""
     judged = judgement.aspects
     findings = [finding for aspect in judged for finding in aspect.findings]
+    contradicted = [finding for finding in findings if finding.outcome == "contradicted"]
     return ReviewBody(
-        overall_rating=overall_rating(judged, _CORE),
-        summary=_summary(judged),
+        overall_rating=overall_rating(judged, CORE),
+        summary=_summary(judgement, documents),
         aspects=tuple(_complete(aspect) for aspect in judged),
         policy_compliance=_matrix(findings) if options.include_policy_matrix else (),
         recommendations=_unique(finding.recommendation for finding in _by_weight(findings)),
         suggested_conditions=_conditions(findings) if options.include_suggested_conditions else (),
-        contradictions=tuple(finding for finding in findings if finding.outcome == "contradicted"),
+        contradictions=(*contradicted, *judgement.contradictions),
         assessed=_assessed(judged),
+        notice=BRIEF if judgement.analyser == "rules" else "",
+        profile=judgement.profile,
     )
 
 
 def revisions_used(judgement: Judgement) -> tuple[RevisionUsed, ...]:
-    """Return the revisions that findings cite, by source."""
-    cited = {
-        (policy.source, policy.revision_id, policy.version_label)
-        for aspect in judgement.aspects
-        for finding in aspect.findings
-        for policy in finding.policy
-    }
+    """Return the revisions that are cited, by source."""
+    policies = [policy for aspect in judgement.aspects for finding in aspect.findings for policy in finding.policy]
+    policies += [ask.citation for aspect in judgement.aspects for ask in aspect.asks if ask.citation is not None]
+    cited = {(policy.source, policy.revision_id, policy.version_label) for policy in policies}
     return tuple(RevisionUsed(source=s, revision_id=r, version_label=label) for s, r, label in sorted(cited))
 
 
 def _assessed(judged: Sequence[AspectReview]) -> Assessed:
-    weighing = [aspect for aspect in judged if aspect.id in _CORE] or list(judged)
+    asked = [aspect for aspect in judged if aspect.applies]
+    weighing = [aspect for aspect in asked if aspect.id in CORE] or asked
     if all(aspect.assessed == "no" for aspect in weighing):
         return "no"
-    return "yes" if all(aspect.assessed == "yes" for aspect in judged) else "partly"
+    return "yes" if all(aspect.assessed == "yes" for aspect in asked) else "partly"
 
 
 def _complete(aspect: AspectReview) -> AspectReview:
-    refs = _unique(policy.ref for finding in aspect.findings for policy in finding.policy)
-    return aspect.model_copy(update={"detail": _detail(aspect), "policy_refs": refs})
+    cited = [policy.ref for finding in aspect.findings for policy in finding.policy]
+    cited += [ask.citation.ref for ask in aspect.asks if ask.citation is not None]
+    return aspect.model_copy(update={"detail": _detail(aspect), "policy_refs": _unique(cited)})
 
 
 def _detail(aspect: AspectReview) -> str:
-    said = [_with_places(finding) for finding in aspect.findings if finding.outcome != "not_found"]
-    missing = [
-        f"{finding.text.rstrip('.')}."
-        for finding in aspect.findings
-        if finding.outcome == "not_found" and finding.essential
+    said = [_with_places(finding) for finding in aspect.findings]
+    essential = [point for point in aspect.not_assessed if point.essential]
+    left = [
+        f"Not assessed: {point.requirement[0].lower()}{point.requirement[1:]}. {point.reason}" for point in essential
     ]
-    return " ".join([*said, *missing])
+    return " ".join([*said, *left])
 
 
 def _with_places(finding: Finding) -> str:
@@ -70,7 +80,7 @@ def _with_places(finding: Finding) -> str:
 def _matrix(findings: Sequence[Finding]) -> tuple[ComplianceRow, ...]:
     rows: dict[tuple[str, str], ComplianceRow] = {}
     for finding in findings:
-        if finding.policy and (finding.outcome != "not_found" or finding.essential):
+        if finding.policy:
             rows.setdefault((finding.requirement, finding.text), _row(finding))
     return tuple(rows.values())
 
@@ -93,34 +103,85 @@ def _conditions(findings: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
-    """Order what is wanting by weight; a gap in a point that is not essential asks for nothing."""
-    wanting = [f for f in findings if f.outcome != "met" and (f.essential or f.outcome != "not_found")]
-    return weightiest(wanting)
+    return weightiest([finding for finding in findings if finding.outcome not in ("met", "not_found")])
 
 
-def _summary(judged: Sequence[AspectReview]) -> str:
-    green = [aspect.name for aspect in judged if aspect.rating == "green"]
-    unknown = [aspect.name for aspect in judged if aspect.assessed == "no"]
-    short = [aspect for aspect in judged if aspect.rating != "green" and aspect.assessed != "no"]
+def _summary(judgement: Judgement, documents: DocumentCounts | None) -> str:
+    judged = [aspect for aspect in judgement.aspects if aspect.applies]
+    parts = [*_state(judged), *_good(judged), *_short(judged), *_contradicted(judgement), *_open(judged)]
+    return " ".join([*parts, *_unread(documents)])
+
+
+def _state(judged: Sequence[AspectReview]) -> list[str]:
+    core = [aspect for aspect in judged if aspect.id in CORE]
+    if not judged:
+        return ["Nothing that this review looks at is asked of a development of this kind and size."]
+    if core and all(aspect.assessed == "no" for aspect in core):
+        return [
+            f"None of the core aspects ({_listed([aspect.name for aspect in core])}) could be assessed by rules alone."
+        ]
+    return []
+
+
+def _good(judged: Sequence[AspectReview]) -> list[str]:
+    green = [aspect.name for aspect in judged if aspect.rating == "green" and aspect.assessed != "no"]
+    return [f"The application meets what was checked on {_listed(green)}."] if green else []
+
+
+def _short(judged: Sequence[AspectReview]) -> list[str]:
+    wanting = [aspect for aspect in judged if aspect.assessed != "no" and _shortfalls(aspect)]
+    worst = sorted(wanting, key=lambda aspect: (aspect.rating != "red", aspect.id not in CORE))[:3]
+    if not worst:
+        return []
+    issues = "; ".join(f"{a.name}: {_lower(weightiest(_shortfalls(a))[0].text.rstrip('.'))}" for a in worst)
+    rest = len(wanting) - len(worst)
+    more = [f"{rest} more {'aspect falls' if rest == 1 else 'aspects fall'} short."] if rest else []
+    return [f"The main issues: {issues}.", *more]
+
+
+def _shortfalls(aspect: AspectReview) -> list[Finding]:
+    return [finding for finding in aspect.findings if finding.outcome in ("failed", "partly")]
+
+
+def _contradicted(judgement: Judgement) -> list[str]:
+    found = [f for aspect in judgement.aspects for f in aspect.findings if f.outcome == "contradicted"]
+    found += judgement.contradictions
+    if not found:
+        return []
+    number = "one place" if len(found) == 1 else f"{len(found)} places"
+    return [f"Figures or statements do not agree in {number}: {_lower(found[0].text.rstrip('.'))}."]
+
+
+def _open(judged: Sequence[AspectReview]) -> list[str]:
+    left = [aspect for aspect in judged if aspect.assessed == "no" and aspect.says]
+    silent = [aspect.name for aspect in judged if aspect.assessed == "no" and not aspect.says]
+    quoted = sum(len(aspect.says) for aspect in left)
     sentences = []
-    if len(green) == len(judged):
-        sentences.append(f"The application meets the standards in every aspect that was reviewed: {_listed(green)}.")
-    elif green:
-        sentences.append(f"The application meets the standards on {_listed(green)}.")
-    worst = sorted(short, key=lambda aspect: (aspect.rating != "red", aspect.id not in _CORE))[:3]
-    if worst:
-        sentences.append("The main issues: " + "; ".join(f"{a.name}: {_lower(a.key_issue)}" for a in worst) + ".")
-    rest = len(short) - len(worst)
-    if rest:
-        sentences.append(f"{rest} more {'aspect falls' if rest == 1 else 'aspects fall'} short.")
-    contradictions = sum(finding.outcome == "contradicted" for aspect in judged for finding in aspect.findings)
-    if contradictions:
+    if left:
+        names = _listed([aspect.name for aspect in left])
+        number = "One statement is" if quoted == 1 else f"{quoted} statements are"
+        sentences.append(f"{number} quoted, for you to judge, on {names}.")
+    if silent:
+        sentences.append(f"We could not read a statement on {_listed(silent)}.")
+    return sentences
+
+
+def _unread(documents: DocumentCounts | None) -> list[str]:
+    """Name the documents that could not be had or read, counted against all that the register lists."""
+    if documents is None:
+        return []
+    sentences = []
+    if documents.download_failed:
+        names = f": {', '.join(documents.not_fetched)}" if documents.not_fetched else ""
         sentences.append(
-            f"The documents contradict themselves {'once' if contradictions == 1 else f'{contradictions} times'}."
+            f"{documents.download_failed} of the {documents.listed} documents that the register lists could not be "
+            f"downloaded{names}."
         )
-    if unknown:
-        sentences.append(f"There is not enough evidence to judge {_listed(unknown)}.")
-    return " ".join(sentences)
+    if documents.not_read:
+        named = ", ".join(documents.not_read[:5])
+        more = f" and {len(documents.not_read) - 5} more" if len(documents.not_read) > 5 else ""
+        sentences.append(f"Not read, because no text was found in them: {named}{more}.")
+    return sentences
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -70,7 +70,6 @@ class Finding(Stored):
     flags: tuple[str, ...] = Field((), description="Remarks of the verification.")
     short: str | None = Field(None, description="The point in a few words, for the key issue of a green aspect.")
     calculations: tuple[Calculation, ...] = ()
-    derived: tuple[float, ...] = ()
     recommendation: str | None = None
     condition: str | None = None
 
@@ -82,6 +81,10 @@ class Place(Stored):
     document_id: str
     pages: tuple[int, ...]
 
+    def __str__(self) -> str:
+        """Return `Travel Plan.pdf, pages 3, 4 and 9`."""
+        return f"{self.document}, {listed_pages(self.pages)}" if self.pages else self.document
+
 
 class NotAssessed(Stored):
     """A check that applies and was not judged: why not, and which pages a person should look at."""
@@ -91,6 +94,47 @@ class NotAssessed(Stored):
     essential: bool = False
     reason: str
     places: tuple[Place, ...] = ()
+    request: str | None = Field(None, description="What to ask of the applicant, if the documents leave it open.")
+    policy: tuple[str, ...] = Field((), description="References of the policy that asks for it.")
+
+
+Group = Literal["proposed", "open", "ruled_out", "existing", "asked", "context", "mentioned"]
+GROUPS: dict[Group, str] = {
+    "proposed": "Proposed",
+    "open": "Left open: conditional, indicative, or for later approval",
+    "ruled_out": "Ruled out",
+    "existing": "Existing",
+    "asked": "Asked for by policy or by others",
+    "context": "Other schemes, assumptions and history",
+    "mentioned": "Mentioned: read the page to see what is meant",
+}
+"""What a statement is, in the order in which a brief shows it, with its title."""
+
+
+class Quotation(Stored):
+    """A statement of the documents on an aspect, and the standard next to its figure if there is one."""
+
+    group: Group
+    topics: tuple[str, ...]
+    citation: Citation
+    figures: bool = Field(False, description="Whether the statement gives a figure on the aspect.")
+    standard: str | None = None
+
+
+class PolicyAsk(Stored):
+    """What policy asks on an aspect, in our words, and the passage that says so. None: its section is to be confirmed."""
+
+    provision: str
+    says: str
+    source: str
+    citation: PolicyCitation | None = None
+
+
+def listed_pages(pages: tuple[int, ...]) -> str:
+    """Return `page 3`, `pages 3 and 4`, `pages 3, 4 and 9`."""
+    if len(pages) == 1:
+        return f"page {pages[0]}"
+    return f"pages {', '.join(map(str, pages[:-1]))} and {pages[-1]}"
 
 
 def pages_text(pages: tuple[int, ...]) -> str:

@@ -19,12 +19,12 @@ from pydantic_ai.usage import RunUsage, UsageLimits
 from trigpoint.config import Settings
 from trigpoint.errors import AnalysisFailed, shorten
 from trigpoint.review.aspects import Aspect
-from trigpoint.review.contradictions import find_contradictions
 from trigpoint.review.evidence import Evidence, Passage, PolicyPassage, policy_citation
 from trigpoint.review.findings import Citation, Finding, PolicyCitation, Rating
-from trigpoint.review.rating import NOT_ENOUGH
+from trigpoint.review.quoting import asks, quotations
+from trigpoint.review.rating import key_issue
 from trigpoint.review.result import AspectReview, Judgement
-from trigpoint.review.rules import judge_by_rules
+from trigpoint.review.rules import contradictions, general_contradictions, judge_by_rules
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +101,8 @@ async def judge_by_model(
         return await _after_failure(error, evidence, aspects, settings, usage)
     return Judgement(
         aspects=tuple(judged),
+        contradictions=general_contradictions(evidence),
+        profile=evidence.profile,
         analyser="llm",
         model=settings.trigpoint_model,
         tokens=usage.total_tokens,
@@ -131,7 +133,7 @@ async def _judge_aspect(
         await step(share, f"Judging: {aspect.name}")
     passages = {f"E{n}": evidence.passages[i] for n, i in enumerate(evidence.ranked[aspect.id][:PASSAGES], 1)}
     if not passages:
-        return _without_evidence(aspect)
+        return _without_evidence(evidence, aspect)
     policies = {f"P{n}": passage for n, passage in enumerate(_policies(evidence, aspect), 1)}
     agent = Agent(
         settings.trigpoint_model,
@@ -173,8 +175,8 @@ def _line(passage_id: str, **fields: Any) -> str:
 
 
 def _policies(evidence: Evidence, aspect: Aspect) -> list[PolicyPassage]:
-    """The sections that the aspect rests on, and the best of the search, once each."""
-    resting = [evidence.sections[basis] for basis in aspect.policies.values() if basis in evidence.sections]
+    """Return the sections that the aspect rests on, and the best of the search, once each."""
+    resting = [one.passage for name in aspect.provisions for one in evidence.provisions.get(name, ()) if one.certain]
     searched = [evidence.policies[i] for i in evidence.policy_ranked[aspect.id][:POLICY_PASSAGES]]
     return list({passage.id: passage for passage in (*resting, *searched) if passage.section_ref}.values())
 
@@ -198,7 +200,10 @@ def _as_judgement(
         name=aspect.name,
         rating=answer.rating,
         key_issue=_plain(answer.key_issue).rstrip("."),
-        findings=(*found, *find_contradictions(evidence, aspect)),
+        findings=(*found, *contradictions(evidence, aspect)),
+        assessed="yes",
+        asks=asks(evidence, aspect),
+        says=quotations(evidence, aspect),
     )
 
 
@@ -233,9 +238,17 @@ def _policy(passage: PolicyPassage, says: str) -> PolicyCitation:
     return policy_citation(passage, says)
 
 
-def _without_evidence(aspect: Aspect) -> AspectReview:
-    issue = f"{NOT_ENOUGH}: the documents do not say enough about {aspect.name.lower()} to judge it"
-    return AspectReview(id=aspect.id, name=aspect.name, rating="amber", key_issue=issue, assessed="no")
+def _without_evidence(evidence: Evidence, aspect: Aspect) -> AspectReview:
+    return AspectReview(
+        id=aspect.id,
+        name=aspect.name,
+        rating="amber",
+        key_issue=key_issue(aspect.name, "amber", ()),
+        findings=contradictions(evidence, aspect),
+        assessed="no",
+        asks=asks(evidence, aspect),
+        says=quotations(evidence, aspect),
+    )
 
 
 def _warnings(evidence: Evidence) -> tuple[str, ...]:

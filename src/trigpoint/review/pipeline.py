@@ -23,9 +23,11 @@ from trigpoint.errors import (
     TrigpointError,
     shorten,
 )
+from trigpoint.reading.profile import Application as RegisterEntry
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.assemble import assemble_review, revisions_used
-from trigpoint.review.evidence import Evidence, gather_evidence
+from trigpoint.review.evidence import Evidence
+from trigpoint.review.gather import Wanted, gather_evidence
 from trigpoint.review.models import (
     FOCUS_AREAS,
     PHASES,
@@ -78,7 +80,7 @@ async def run_review(
     found = await run.phase(1, run.fetch_metadata, ScraperError)
     fetched = await run.phase(2, run.download, ScraperError)
     ingested = await run.phase(3, lambda step: run.ingest(step, fetched), IngestionFailed)
-    judged = await run.phase(4, lambda step: run.analyse(step, found), AnalysisFailed)
+    judged = await run.phase(4, lambda step: run.analyse(step, found, fetched), AnalysisFailed)
     done = await run.phase(5, lambda step: run.generate(step, found, fetched, ingested, judged), ReviewFailed)
     return run.result(done)
 
@@ -143,8 +145,11 @@ class _Run:
         failed = int(answer["failed_downloads"])
         if failed and not files:
             raise ScraperError(f"None of the {_count(failed, 'document')} of the application could be downloaded")
+        lost = [one["description"] for one in answer["downloads"] if one.get("status") == "failed"]
         return {
             "files": sorted(dict.fromkeys(files)),
+            "categories": _categories(answer["downloads"]),
+            "not_fetched": lost,
             "listed": int(answer["total_documents"]),
             "failed": failed,
             "filtered": int(answer["filtered_count"]),
@@ -169,16 +174,17 @@ class _Run:
         not_read = sorted(PurePath(path).name for path, o in outcomes.items() if o != "ingested")
         return counts | {"not_read": not_read, "pages": _page_counts(outcomes, accounts)}
 
-    async def analyse(self, step: Step, found: Data) -> Data:
-        """Phase 4: evidence once, then one of the two analysers, then verification of every claim."""
+    async def analyse(self, step: Step, found: Data, fetched: Data) -> Data:
+        """Phase 4: read everything once, judge by one of the two analysers, verify every claim."""
         chosen = tuple(aspect(area) for area in self.request.options.aspects)
-        evidence = await gather_evidence(
-            self.tools,
-            chosen,
-            application_ref=self.request.application_ref,
+        wanted = Wanted(
+            application=_register_entry(found["application"]),
             effective_date=found["effective_date"],
-            step=lambda share, detail: step(share * 0.5, detail),
+            aspects=chosen,
+            categories=fetched.get("categories", {}),
+            passages=self.settings.trigpoint_model is not None,
         )
+        evidence = await gather_evidence(self.tools, wanted, lambda share, detail: step(share * 0.5, detail))
         await step(0.5, "Judging the evidence")
         judgement = await self._judge(evidence, chosen, lambda share, detail: step(0.5 + share * 0.4, detail))
         await step(0.9, "Verifying citations")
@@ -189,7 +195,7 @@ class _Run:
             "judgement": verified.model_dump(mode="json"),
             "citations": count.counts().model_dump(),
             "documents": len(evidence.documents),
-            "notes": [shorten(note, 200) for note in count.notes],
+            "notes": [shorten(note, 200) for note in (*evidence.unresolved, *count.notes)],
         }
 
     async def generate(self, step: Step, found: Data, fetched: Data, ingested: Data, judged: Data) -> Data:
@@ -197,7 +203,7 @@ class _Run:
         judgement = Judgement.model_validate(judged["judgement"])
         result = ReviewResult(
             application=_application(found["application"], fetched, ingested, self.settings.cherwell_portal_url),
-            review=assemble_review(judgement, self.request.options),
+            review=assemble_review(judgement, self.request.options, _document_counts(fetched, ingested)),
             metadata=self._metadata(found, judged, judgement, fetched, ingested),
         )
         await step(0.3, "Writing the review")
@@ -311,6 +317,17 @@ def _page_counts(outcomes: Mapping[str, str], accounts: Mapping[str, Data | None
     }
 
 
+def _register_entry(details: Data) -> RegisterEntry:
+    fields = {name: details.get(name) or "" for name in RegisterEntry.model_fields}
+    return RegisterEntry.model_validate(fields)
+
+
+def _categories(downloads: list[Data]) -> dict[str, str]:
+    """Return the register's category of each file, which helps to tell who wrote it."""
+    named = [one for one in downloads if one.get("file_path")]
+    return {PurePath(one["file_path"]).name: one.get("document_type") or "" for one in named}
+
+
 def _document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
     return DocumentCounts(
         **ingested.get("pages", {}),
@@ -321,6 +338,7 @@ def _document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
         skipped=ingested["skipped"],
         failed=ingested["failed"],
         not_read=tuple(ingested["not_read"]),
+        not_fetched=tuple(fetched.get("not_fetched", ())),
     )
 
 

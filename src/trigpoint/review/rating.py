@@ -1,48 +1,65 @@
-"""From findings to a rating, from ratings to the overall one: two stated rules, the same for both analysers."""
+"""From findings to a rating, and from ratings to the overall one: two stated rules, the same for both analysers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trigpoint.review.findings import Finding, Outcome, Rating
+from trigpoint.review.findings import Finding, NotAssessed, Outcome, Quotation, Rating
 from trigpoint.review.result import AspectReview
 
-NOT_ENOUGH = "Not enough evidence"
-NO_POLICY = "no policy in force could be cited"
+NOT_ENOUGH = "Not assessed"
 SEVERITY: dict[Outcome, int] = {"failed": 0, "partly": 1, "contradicted": 2, "met": 7, "not_found": 5}
 
 ASPECT_RULE = (
-    "An aspect is red when more than half of its essential checks that have evidence fail; green when every essential "
-    "check is met and no check fails or is contradicted; amber in all other cases, and always where there is not enough evidence."
+    "An aspect is red when more than half of its essential checks that could be judged fail; green when every essential "
+    "check is judged and met and nothing fails or is contradicted; amber otherwise. An aspect of which nothing could be "
+    "judged is not assessed, and has no rating."
 )
 OVERALL_RULE = (
-    "The application is red when two core aspects (cycle parking, cycle routes, junctions, permeability) are red, or all "
-    "of them where fewer are reviewed, or more than half of all aspects; green when every core aspect is green and no other "
-    "is red; amber in all other cases."
+    "The overall rating comes from assessed aspects only. It is red when two core aspects (cycle parking, cycle routes, "
+    "junctions, permeability) are red, or all that were reviewed if they are fewer, or more than half of all aspects; green "
+    "when every core aspect is green and no other is red; amber otherwise. If no core aspect could be assessed, there is none."
 )
 
 
-def rate(findings: Sequence[Finding]) -> Rating:
-    """The rating of an aspect, by `ASPECT_RULE`."""
-    essential = [finding.outcome for finding in findings if finding.essential]
-    decided = [outcome for outcome in essential if outcome != "not_found"]
+def rate(findings: Sequence[Finding], open_points: Sequence[NotAssessed] = ()) -> Rating:
+    """Return the rating of an aspect, by `ASPECT_RULE`. Of an aspect that is not assessed it is amber by convention."""
+    decided = [finding.outcome for finding in findings if finding.essential and finding.outcome != "not_found"]
     if decided and sum(outcome == "failed" for outcome in decided) * 2 > len(decided):
         return "red"
     clean = not any(finding.outcome in ("failed", "contradicted") for finding in findings)
-    return "green" if decided and clean and all(outcome == "met" for outcome in essential) else "amber"
+    complete = not any(point.essential for point in open_points)
+    return "green" if decided and clean and complete and all(outcome == "met" for outcome in decided) else "amber"
 
 
-def key_issue(name: str, rating: Rating, findings: Sequence[Finding]) -> str:
-    """The one line that says why. A green one names what was found to be met, and nothing else."""
+def key_issue(
+    name: str,
+    rating: Rating,
+    findings: Sequence[Finding],
+    open_points: Sequence[NotAssessed] = (),
+    said: Sequence[Quotation] = (),
+    *,
+    applies: bool = True,
+) -> str:
+    """Return the one line that says why. A green one names what is met, and nothing else."""
     if rating == "green":
-        met = [finding.short for finding in findings if finding.outcome == "met" and finding.short]
-        return _listed(met)
-    essential = [finding for finding in findings if finding.essential]
-    if all(NO_POLICY in finding.flags for finding in essential):
-        return f"Not judged: nothing in force on the day could be cited for {name.lower()}"
-    if all(finding.outcome == "not_found" for finding in essential):
-        return f"{NOT_ENOUGH}: the documents do not say enough about {name.lower()} to judge it"
-    return weightiest([finding for finding in findings if finding.outcome != "met"])[0].text.rstrip(".")
+        return _listed([finding.short or finding.requirement for finding in findings if finding.outcome == "met"])
+    wanting = [finding for finding in findings if finding.outcome not in ("met", "not_found")]
+    if wanting:
+        return weightiest(wanting)[0].text.rstrip(".")
+    if findings and any(finding.outcome == "met" for finding in findings):
+        met = _listed([finding.short or finding.requirement for finding in findings if finding.outcome == "met"])
+        left = [point.requirement for point in open_points if point.essential]
+        return f"{met}. Not assessed: {_lower(left[0])}" if left else met
+    if not applies:
+        return f"Nothing on {name.lower()} is asked of a development of this kind and size"
+    if said:
+        return f"{NOT_ENOUGH}: {_count(said)} of the documents on {name.lower()} {'is' if len(said) == 1 else 'are'} quoted"
+    return f"{NOT_ENOUGH}: we could not read a statement on {name.lower()}"
+
+
+def _count(said: Sequence[Quotation]) -> str:
+    return "1 statement" if len(said) == 1 else f"{len(said)} statements"
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -50,18 +67,24 @@ def _listed(parts: Sequence[str]) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
+def _lower(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}"
+
+
 def weightiest(findings: Sequence[Finding]) -> list[Finding]:
-    """What matters most first: an essential point that fails or is met in part, then contradictions, then the rest."""
+    """Order findings by weight: an essential point that fails or is met in part, contradictions, then the rest."""
     return sorted(
         findings, key=lambda f: SEVERITY[f.outcome] + (0 if f.essential or f.outcome == "contradicted" else 3)
     )
 
 
 def overall_rating(judged: Sequence[AspectReview], core: frozenset[str]) -> Rating:
-    """The rating of the application, by `OVERALL_RULE`."""
-    weighing = [one for one in judged if one.id in core] or list(judged)
-    red = sum(one.rating == "red" for one in weighing)
-    red_in_all = sum(one.rating == "red" for one in judged)
-    if red >= min(2, len(weighing)) or red_in_all * 2 > len(judged):
+    """Return the rating of the application, by `OVERALL_RULE`."""
+    asked = [one for one in judged if one.applies]
+    weighing = [one for one in asked if one.id in core] or asked
+    red = sum(one.rating == "red" for one in weighing if one.assessed != "no")
+    red_in_all = sum(one.rating == "red" for one in asked if one.assessed != "no")
+    if red and (red >= min(2, len(weighing)) or red_in_all * 2 > len(asked)):
         return "red"
-    return "green" if not red_in_all and all(one.rating == "green" for one in weighing) else "amber"
+    clean = bool(weighing) and not red_in_all and all(one.assessed != "no" for one in weighing)
+    return "green" if clean and all(one.rating == "green" for one in weighing) else "amber"

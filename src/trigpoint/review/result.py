@@ -9,13 +9,17 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from trigpoint.reading.profile import Profile
 from trigpoint.review.findings import (
     Assessed,
     Citation,
     Finding,
+    Group,
     NotAssessed,
     Outcome,
+    PolicyAsk,
     PolicyCitation,
+    Quotation,
     Rating,
     Stored,
 )
@@ -40,6 +44,8 @@ class Application(Stored):
     date_validated: str | None = None
     case_officer: str | None = None
     portal_url: str | None = None
+    authority: str | None = Field(None, description="The planning authority, as a slug.")
+    authority_name: str | None = None
 
 
 class AspectReview(Stored):
@@ -54,6 +60,9 @@ class AspectReview(Stored):
     findings: tuple[Finding, ...] = ()
     assessed: Assessed = "yes"
     not_assessed: tuple[NotAssessed, ...] = ()
+    applies: bool = Field(True, description="False: nothing on this aspect is asked of such a development.")
+    asks: tuple[PolicyAsk, ...] = Field((), description="What policy asks.")
+    says: tuple[Quotation, ...] = Field((), description="What the documents say, by what each statement is.")
 
     @model_validator(mode="before")
     @classmethod
@@ -65,6 +74,9 @@ class AspectReview(Stored):
         judged = [outcome for outcome in outcomes if outcome != "not_found"]
         assessed: Assessed = "no" if not judged else "yes" if len(judged) == len(outcomes) else "partly"
         return {**given, "assessed": assessed}
+
+    def quoted(self, group: Group) -> list[Quotation]:
+        return [quotation for quotation in self.says if quotation.group == group]
 
     @property
     def shown_rating(self) -> str:
@@ -107,6 +119,8 @@ class ReviewBody(Stored):
     suggested_conditions: tuple[str, ...] = ()
     contradictions: tuple[Finding, ...] = ()
     assessed: Assessed = "yes"
+    notice: str = Field("", description="What kind of review this is, and how to have it judged further.")
+    profile: Profile | None = Field(None, description="What is being built, as the documents tell it.")
     full_markdown: str = ""
 
     @property
@@ -121,10 +135,20 @@ class ReviewBody(Stored):
         for aspect in self.aspects:
             for finding in aspect.findings:
                 yield from finding.evidence
+            yield from (quotation.citation for quotation in aspect.says)
+        for finding in self.contradictions:
+            yield from finding.evidence
+
+    def general_contradictions(self) -> list[Finding]:
+        """Return the contradictions that belong to no aspect."""
+        own = [finding for aspect in self.aspects for finding in aspect.findings]
+        return [finding for finding in self.contradictions if finding not in own]
 
     def policies(self) -> list[PolicyCitation]:
         """Return every cited passage of policy once, by reference."""
-        cited = {policy.passage_id: policy for a in self.aspects for f in a.findings for policy in f.policy}
+        policies = [policy for aspect in self.aspects for finding in aspect.findings for policy in finding.policy]
+        policies += [ask.citation for aspect in self.aspects for ask in aspect.asks if ask.citation is not None]
+        cited = {policy.passage_id: policy for policy in policies}
         return sorted(cited.values(), key=lambda policy: (policy.ref, policy.passage_id))
 
 
@@ -154,6 +178,7 @@ class DocumentCounts(Stored):
     pages_read: int = Field(0, description="Those of which something was read, and blank ones.")
     pages_by_ocr: int = Field(0, description="Those read by OCR, wholly or in part.")
     reading: str = Field("", description="The same in one sentence, with the pages that were not read.")
+    not_fetched: tuple[str, ...] = Field((), description="Names of those that could not be downloaded.")
 
 
 class Metadata(Stored):
@@ -186,7 +211,9 @@ class ReviewResult(Stored):
 class Judgement(Stored):
     """What an analyser says about the aspects, before it is assembled into a review."""
 
-    aspects: tuple[AspectReview, ...] = ()
+    aspects: tuple[AspectReview, ...]
+    contradictions: tuple[Finding, ...] = Field((), description="Those that belong to no single aspect.")
+    profile: Profile | None = None
     analyser: Literal["rules", "llm"]
     model: str
     tokens: int = 0

@@ -1,198 +1,211 @@
-"""The default analyser: deterministic, with no key and no network. Sentences and table rows of the evidence against
-the patterns and thresholds of the checks; what is not found is reported as not found, never guessed.
+"""The default analyser, without a model: a brief. It quotes what the documents say on each aspect next to what policy
+asks, reports sums and contradictions, and judges only checks whose facts are certain.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from trigpoint.review.aspects import Aspect, Bounds, Check, QuantityRule
-from trigpoint.review.contradictions import find_contradictions
-from trigpoint.review.denials import is_said
-from trigpoint.review.evidence import SHORT_NAMES, Evidence, Statement
-from trigpoint.review.findings import Finding, Outcome, PolicyCitation
-from trigpoint.review.matching import (
-    cite,
-    in_terms_of,
-    is_deferred,
-    policies_of,
-    quantities_at,
-    said,
-    show,
-    speaks_of,
-)
-from trigpoint.review.quantities import Quantity
-from trigpoint.review.rating import NO_POLICY, SEVERITY, key_issue, rate
+from trigpoint.reading.discrepancies import Discrepancy, DiscrepancyKind
+from trigpoint.reading.vocabulary import aspects_of
+from trigpoint.review.aspects import Aspect, Check
+from trigpoint.review.evidence import Evidence, fold
+from trigpoint.review.findings import Assessed, Calculation, Finding, NotAssessed, Place
+from trigpoint.review.parking import by_standard
+from trigpoint.review.quoting import asks, cite, cite_source, places, quotations, rates_words
+from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, Judgement
+from trigpoint.review.verdicts import Undecided, Verdict, by_figure, by_statement, open_facts
 
 MOST_CITATIONS = 6
+MOST_PAGES = 12
 
-_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
-
-
-@dataclass(frozen=True)
-class _Hit:
-    """A statement that speaks to a check, and for a quantity what it was held against."""
-
-    statement: Statement
-    outcome: Outcome
-    quantity: Quantity | None = None
-    bounds: Bounds | None = None
+_WANTED_OF: dict[DiscrepancyKind, str] = {
+    "sum": "Parts that add up to their total",
+    "percentage": "Percentages that fit their figures",
+    "rate": "Totals that follow from rate and number",
+    "figures_differ": "One figure for one thing in all documents",
+    "claim_against_shortfall": "Claims of compliance that the figures bear out",
+}
 
 
 def judge_by_rules(evidence: Evidence, aspects: Iterable[Aspect]) -> Judgement:
-    """Judge every aspect. The same evidence gives the same judgement, to the byte."""
-    judged = tuple(judge_aspect(evidence, aspect) for aspect in aspects)
-    return Judgement(aspects=judged, analyser="rules", model="rules")
+    """Write the brief of every aspect. The same evidence gives the same judgement, to the byte."""
+    chosen = tuple(aspects)
+    return Judgement(
+        aspects=tuple(judge_aspect(evidence, aspect) for aspect in chosen),
+        contradictions=general_contradictions(evidence),
+        profile=evidence.profile,
+        analyser="rules",
+        model="rules",
+    )
 
 
 def judge_aspect(evidence: Evidence, aspect: Aspect) -> AspectReview:
-    checked = [_check(evidence, aspect, check) for check in aspect.checks]
-    findings = (*checked, *find_contradictions(evidence, aspect))
-    rating = rate(findings)
-    issue = key_issue(aspect.name, rating, findings)
-    return AspectReview(id=aspect.id, name=aspect.name, rating=rating, key_issue=issue, findings=findings)
+    """Judge what can be judged, name what cannot, and quote what is said."""
+    findings: list[Finding] = []
+    open_points: list[NotAssessed] = []
+    asked = [check for check in aspect.checks if aspect.fits(check, evidence.profile) != "no"]
+    for check in asked:
+        judged = judge_check(evidence, aspect, check)
+        (findings if isinstance(judged, Finding) else open_points).append(judged)  # type: ignore[arg-type]
+    found = (*findings, *contradictions(evidence, aspect))
+    said = quotations(evidence, aspect)
+    rating = rate(found, open_points)
+    return AspectReview(
+        id=aspect.id,
+        name=aspect.name,
+        rating=rating,
+        key_issue=key_issue(aspect.name, rating, found, open_points, said, applies=bool(asked)),
+        findings=found,
+        assessed=assessed(found, open_points),
+        not_assessed=tuple(open_points),
+        applies=bool(asked) or bool(said),
+        asks=asks(evidence, aspect) if asked else (),
+        says=said,
+    )
 
 
-def _check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding:
-    policies = policies_of(evidence, aspect, check.policy)
-    if not policies_of(evidence, aspect, check.policy[:1] if check.quantity else check.policy):
-        return _not_judged(evidence, check)
-    hits = [hit for statement in evidence.statements for hit in _hits(check, statement)]
-    outcome = _outcome(check, hits)
-    telling = sorted(hits, key=lambda hit: (hit.outcome != outcome, SEVERITY[hit.outcome], _badness(check, hit)))
-    telling = telling[:MOST_CITATIONS]
-    citations = dict.fromkeys(cite(hit.statement, hit.outcome) for hit in telling)
+def assessed(findings: Sequence[Finding], open_points: Sequence[NotAssessed]) -> Assessed:
+    """Return whether every essential check was judged, some point was, or none."""
+    if not findings:
+        return "no"
+    return "partly" if any(one.essential for one in open_points) else "yes"
+
+
+def judge_check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding | NotAssessed:
+    """Judge one check, or say why it is not judged and which pages to look at."""
+    if aspect.fits(check, evidence.profile) == "unknown":
+        return _not_assessed(
+            evidence, check, Undecided("We could not tell whether this is asked of such a development")
+        )
+    if not evidence.cite(check.provisions):
+        reason = f"No policy that is loaded and was in force on {evidence.effective_date} could be cited for it"
+        return _not_assessed(evidence, check, Undecided(reason))
+    verdict = _verdict(evidence, check)
+    if isinstance(verdict, Undecided):
+        return _not_assessed(evidence, check, verdict)
+    return _finding(evidence, aspect, check, verdict)
+
+
+def _verdict(evidence: Evidence, check: Check) -> Verdict | Undecided:
+    match check.judged_by:
+        case "standard":
+            return by_standard(check, evidence)
+        case "figure":
+            return by_figure(check, evidence)
+        case "statement":
+            return by_statement(check, evidence)
+        case "person":
+            return Undecided("")
+
+
+def _finding(evidence: Evidence, aspect: Aspect, check: Check, verdict: Verdict) -> Finding:
+    words = {"met": check.words.met, "partly": check.words.partly or check.words.failed, "failed": check.words.failed}
+    filled = {"value": verdict.value, "standard": verdict.standard}
+    wanting = verdict.outcome != "met"
     return Finding(
-        check=check.id,
+        check=f"{aspect.id}.{check.id}",
         requirement=check.requirement,
-        outcome=outcome,
-        text=_words(check, outcome, telling),
+        outcome=verdict.outcome,
+        text=(words[verdict.outcome] or check.requirement).format(**filled),
         essential=check.essential,
         short=check.short,
-        evidence=tuple(citations),
-        policy=policies,
-        recommendation=None if outcome == "met" else _naming(check.recommendation, policies),
-        condition=None if outcome == "met" or not check.condition else _naming(check.condition, policies),
+        evidence=tuple(dict.fromkeys(cite(fact, verdict.outcome) for fact in verdict.facts))[:MOST_CITATIONS],
+        policy=evidence.cite(check.provisions, rates_words(check, evidence)),
+        flags=verdict.remarks,
+        calculations=verdict.calculations,
+        recommendation=check.recommendation.format(**filled) if wanting and check.recommendation else None,
+        condition=check.condition.format(**filled) if wanting and check.condition else None,
     )
 
 
-def _not_judged(evidence: Evidence, check: Check) -> Finding:
-    """Nothing in force asks for it, or a figure's own source is not in force: it is neither met nor failed."""
-    return Finding(
+def _not_assessed(evidence: Evidence, check: Check, undecided: Undecided) -> NotAssessed:
+    reason, where, request = _reason(evidence, check, undecided)
+    return NotAssessed(
         check=check.id,
         requirement=check.requirement,
-        outcome="not_found",
-        text=f"Not judged, since no policy in force on {evidence.effective_date} could be cited: {check.requirement}",
         essential=check.essential,
-        flags=(NO_POLICY,),
+        reason=reason,
+        places=where,
+        request=request,
+        policy=tuple(policy.ref for policy in evidence.cite(check.provisions)),
     )
 
 
-def _naming(text: str, policies: Sequence[PolicyCitation]) -> str:
-    """A text without its optional parts that name a policy which is not cited."""
-    cited = [SHORT_NAMES.get(policy.source, policy.source) for policy in policies]
-    return _OPTIONAL.sub(lambda part: part[1] if any(name in part[1] for name in cited) else "", text)
+def _reason(evidence: Evidence, check: Check, undecided: Undecided) -> tuple[str, tuple[Place, ...], str | None]:
+    """Return why a check was not judged, where to look, and what may be asked of the applicant.
+
+    Absence is only told if no page has a word of the subject.
+    """
+    on_topic = [fact for fact in evidence.facts if fact.topic in check.topics]
+    if undecided.reason:
+        return f"{undecided.reason}.", places(undecided.facts or on_topic), None
+    if left := open_facts(check, evidence):
+        reason = "The documents leave it open: to a condition, an illustration or a later approval."
+        return reason, places(left), f"Settle before the decision: {_lower(check.requirement)}"
+    if on_topic:
+        return (
+            "The documents speak of it; what they say is quoted for a person or a model to judge.",
+            places(on_topic),
+            None,
+        )
+    if mentioned := _mentions(evidence, check):
+        return f"We could not read a statement of {check.words.subject}; these pages may mention it.", mentioned, None
+    pages = f"the {evidence.pages_read} pages" if evidence.pages_read != 1 else "the one page"
+    request = f"Show {check.words.subject}" if check.show else None
+    return f"We found no statement of {check.words.subject} in {pages} we could read.", (), request
 
 
-def _hits(check: Check, statement: Statement) -> list[_Hit]:
-    text = statement.text
-    if not speaks_of(statement, check):
-        return []
-    if said(check.failed, text):
-        return [_Hit(statement, "failed", *_measured(check.quantity, text))]
-    if said(check.partly, text):
-        return [_Hit(statement, "partly", *_measured(check.quantity, text))]
-    compared = _compared(check.quantity, statement) if check.quantity else []
-    if compared:
-        return compared
-    affirmed = said(check.met, text)
-    if affirmed is None:
-        return []
-    return [_Hit(statement, "failed" if not affirmed else "partly" if is_deferred(text) else "met")]
+def _lower(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}"
 
 
-def _compared(rule: QuantityRule, statement: Statement) -> list[_Hit]:
-    """Figures against their bounds. One that is denied ("not 3.0m wide") is a shortfall where it would have been enough."""
-    hits = []
-    for quantity, bounds in _bounded(rule, statement.text):
-        outcome = _held_against(quantity, rule, bounds)
-        stated = is_said(statement.text, quantity.start, quantity.end)
-        if stated:
-            hits.append(_Hit(statement, outcome, quantity, bounds))
-        elif stated is False and outcome == "met":
-            hits.append(_Hit(statement, "failed"))
-    return hits
+def _mentions(evidence: Evidence, check: Check) -> tuple[Place, ...]:
+    """Return the first pages on which a word of the subject occurs."""
+    wanted = [fold(word) for word in check.mentions]
+    by_document: dict[tuple[str, str], list[int]] = {}
+    for document, number, text in evidence.words_by_page:
+        if any(_has_word(text, word) for word in wanted):
+            by_document.setdefault((document.name, document.id), []).extend([number] if number is not None else [])
+    return tuple(
+        Place(document=name, document_id=document_id, pages=tuple(pages[:MOST_PAGES]))
+        for (name, document_id), pages in sorted(by_document.items())
+    )
 
 
-def _bounded(rule: QuantityRule, text: str) -> list[tuple[Quantity, Bounds]]:
-    """The figures of a sentence that the rule has bounds for."""
-    found = [in_terms_of(rule, quantity) for quantity in quantities_at(text, rule)]
-    return [
-        (quantity, rule.bounds[quantity.per or "once"])
-        for quantity in found
-        if (quantity.per or "once") in rule.bounds and rule.plausible[0] <= quantity.rate <= rule.plausible[1]
-    ]
+def _has_word(text: str, word: str) -> bool:
+    at = text.find(word)
+    while at >= 0:
+        if not text[at - 1].isalnum() and not text[at + len(word)].isalnum():
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
-def _measured(rule: QuantityRule | None, text: str) -> tuple[Quantity | None, Bounds | None]:
-    """The figure of a shortfall that is put in words: "scores 54% and has one critical fail"."""
-    for quantity, bounds in _bounded(rule, text) if rule else []:
-        if rule and quantity.limit is None and _held_against(quantity, rule, bounds) != "met":
-            return quantity, bounds
-    return None, None
+def contradictions(evidence: Evidence, aspect: Aspect) -> tuple[Finding, ...]:
+    """Return the discrepancies on topics of the aspect, as findings that need no policy."""
+    own = [one for one in evidence.discrepancies if aspects_of(one.topic)[:1] == (aspect.id,)]
+    return tuple(_contradiction(one) for one in own)
 
 
-def _held_against(quantity: Quantity, rule: QuantityRule, bounds: Bounds) -> Outcome:
-    """What a figure is worth. The wrong end of a range counts, and what is "up to" a minimum does not meet it."""
-    if rule.compare == "minimum":
-        enough = [quantity.rate > b if quantity.limit == "below" else quantity.rate >= b for b in bounds.both]
-        may_fall_short = quantity.limit in ("at most", "below")
-    else:
-        enough = [quantity.highest < b if quantity.limit == "above" else quantity.highest <= b for b in bounds.both]
-        may_fall_short = quantity.limit in ("at least", "above")
-    if enough[0]:
-        return "partly" if may_fall_short else "met"
-    return "partly" if enough[1] else "failed"
+def general_contradictions(evidence: Evidence) -> tuple[Finding, ...]:
+    """Return the discrepancies that belong to no aspect, such as two numbers of homes."""
+    return tuple(_contradiction(one) for one in evidence.discrepancies if not aspects_of(one.topic))
 
 
-def _outcome(check: Check, hits: Sequence[_Hit]) -> Outcome:
-    """The worst of what is said; statements that speak both ways count as the check says."""
-    outcomes = {hit.outcome for hit in hits}
-    if not outcomes:
-        return "not_found"
-    if {"met", "failed"} <= outcomes:
-        return check.conflict
-    return min(outcomes, key=lambda outcome: SEVERITY[outcome])
-
-
-def _words(check: Check, outcome: Outcome, hits: Sequence[_Hit]) -> str:
-    template = {
-        "met": check.words.met,
-        "partly": check.words.partly or check.words.failed,
-        "failed": check.words.failed,
-        "contradicted": check.words.partly or check.words.failed,
-        "not_found": check.words.not_found,
-    }[outcome]
-    measured = [hit for hit in hits if hit.quantity is not None and hit.bounds is not None]
-    if not measured or check.quantity is None:
-        return _OPTIONAL.sub("", template)
-    filled = _OPTIONAL.sub(r"\1", template)
-    return filled.format(value=show(check.quantity.show, _telling(check.quantity, outcome, measured)))
-
-
-def _badness(check: Check, hit: _Hit) -> float:
-    """Among statements that speak the same way, the worst figure comes first."""
-    if hit.quantity is None or check.quantity is None or hit.outcome == "met":
-        return 0.0
-    return hit.quantity.rate if check.quantity.compare == "minimum" else -hit.quantity.rate
-
-
-def _telling(rule: QuantityRule, outcome: Outcome, hits: Sequence[_Hit]) -> Quantity:
-    """The quantity that decides: the worst of those that have the finding's outcome."""
-    of_outcome = [hit.quantity for hit in hits if hit.quantity is not None and hit.outcome == outcome]
-    known = of_outcome or [hit.quantity for hit in hits if hit.quantity is not None]
-    pick = min if rule.compare == "minimum" else max
-    return pick(known, key=lambda quantity: quantity.rate)
+def _contradiction(one: Discrepancy) -> Finding:
+    known = tuple(given.value for given in one.inputs if given.value is not None)
+    computed = one.computed if one.computed is not None else one.stated
+    subject = one.topic.replace(".", ", ").replace("_", " ").capitalize()
+    summary = f"{one.summary[0].lower()}{one.summary[1:].rstrip('.')}"
+    calculation = Calculation(expression=one.calculation, inputs=known, result=computed or 0.0)
+    return Finding(
+        check=one.kind,
+        requirement=_WANTED_OF[one.kind],
+        outcome="contradicted",
+        text=f"{subject}: {summary}",
+        evidence=tuple(dict.fromkeys(cite_source(given.source, "contradicted") for given in one.inputs)),
+        calculations=(calculation,) if one.calculation else (),
+        recommendation=f"Say which is right on {subject.lower()}, and correct the documents",
+    )

@@ -1,5 +1,6 @@
-"""Every claim and citation is checked before it leaves: the passage exists, belongs to this application or to the
-revision in force, and contains the quoted words and the numbers. What fails is dropped and counted, never mended.
+"""Every claim is checked against what it cites before it leaves: the words are on the page, the statement says what the
+claim needs (subject, status, speaker, place), and its figures are stated or follow from stated ones. What fails is
+dropped with everything that rests on it, and counted; it is never mended.
 """
 
 from __future__ import annotations
@@ -7,26 +8,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
-from trigpoint.review.evidence import Evidence, readable_ref, same_section
-from trigpoint.review.findings import Citation, Finding, PolicyCitation
-from trigpoint.review.numbers import DIGITS, number, numbers_in
-from trigpoint.review.quantities import parse_quantities
-from trigpoint.review.rating import NOT_ENOUGH, key_issue, rate, weightiest
+from trigpoint.reading.facts import Fact
+from trigpoint.reading.quantities import read_quantities
+from trigpoint.reading.vocabulary import Status
+from trigpoint.review.arithmetic import holds
+from trigpoint.review.aspects import Check, aspect
+from trigpoint.review.evidence import Evidence, fold, readable_ref, same_section
+from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, PolicyAsk, PolicyCitation
+from trigpoint.review.rating import key_issue, rate, weightiest
 from trigpoint.review.result import AspectReview, CitationCounts, Judgement
-from trigpoint.review.sentences import fold
+from trigpoint.review.verdicts import SPEAKERS
 
-_NUMBER = re.compile(rf"(?<![\w.])(?:{DIGITS})")
+_NUMBER = re.compile(r"(?<![\w.])[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|(?<![\w.])[0-9]+(?:\.[0-9]+)?")
 _QUOTED = re.compile(r"[\u201c\"]([^\u201c\u201d\"]{4,})[\u201d\"]")
 _NAMES = re.compile(
-    r"\bLTN \d/\d+\b|\b(?:Table|Figure|Section|Chapter|Para(?:graph)?|Policy)s? [A-Z]*\s?\d[\d.\-]*", re.IGNORECASE
+    r"\bLTN \d/\d+\b|\b(?:Table|Figure|Section|Chapter|Para(?:graph)?|Policy)s? [A-Z]*\s?\d[\d.\-]*", re.I
+)
+_NOT_PROVISION: frozenset[Status] = frozenset(
+    ("policy", "existing", "other_scheme", "requested", "assumption", "historic", "rejected")
 )
 
 
 @dataclass
 class CitationCount:
-    """The contract's metadata.citations (R9)."""
+    """Counts what was checked, and keeps why something was dropped."""
 
     checked: int = 0
     verified: int = 0
@@ -47,19 +53,82 @@ class CitationCount:
 
 
 def verify(judgement: Judgement, evidence: Evidence) -> tuple[Judgement, CitationCount]:
-    """The judgement without what cannot be proved, and the count of what was checked."""
-    count = CitationCount()
-    for reference in evidence.unresolved:
-        count.take(f"policy reference does not resolve: {reference}")
-    aspects = tuple(_verified_aspect(aspect, evidence, count, judgement.analyser) for aspect in judgement.aspects)
-    return judgement.model_copy(update={"aspects": aspects}), count
+    """Return the judgement without what cannot be proved, and the count of what was checked."""
+    verifier = _Verifier(evidence, judgement.analyser)
+    aspects = tuple(verifier.aspect(one) for one in judgement.aspects)
+    general = tuple(kept for one in judgement.contradictions if (kept := verifier.proved(one)) is not None)
+    return judgement.model_copy(update={"aspects": aspects, "contradictions": general}), verifier.count
+
+
+class _Verifier:
+    def __init__(self, evidence: Evidence, analyser: str) -> None:
+        self.evidence, self.analyser = evidence, analyser
+        self.count = CitationCount()
+
+    def aspect(self, one: AspectReview) -> AspectReview:
+        """Return the aspect with the findings that hold, rated anew if one was dropped."""
+        quoted = tuple(q for q in one.says if self.count.take(citation_problem(q.citation, self.evidence)))
+        asked = tuple(self._checked_ask(ask) for ask in one.asks)
+        proved = [(finding, self.proved(finding)) for finding in one.findings]
+        kept = [after for _, after in proved if after is not None]
+        dropped = [before for before, after in proved if after is None]
+        changed = one.model_copy(update={"says": quoted, "asks": asked, "findings": tuple(kept)})
+        return _settled(changed, kept, dropped, self.analyser, self.evidence)
+
+    def _checked_ask(self, ask: PolicyAsk) -> PolicyAsk:
+        if ask.citation is None or self.count.take(policy_problem(ask.citation, self.evidence)):
+            return ask
+        return ask.model_copy(update={"citation": None})
+
+    def proved(self, finding: Finding) -> Finding | None:
+        """Return the finding with the citations that hold, or None if they do not prove it."""
+        policies = tuple(one for one in finding.policy if self.count.take(policy_problem(one, self.evidence)))
+        cited = tuple(one for one in finding.evidence if self._holds(finding, one))
+        kept = finding.model_copy(update={"policy": policies, "evidence": cited})
+        if not cited or (finding.outcome == "contradicted" and len(cited) < len(finding.evidence)):
+            return None  # a contradiction needs both of its sides
+        problem = figures_problem(kept, self.evidence)
+        if problem is None:
+            return kept.model_copy(update=self._without_invented_figures(kept))
+        self.count.take(problem)
+        return None
+
+    def _holds(self, finding: Finding, citation: Citation) -> bool:
+        problem = citation_problem(citation, self.evidence) or support_problem(finding, citation, self.evidence)
+        return self.count.take(problem)
+
+    def _without_invented_figures(self, finding: Finding) -> dict[str, None]:
+        """Recommendations and conditions of a model may use figures of its passages only. Ours are part of the checks."""
+        if self.analyser == "rules" or finding.outcome == "contradicted":
+            return {}
+        sources = [passage.text for passage in self.evidence.policies.values()] + sources_of(finding, self.evidence)
+        dropped: dict[str, None] = {}
+        for name in ("recommendation", "condition"):
+            wrong = unsupported(getattr(finding, name) or "", sources)
+            if wrong:
+                self.count.take(f"{name} with figures from nowhere: {', '.join(wrong)[:120]}")
+                dropped[name] = None
+        return dropped
 
 
 def citation_problem(citation: Citation, evidence: Evidence) -> str | None:
-    """Why a citation of the application does not hold, or None."""
-    passage = evidence.passages.get(citation.passage_id)
-    if passage is None:
+    """Return why the quoted words are not where the citation says, or None."""
+    if citation.passage_id in evidence.passages:
+        return _passage_problem(citation, evidence)
+    document = evidence.document_by_id.get(citation.document_id)
+    span = _span(citation)
+    if document is None or span is None or document.name != citation.document:
         return f"no such passage: {citation.passage_id}"
+    pages = {page.number for page in document.pages if page.start < span[1] and span[0] < page.end}
+    if not _says(document.text[span[0] : span[1]], citation.quote, turns_page=len(pages) > 1):
+        return f"the quoted words are not at {citation.passage_id}"
+    if not set(citation.pages) <= pages or (document.pages and not citation.pages):
+        return f"{citation.passage_id} is not on page {list(citation.pages)}"
+    return None
+
+
+def _passage_problem(citation: Citation, evidence: Evidence) -> str | None:
+    passage = evidence.passages[citation.passage_id]
     if passage.application_ref != evidence.application_ref:
         return f"passage {passage.id} belongs to application {passage.application_ref}"
     if (passage.document_id, passage.document) != (citation.document_id, citation.document):
@@ -71,13 +140,78 @@ def citation_problem(citation: Citation, evidence: Evidence) -> str | None:
     return None
 
 
+def _span(citation: Citation) -> tuple[int, int] | None:
+    match = re.fullmatch(r"(.+):([0-9]+)-([0-9]+)", citation.passage_id)
+    return (int(match[2]), int(match[3])) if match and match[1] == citation.document_id else None
+
+
+def _says(text: str, quote: str, *, turns_page: bool) -> bool:
+    """Return whether a text has exactly the quoted words. Only where the page turns may it have a running line between."""
+    said, quoted = (fold(part.replace("|", " ")).split() for part in (text, quote))
+    if not quoted or said == quoted:
+        return bool(quoted)
+    if not turns_page:
+        return " ".join(quoted) in " ".join(said)
+    before = next((n for n, (one, other) in enumerate(zip(said, quoted, strict=False)) if one != other), len(quoted))
+    return said[len(said) - (len(quoted) - before) :] == quoted[before:]
+
+
+def support_problem(finding: Finding, citation: Citation, evidence: Evidence) -> str | None:
+    """Return why the cited statement does not bear the claim: another subject, status, speaker or place. None: it does."""
+    facts = _facts_of(citation, evidence)
+    if finding.outcome == "contradicted":
+        return None  # two statements disagree whatever their status; the figures are checked apart
+    check = _check_of(finding)
+    if check is None:
+        return _model_problem(finding, citation, facts)
+    if any(_fits(check, finding, fact) for fact in facts):
+        return None
+    return f"{citation.passage_id} is no certain statement on {', '.join(check.topics)} that decides {check.id}"
+
+
+def _facts_of(citation: Citation, evidence: Evidence) -> list[Fact]:
+    """Return the facts of the statements in which the quoted words are."""
+    span = _span(citation)
+    if span is not None:
+        return [
+            fact
+            for fact in evidence.facts
+            if fact.source.document_id == citation.document_id and (fact.source.start, fact.source.end) == span
+        ]
+    quoted = fold(citation.quote)
+    return [
+        fact
+        for fact in evidence.facts
+        if fact.source.document_id == citation.document_id
+        and (quoted in (said := fold(fact.source.quote)) or said in quoted)
+    ]
+
+
+def _check_of(finding: Finding) -> Check | None:
+    area, _, check_id = finding.check.partition(".")
+    return aspect(area).check(check_id) if check_id else None
+
+
+def _fits(check: Check, finding: Finding, fact: Fact) -> bool:
+    wanted = ("rejected",) if finding.outcome == "failed" and check.judged_by == "statement" else check.statuses
+    on_subject = fact.topic in check.topics and fact.speaker in SPEAKERS and fact.place != "other site"
+    return on_subject and fact.is_certain and fact.status in wanted
+
+
+def _model_problem(finding: Finding, citation: Citation, facts: Sequence[Fact]) -> str | None:
+    """A model may read better than our rules: only a status that is certain and excludes provision contradicts it."""
+    certain = {fact.status for fact in facts if fact.is_certain}
+    if finding.outcome == "met" and certain and certain <= _NOT_PROVISION - {"existing"}:
+        return f"{citation.passage_id} is {', '.join(sorted(certain))}, not something that is provided"
+    return None
+
+
 def policy_problem(citation: PolicyCitation, evidence: Evidence) -> str | None:
-    """Why a citation of policy does not hold, or None."""
+    """Return why a citation of policy does not hold, or None."""
     passage = evidence.policies.get(citation.passage_id)
     if passage is None:
         return f"no such policy passage: {citation.passage_id}"
-    in_force = evidence.in_force.get(passage.source)
-    if passage.revision_id != in_force:
+    if passage.revision_id != evidence.in_force.get(passage.source):
         return f"{passage.revision_id} was not in force on {evidence.effective_date}"
     if (citation.source, citation.revision_id) != (passage.source, passage.revision_id):
         return f"passage {passage.id} is not of {citation.revision_id}"
@@ -90,93 +224,94 @@ def policy_problem(citation: PolicyCitation, evidence: Evidence) -> str | None:
     return None
 
 
-def unsupported(text: str, sources: Iterable[str], derived: Sequence[float] = ()) -> list[str]:
-    """Numbers and quoted words of a text that none of its sources contains."""
+def figures_problem(finding: Finding, evidence: Evidence) -> str | None:
+    """Return the figures of a finding that are neither stated in what it cites nor computed from it, or None."""
+    sources = sources_of(finding, evidence)
+    for calculation in finding.calculations:
+        if not holds(calculation):
+            return f"our arithmetic does not agree: {calculation.expression}"
+        if finding.outcome == "contradicted" and (strange := _not_stated(calculation, sources)):
+            return f"not stated in its passages: {strange:g}"
+    computed = {number for one in finding.calculations for number in (*one.inputs, one.result)}
+    computed |= {number for one in finding.calculations for number in _figures(one.expression)}
+    wrong = unsupported(finding.text, sources, computed)
+    return f"not in its passages: {', '.join(wrong)[:120]}" if wrong else None
+
+
+def _not_stated(calculation: Calculation, sources: Sequence[str]) -> float | None:
+    """Return an input of a calculation that none of the cited statements gives, or None."""
+    stated = {value for source in sources for value in _numbers_of(fold(source))}
+    return next((value for value in calculation.inputs if value not in stated), None)
+
+
+def unsupported(text: str, sources: Iterable[str], computed: Iterable[float] = ()) -> list[str]:
+    """Return the numbers and quoted words of a text that none of its sources contains."""
     folded = [fold(source) for source in sources]
-    known = {value for source in folded for value in _numbers_of_source(source)}
-    sums = {value for value in derived if _is_sum(value, known)}
+    known = {value for source in folded for value in _numbers_of(source)} | {round(one, 6) for one in computed}
     plain = _NAMES.sub(" ", text)
-    wrong = [found for found in _NUMBER.findall(plain) if number(found) not in known | sums]
+    wrong = [found for found in _NUMBER.findall(plain) if float(found.replace(",", "")) not in known]
     wrong += [quoted for quoted in _QUOTED.findall(text) if not any(fold(quoted) in source for source in folded)]
     return wrong
 
 
-def _verified_aspect(aspect: AspectReview, evidence: Evidence, count: CitationCount, analyser: str) -> AspectReview:
-    findings = tuple(_verified_finding(finding, evidence, count) for finding in aspect.findings)
-    changed = any(after.outcome != before.outcome for before, after in zip(aspect.findings, findings, strict=True))
-    proved = [finding for finding in findings if finding.outcome != "not_found"]
-    rating, issue = aspect.rating, aspect.key_issue
-    if analyser == "rules" and changed:
-        rating = rate(findings)
-        issue = key_issue(aspect.name, rating, findings)
-    if analyser == "llm":
-        sources = [text for finding in findings for text in sources_of(finding, evidence)]
-        clean = not any(finding.outcome in ("failed", "contradicted") for finding in findings)
-        if rating == "green" and not (proved and clean):
-            rating = "amber"
-        if proved and unsupported(issue, sources):
-            issue = weightiest(proved)[0].text.rstrip(".")
-    if not proved and (changed or analyser == "llm"):
-        rating = "amber"
-        issue = f"{NOT_ENOUGH}: the documents do not say enough about {aspect.name.lower()} to judge it"
-    return aspect.model_copy(update={"findings": findings, "rating": rating, "key_issue": issue})
+def _numbers_of(source: str) -> set[float]:
+    stated = {value for q in read_quantities(source) for value in (q.value, q.high, q.per_count) if value is not None}
+    return stated | _figures(source)
 
 
-def _verified_finding(finding: Finding, evidence: Evidence, count: CitationCount) -> Finding:
-    citations = tuple(one for one in finding.evidence if count.take(citation_problem(one, evidence)))
-    policies = tuple(one for one in finding.policy if count.take(policy_problem(one, evidence)))
-    kept = finding.model_copy(update={"evidence": citations, "policy": policies})
-    if finding.outcome == "not_found":
-        return kept
-    if not citations:
-        return _unproved(kept, "no passage proves it")
-    wrong = unsupported(finding.text, sources_of(kept, evidence), finding.derived)
-    if wrong:
-        count.take(f"not in its passages: {', '.join(wrong)[:120]}")
-        return _unproved(kept, f"not in its passages: {', '.join(wrong)[:120]}")
-    return kept.model_copy(update=_without_invented_figures(kept, evidence, count))
+def _figures(text: str) -> set[float]:
+    return {float(found.replace(",", "")) for found in _NUMBER.findall(text)}
 
 
 def sources_of(finding: Finding, evidence: Evidence) -> list[str]:
-    """The texts that a finding may draw on: its cited passages, and what its citations are called."""
-    texts = [evidence.passages[one.passage_id].text for one in finding.evidence if one.passage_id in evidence.passages]
+    """Return the texts that a finding may draw on: what it cites, and for our own checks their own words."""
+    texts = [one.quote for one in finding.evidence]
+    texts += [evidence.passages[one.passage_id].text for one in finding.evidence if one.passage_id in evidence.passages]
     texts += [evidence.policies[one.passage_id].text for one in finding.policy if one.passage_id in evidence.policies]
     texts += [one.document for one in finding.evidence]
-    return texts if finding.check.startswith("model_") else [*texts, finding.requirement]
+    texts += [str(page) for one in finding.evidence for page in one.pages]
+    check = _check_of(finding)
+    if check is None:
+        return texts
+    own = [words for words in (check.words.met, check.words.partly, check.words.failed) if words]
+    return [*texts, finding.requirement, *own]
 
 
-def _unproved(finding: Finding, why: str) -> Finding:
-    return finding.model_copy(
-        update={
-            "outcome": "not_found",
-            "text": f"A statement about this could not be verified and was left out: {finding.requirement}",
-            "evidence": (),
-            "derived": (),
-            "flags": (*finding.flags, why),
-        }
-    )
+def _settled(
+    one: AspectReview, kept: Sequence[Finding], dropped: Sequence[Finding], analyser: str, evidence: Evidence
+) -> AspectReview:
+    """Return the aspect as it is without what was dropped: its rating, key issue and list of open points follow."""
+    open_points = (*one.not_assessed, *(_unproved(finding) for finding in dropped if finding.outcome != "contradicted"))
+    if analyser == "llm":
+        return _settled_model(one, kept, open_points, evidence)
+    if not dropped:
+        return one
+    rating = rate(kept, open_points)
+    issue = key_issue(one.name, rating, kept, open_points, one.says, applies=one.applies)
+    state = "no" if not kept else "partly" if any(point.essential for point in open_points) else "yes"
+    return one.model_copy(update={"rating": rating, "key_issue": issue, "assessed": state, "not_assessed": open_points})
 
 
-def _without_invented_figures(finding: Finding, evidence: Evidence, count: CitationCount) -> dict[str, None]:
-    """Recommendations and conditions of a model may use figures of its passages only. Ours are part of the checks."""
-    if not finding.check.startswith("model_"):
-        return {}
-    sources = [passage.text for passage in evidence.policies.values()] + sources_of(finding, evidence)
-    dropped: dict[str, None] = {}
-    for name, text in (("recommendation", finding.recommendation), ("condition", finding.condition)):
-        wrong = unsupported(text, sources) if text else []
-        if wrong:
-            count.take(f"{name} with figures from nowhere: {', '.join(wrong)[:120]}")
-            dropped[name] = None
-    return dropped
+def _settled_model(
+    one: AspectReview, kept: Sequence[Finding], open_points: tuple[NotAssessed, ...], evidence: Evidence
+) -> AspectReview:
+    """A model's rating stands only on findings that hold, and its key issue only on figures that they have."""
+    rating, issue = one.rating, one.key_issue
+    if not kept:
+        update = {"rating": "amber", "key_issue": key_issue(one.name, "amber", (), (), one.says), "assessed": "no"}
+        return one.model_copy(update=update | {"not_assessed": open_points})
+    if rating == "green" and any(finding.outcome in ("failed", "contradicted") for finding in kept):
+        rating = "amber"
+    if unsupported(issue, [text for finding in kept for text in sources_of(finding, evidence)]):
+        issue = weightiest(kept)[0].text.rstrip(".")
+    state = "partly" if open_points else "yes"
+    return one.model_copy(update={"rating": rating, "key_issue": issue, "assessed": state, "not_assessed": open_points})
 
 
-def _numbers_of_source(source: str) -> set[float]:
-    return numbers_in(source) | {quantity.in_metres().value for quantity in parse_quantities(source)}
-
-
-def _is_sum(value: float, known: set[float]) -> bool:
-    numbers = sorted(one for one in known if 0 < one <= value)[-24:]
-    return any(
-        abs(sum(some) - value) < 1e-9 for size in range(2, 7) for some in combinations(numbers, min(size, len(numbers)))
+def _unproved(finding: Finding) -> NotAssessed:
+    return NotAssessed(
+        check=finding.check,
+        requirement=finding.requirement,
+        essential=finding.essential,
+        reason="What was first found could not be proved from the page and was left out.",
     )

@@ -22,7 +22,7 @@ from trigpoint.api.web.templating import page
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.errors import FileMissing, ReviewIncomplete, TrigpointError
 from trigpoint.review.findings import Citation
-from trigpoint.review.render import OUTCOMES
+from trigpoint.review.markdown import OUTCOMES
 from trigpoint.text.picture import PagePicture
 
 _HOUR = "private, max-age=3600"

@@ -25,9 +25,10 @@ from trigpoint.ids import parse_application_ref
 from trigpoint.jobs.reviews import STATUSES, Review, ReviewRow
 from trigpoint.logs import request_id
 from trigpoint.review.aspects import load_aspects
+from trigpoint.review.findings import GROUPS
 from trigpoint.review.formats import FORMATS
+from trigpoint.review.markdown import OUTCOMES, built
 from trigpoint.review.models import PHASES
-from trigpoint.review.render import OUTCOMES
 from trigpoint.storage.space import require_space
 
 ACTIVE = ("queued", "processing")
@@ -135,9 +136,19 @@ async def read(request: Request) -> Response:
     if review.status != "completed":
         return _unfinished(request, review)
     result = review.result()
-    numbers = {quotation: number for number, quotation in enumerate(result.review.quotations(), 1)}
+    body = result.review
     return page(
-        request, "review.html", review=review, result=result, numbers=numbers, outcomes=OUTCOMES, formats=FORMATS
+        request,
+        "review.html",
+        review=review,
+        result=result,
+        numbers={quotation: number for number, quotation in enumerate(body.quotations(), 1)},
+        built=built(body.profile) if body.profile else "",
+        not_asked=[aspect.name for aspect in body.aspects if not aspect.applies],
+        general=body.general_contradictions(),
+        outcomes=OUTCOMES,
+        groups=GROUPS,
+        formats=FORMATS,
     )
 
 

@@ -1,0 +1,244 @@
+"""Gather the evidence of a review over the servers' tools: the whole text of every document, read; the provisions that
+the checks rest on; and passages by search if a model is going to judge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+from trigpoint.errors import ToolFailed
+from trigpoint.reading.documents import Document, PageSpan
+from trigpoint.reading.profile import Application
+from trigpoint.reading.sources import source_kind_of
+from trigpoint.review.aspects import Aspect
+from trigpoint.review.evidence import Evidence, Passage, PlacedProvision, PolicyPassage
+from trigpoint.review.models import Tools
+from trigpoint.review.read import read_application
+
+PASSAGES_PER_QUERY = 30
+POLICY_PASSAGES_PER_QUERY = 6
+TEXTS_AT_ONCE = 4
+_CITABLE = ("confirmed", "found")
+
+Step = Callable[[float, str], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be gathered. Passages are only needed by a model."""
+
+    application: Application
+    effective_date: str
+    aspects: tuple[Aspect, ...]
+    categories: Mapping[str, str] = field(default_factory=dict)  # the register's category by file name
+    passages: bool = False
+
+    @property
+    def application_ref(self) -> str:
+        return self.application.reference
+
+
+async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
+    """Return the evidence. Raises the tools' errors as they are."""
+    await step(0.0, "Reading the documents")
+    documents = await _documents(tools, wanted)
+    reading = await asyncio.to_thread(read_application, documents, wanted.application)
+    await step(0.5, "Looking up policy")
+    provisions, unresolved = await _provisions(tools, wanted)
+    searches = _Searches(tools, wanted)
+    if wanted.passages:
+        await searches.run(lambda share, detail: step(0.6 + 0.4 * share, detail))
+    placed = [one.passage for group in provisions.values() for one in group]
+    return Evidence(
+        application_ref=wanted.application_ref,
+        effective_date=wanted.effective_date,
+        documents=documents,
+        profile=reading.profile,
+        facts=reading.facts,
+        discrepancies=reading.discrepancies,
+        provisions=provisions,
+        unresolved=unresolved,
+        passages=searches.passages,
+        ranked=searches.ranked,
+        searched_policies=searches.policies,
+        policy_ranked=searches.policy_ranked,
+        in_force={passage.source: passage.revision_id for passage in (*searches.policies.values(), *placed)},
+    )
+
+
+async def _documents(tools: Tools, wanted: Wanted) -> tuple[Document, ...]:
+    """Fetch the whole text of every ingested document of the application, in the order of their names."""
+    given = {"application_ref": wanted.application_ref}
+    listed = await tools.call("document-store", "list_ingested_documents", given)
+    turn = asyncio.Semaphore(TEXTS_AT_ONCE)
+
+    async def one(document_id: str) -> Document:
+        async with turn:
+            return await _document(tools, document_id, wanted.categories)
+
+    documents = await asyncio.gather(*(one(entry["document_id"]) for entry in listed["documents"]))
+    return tuple(sorted(documents, key=lambda document: (document.name, document.id)))
+
+
+async def _document(tools: Tools, document_id: str, categories: Mapping[str, str]) -> Document:
+    given = {"document_id": document_id, "include_pages": True}
+    answer = await tools.call("document-store", "get_document_text", given)
+    name = PurePath(answer["file_path"]).name
+    pages = tuple(
+        PageSpan(number=page["number"], start=page["start"], end=page["end"]) for page in answer.get("pages") or ()
+    )
+    return Document(
+        id=document_id,
+        name=name,
+        text=answer["text"],
+        document_type=answer["document_type"],
+        source_kind=source_kind_of(name, answer["text"], categories.get(name, "")),
+        pages=pages,
+    )
+
+
+async def _provisions(tools: Tools, wanted: Wanted) -> tuple[dict[str, tuple[PlacedProvision, ...]], tuple[str, ...]]:
+    """Return where the revisions in force state what the checks rest on, and what no loaded revision states."""
+    names = sorted({name for aspect in wanted.aspects for name in aspect.provisions})
+    given: dict[str, Any] = {"effective_date": wanted.effective_date, "provision_ids": names}
+    answer = await tools.call("policy-kb", "get_provisions", given)
+    placed: dict[str, list[PlacedProvision]] = {}
+    stated = [one for one in answer["provisions"] if one["section_ref"]]
+    texts: dict[str, list[str]] = {}  # two provisions may be clauses of one section
+    for one in stated:
+        texts.setdefault(_section_id(one), []).append(one["excerpt"] or one["requires"])
+    for one in stated:
+        placed.setdefault(one["provision_id"], []).append(
+            _placed(one, "\n".join(dict.fromkeys(texts[_section_id(one)])))
+        )
+    for check in (check for aspect in wanted.aspects for check in aspect.checks if check.standard):
+        name = check.provisions[0]
+        placed[name] = [await _whole_section(tools, one) for one in placed.get(name, ())]
+    unavailable = [f"{one['provision_id']}: {one['reason']}" for one in answer.get("unavailable", ())]
+    return {name: tuple(group) for name, group in placed.items()}, tuple(unavailable)
+
+
+async def _whole_section(tools: Tools, placed: PlacedProvision) -> PlacedProvision:
+    """Return a provision with all of its section, so that the row of a table that applies can be quoted."""
+    passage = placed.passage
+    given = {"source": passage.source, "section_ref": passage.section_ref, "revision_id": passage.revision_id}
+    try:
+        stored = await tools.call("policy-kb", "get_policy_section", given)
+    except ToolFailed as error:
+        if error.code == "section_not_found":
+            return placed
+        raise
+    return replace(placed, passage=replace(passage, text=f"{passage.text}\n{stored['text']}"))
+
+
+def _section_id(given: Mapping[str, Any]) -> str:
+    return f"{given['revision_id']}:{given['section_ref']}"
+
+
+def _placed(given: Mapping[str, Any], text: str) -> PlacedProvision:
+    passage = PolicyPassage(
+        id=_section_id(given),
+        text=text,
+        source=given["source"],
+        revision_id=given["revision_id"],
+        version_label=given["version_label"],
+        section_ref=given["section_ref"],
+        page=given.get("page_number"),
+    )
+    return PlacedProvision(
+        provision_id=given["provision_id"],
+        title=given["title"],
+        requires=given["requires"],
+        passage=passage,
+        certain=given["state"] in _CITABLE,
+    )
+
+
+class _Searches:
+    """Searches over the documents and the policy in force, merged, for a model that judges by passages."""
+
+    def __init__(self, tools: Tools, wanted: Wanted) -> None:
+        self.tools, self.wanted = tools, wanted
+        self.passages: dict[str, Passage] = {}
+        self.policies: dict[str, PolicyPassage] = {}
+        self._scores: dict[str, dict[str, float]] = {aspect.id: {} for aspect in wanted.aspects}
+        self._policy_scores: dict[str, dict[str, float]] = {aspect.id: {} for aspect in wanted.aspects}
+
+    @property
+    def ranked(self) -> dict[str, tuple[str, ...]]:
+        return {aspect: _by_score(scores) for aspect, scores in self._scores.items()}
+
+    @property
+    def policy_ranked(self) -> dict[str, tuple[str, ...]]:
+        return {aspect: _by_score(scores) for aspect, scores in self._policy_scores.items()}
+
+    async def run(self, step: Step) -> None:
+        for number, aspect in enumerate(self.wanted.aspects):
+            await step(number / len(self.wanted.aspects), f"Gathering evidence: {aspect.name}")
+            async with asyncio.TaskGroup() as group:
+                for query in aspect.queries:
+                    group.create_task(self._search_documents(aspect, query))
+                for query in aspect.policy_queries:
+                    group.create_task(self._search_policies(aspect, query))
+        order = sorted(self.passages.values(), key=lambda one: (one.document, one.index, one.id))
+        self.passages = {one.id: one for one in order}
+
+    async def _search_documents(self, aspect: Aspect, query: str) -> None:
+        given: dict[str, Any] = {"query": query, "application_ref": self.wanted.application_ref}
+        given |= {"max_results": PASSAGES_PER_QUERY, "mode": "hybrid"}
+        answer = await self.tools.call("document-store", "search_application_docs", given)
+        for result in answer["results"]:
+            passage = _passage(result)
+            self.passages.setdefault(passage.id, passage)
+            _keep_best(self._scores[aspect.id], passage.id, passage.score)
+
+    async def _search_policies(self, aspect: Aspect, query: str) -> None:
+        given: dict[str, Any] = {"query": query, "effective_date": self.wanted.effective_date}
+        given |= {"n_results": POLICY_PASSAGES_PER_QUERY, "mode": "hybrid"}
+        answer = await self.tools.call("policy-kb", "search_policy", given)
+        for result in answer["results"]:
+            passage = _policy_passage(result)
+            self.policies.setdefault(passage.id, passage)
+            _keep_best(self._policy_scores[aspect.id], passage.id, passage.score)
+
+
+def _passage(result: Mapping[str, Any]) -> Passage:
+    meta = result["metadata"]
+    pages = tuple(sorted({int(page) for page in re.findall(r"\d+", str(meta.get("page_numbers", "")))}))
+    return Passage(
+        id=result["chunk_id"],
+        text=result["text"],
+        application_ref=meta["application_ref"],
+        document_id=meta["document_id"],
+        document=meta["source_file"],
+        document_type=meta.get("document_type", "other"),
+        pages=pages,
+        index=int(meta.get("chunk_index", 0)),
+        score=float(result.get("score") or result["relevance_score"]),
+    )
+
+
+def _policy_passage(result: Mapping[str, Any]) -> PolicyPassage:
+    return PolicyPassage(
+        id=result["chunk_id"],
+        text=result["text"],
+        source=result["source"],
+        revision_id=result["revision_id"],
+        version_label=result["version_label"],
+        section_ref=result.get("section_ref") or "",
+        page=result.get("page_number"),
+        score=float(result.get("score") or result["relevance_score"]),
+    )
+
+
+def _keep_best(scores: dict[str, float], key: str, score: float) -> None:
+    scores[key] = max(score, scores.get(key, 0.0))
+
+
+def _by_score(scores: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(sorted(scores, key=lambda key: (-round(scores[key], 6), key)))

@@ -1,0 +1,221 @@
+"""A finished review as Markdown, in the contract's layout. Text of documents and models never becomes markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from trigpoint.reading.profile import Profile
+from trigpoint.review.findings import GROUPS, Finding, Outcome, Quotation
+from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
+from trigpoint.review.result import AspectReview, ComplianceRow, ReviewResult
+
+OUTCOMES: dict[Outcome, str] = {
+    "met": "Met",
+    "partly": "Partly met",
+    "failed": "Not met",
+    "contradicted": "Contradicted",
+    "not_found": "Not shown",
+}
+_FACTS = {
+    "Address": "address",
+    "Proposal": "proposal",
+    "Applicant": "applicant",
+    "Status": "status",
+    "Valid from": "date_validated",
+    "Consultation ends": "consultation_end",
+}
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
+_LIST = re.compile(r"^(\d*)([-+.)])(?=\s)")
+
+
+def render_markdown(result: ReviewResult) -> str:
+    """Return the whole review: every finding, quotation and open point with its page."""
+    return "\n".join(_lines(result)) + "\n"
+
+
+def escape(text: object) -> str:
+    """Return text from documents or models as Markdown that shows it and does nothing else."""
+    plain = _MARKUP.sub(r"\\\1", " ".join(str(text).split()))
+    return _LIST.sub(r"\1\\\2", plain)
+
+
+def built(profile: Profile) -> str:
+    """Return what is being built, in a line: `180 dwellings; outline; major`."""
+    sizes = dict.fromkeys(_size(one.size, one.unit, one.use) for one in profile.uses if one.bedrooms is None)
+    kind = [profile.kind] if profile.kind != "unknown" else []
+    scale = [profile.scale] if profile.scale != "unknown" and profile.scale != profile.kind else []
+    return "; ".join([*([", ".join(sizes)] if sizes else []), *kind, *scale])
+
+
+def _size(size: float | None, unit: str, use: str) -> str:
+    name = use.replace("_", " ")
+    if size is None:
+        return name
+    return f"{size:,g} {name}" if unit in ("dwelling", "") else f"{name} {size:,g} {unit}"
+
+
+def _lines(result: ReviewResult) -> Iterator[str]:
+    review = result.review
+    yield f"# Cycle Advocacy Review: {result.application.reference}"
+    yield ""
+    yield f"## Overall Rating: {review.shown_rating.upper()}"
+    yield ""
+    yield "## Summary"
+    yield escape(review.summary)
+    yield ""
+    if review.notice:
+        yield f"> {escape(review.notice)}"
+        yield ""
+    yield from _application(result)
+    yield "## Aspect Assessments"
+    for aspect in review.aspects:
+        if aspect.applies:
+            yield from _aspect(aspect)
+    yield from _not_asked(review.aspects)
+    yield from _contradictions(review.general_contradictions())
+    yield from _matrix(review.policy_compliance)
+    yield from _list("Recommendations", review.recommendations)
+    yield from _list("Suggested Conditions", review.suggested_conditions)
+    yield from _method(result)
+
+
+def _application(result: ReviewResult) -> Iterator[str]:
+    application, documents = result.application, result.metadata.documents
+    yield "## Application"
+    for label, name in _FACTS.items():
+        if value := getattr(application, name):
+            yield f"- {label}: {escape(value)}"
+    if result.review.profile and (line := built(result.review.profile)):
+        yield f"- What is being built: {escape(line)}"
+    yield f"- Policy as of: {result.metadata.policy_effective_date}"
+    yield f"- Documents read: {application.documents_ingested} of {application.documents_fetched} fetched"
+    if documents.not_fetched:
+        yield f"- Could not be downloaded: {escape(', '.join(documents.not_fetched))}"
+    if documents.not_read:
+        yield f"- Not read, because no text was found in them: {escape(', '.join(documents.not_read))}"
+    yield ""
+
+
+def _aspect(aspect: AspectReview) -> Iterator[str]:
+    yield ""
+    partly = " (partly assessed)" if aspect.assessed == "partly" else ""
+    yield f"### {escape(aspect.name)}: {aspect.shown_rating.upper()}{partly}"
+    yield f"**Key Issue:** {escape(aspect.key_issue)}"
+    if aspect.findings:
+        yield ""
+        for finding in aspect.findings:
+            yield from _finding(finding)
+    elif aspect.detail and not aspect.says:
+        yield ""
+        yield escape(aspect.detail)
+    yield from _asks(aspect)
+    yield from _says(aspect)
+    yield from _not_assessed(aspect)
+    if aspect.policy_refs and not aspect.asks:
+        yield ""
+        yield "Policy: " + "; ".join(escape(ref) for ref in aspect.policy_refs)
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    refs = f" ({'; '.join(escape(policy.ref) for policy in finding.policy)})" if finding.policy else ""
+    yield f"- **{OUTCOMES[finding.outcome]}:** {escape(finding.text)}{refs}"
+    for calculation in finding.calculations:
+        yield f"  - Calculation: {escape(calculation.expression)}"
+    for citation in finding.evidence:
+        yield f"  - “{escape(citation.quote)}” ({escape(citation.place)})"
+    for flag in finding.flags:
+        yield f"  - {escape(flag)}"
+
+
+def _asks(aspect: AspectReview) -> Iterator[str]:
+    if not aspect.asks:
+        return
+    yield ""
+    yield "**What policy asks**"
+    yield ""
+    for ask in aspect.asks:
+        ref = ask.citation.ref if ask.citation else f"{ask.source}, section to be confirmed"
+        yield f"- {escape(ask.says)} ({escape(ref)})"
+
+
+def _says(aspect: AspectReview) -> Iterator[str]:
+    if not aspect.says:
+        return
+    yield ""
+    yield "**What the documents say**"
+    for group, title in GROUPS.items():
+        quoted = aspect.quoted(group)
+        if quoted:
+            yield ""
+            yield f"*{title}*"
+            yield ""
+            for quotation in quoted:
+                yield f"- {_quoted(quotation)}"
+
+
+def _quoted(quotation: Quotation) -> str:
+    standard = f" — standard: {escape(quotation.standard)}" if quotation.standard else ""
+    return f"“{escape(quotation.citation.quote)}” ({escape(quotation.citation.place)}){standard}"
+
+
+def _not_assessed(aspect: AspectReview) -> Iterator[str]:
+    if not aspect.not_assessed:
+        return
+    yield ""
+    yield "**Not assessed**"
+    yield ""
+    for point in aspect.not_assessed:
+        where = f" {'; '.join(escape(place) for place in point.places)}." if point.places else ""
+        yield f"- {escape(point.requirement)}. {escape(point.reason)}{where}"
+
+
+def _not_asked(aspects: Sequence[AspectReview]) -> Iterator[str]:
+    names = [aspect.name for aspect in aspects if not aspect.applies]
+    if names:
+        yield ""
+        yield f"Not asked of a development of this kind and size: {escape(', '.join(names))}."
+
+
+def _contradictions(findings: Sequence[Finding]) -> Iterator[str]:
+    if not findings:
+        return
+    yield ""
+    yield "## Other Sums and Contradictions"
+    for finding in findings:
+        yield from _finding(finding)
+
+
+def _matrix(rows: Sequence[ComplianceRow]) -> Iterator[str]:
+    if not rows:
+        return
+    yield ""
+    yield "## Policy Compliance"
+    yield ""
+    yield "| Requirement | Policy | Compliant | Notes |"
+    yield "|---|---|---|---|"
+    for row in rows:
+        compliant = "Yes" if row.compliant else "No"
+        yield f"| {escape(row.requirement)} | {escape(row.ref)} | {compliant} | {escape(row.notes)} |"
+
+
+def _list(title: str, items: Sequence[str]) -> Iterator[str]:
+    if not items:
+        return
+    yield ""
+    yield f"## {title}"
+    for item in items:
+        yield f"- {escape(item)}"
+
+
+def _method(result: ReviewResult) -> Iterator[str]:
+    metadata = result.metadata
+    citations = metadata.citations
+    yield ""
+    yield "## How This Was Judged"
+    yield f"- Analyser: {escape(metadata.model)}"
+    for revision in metadata.policy_revisions_used:
+        yield f"- {escape(revision.source)}: {escape(revision.version_label)} ({escape(revision.revision_id)})"
+    yield f"- Citations: {citations.checked} checked, {citations.verified} verified, {citations.dropped} dropped"
+    yield f"- {ASPECT_RULE}"
+    yield f"- {OVERALL_RULE}"

@@ -1,0 +1,155 @@
+"""What the documents say on an aspect: whole statements with their page, grouped by what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from trigpoint.reading.documents import Source
+from trigpoint.reading.facts import Fact
+from trigpoint.reading.vocabulary import PROVISION, Status, aspects_of
+from trigpoint.review.aspects import Aspect, Check
+from trigpoint.review.evidence import Evidence, policy_citation
+from trigpoint.review.findings import GROUPS, Citation, Group, Outcome, Place, PolicyAsk, Quotation
+from trigpoint.review.standards import standard_for
+
+_GROUP_OF: dict[Status, Group] = {
+    **dict.fromkeys(PROVISION, "proposed"),
+    "conditional": "open",
+    "deferred": "open",
+    "indicative": "open",
+    "rejected": "ruled_out",
+    "existing": "existing",
+    "policy": "asked",
+    "requested": "asked",
+    "other_scheme": "context",
+    "assumption": "context",
+    "historic": "context",
+}
+_ORDER = list(GROUPS)
+FEWEST_WORDS = 4
+_WITH_STANDARD: tuple[Group, ...] = ("proposed", "open", "existing", "mentioned")
+
+
+def group_of(fact: Fact) -> Group:
+    """Return under which title a statement is shown. Unless its status is certain, it is only mentioned."""
+    if not fact.is_certain or (fact.status in PROVISION and fact.polarity == "lacks"):
+        return "mentioned"
+    return _GROUP_OF.get(fact.status, "mentioned")
+
+
+def quotations(evidence: Evidence, aspect: Aspect) -> tuple[Quotation, ...]:
+    """Return every statement on the aspect once, in the order of the groups, documents and pages."""
+    facts = [fact for fact in evidence.facts if aspect.id in aspects_of(fact.topic) and _says_something(fact)]
+    facts.sort(key=lambda fact: (fact.source.document, fact.source.document_id, fact.source.start, fact.source.end))
+    made = [
+        _quotation(list(group), evidence, aspect)
+        for _, group in groupby(facts, key=lambda fact: place_key(fact.source))
+    ]
+    return tuple(sorted(made, key=lambda one: (_ORDER.index(one.group), one.group == "mentioned" and not one.figures)))
+
+
+def _says_something(fact: Fact) -> bool:
+    """Whether a statement is more than a label such as "Cycle parking"."""
+    return len(fact.source.quote.split()) >= FEWEST_WORDS or bool(fact.quantities)
+
+
+def place_key(source: Source) -> tuple[str, int, int]:
+    return source.document_id, source.start, source.end
+
+
+def _quotation(facts: Sequence[Fact], evidence: Evidence, aspect: Aspect) -> Quotation:
+    group = min((group_of(fact) for fact in facts), key=_ORDER.index)
+    return Quotation(
+        group=group,
+        topics=tuple(dict.fromkeys(fact.topic for fact in facts)),
+        citation=cite(facts[0]),
+        figures=any(fact.quantities for fact in facts),
+        standard=_standard(facts, evidence, aspect) if group in _WITH_STANDARD else None,
+    )
+
+
+def cite(fact: Fact, speaks: Outcome = "met") -> Citation:
+    """Return the citation of the statement that a fact comes from."""
+    return cite_source(fact.source, speaks).model_copy(update={"status": fact.status, "speaker": fact.speaker})
+
+
+def cite_source(source: Source, speaks: Outcome) -> Citation:
+    return Citation(
+        passage_id=f"{source.document_id}:{source.start}-{source.end}",
+        document_id=source.document_id,
+        document=source.document,
+        pages=() if source.page is None else (source.page,),
+        quote=source.quote,
+        speaks=speaks,
+    )
+
+
+def places(facts: Iterable[Fact]) -> tuple[Place, ...]:
+    """Return the pages on which facts are stated, document by document."""
+    by_document: dict[tuple[str, str], set[int]] = {}
+    for fact in facts:
+        pages = by_document.setdefault((fact.source.document, fact.source.document_id), set())
+        pages |= {fact.source.page} if fact.source.page is not None else set()
+    return tuple(
+        Place(document=name, document_id=document_id, pages=tuple(sorted(pages)))
+        for (name, document_id), pages in sorted(by_document.items())
+    )
+
+
+def asks(evidence: Evidence, aspect: Aspect) -> tuple[PolicyAsk, ...]:
+    """Return what the policies in force ask on the aspect, in the order of the check file."""
+    said = {check.provisions[0]: words for check in aspect.checks if (words := rates_words(check, evidence))}
+    return tuple(
+        PolicyAsk(
+            provision=placed.provision_id,
+            says=said.get(name, placed.requires),
+            source=placed.passage.source,
+            citation=policy_citation(placed.passage, said.get(name, placed.requires)) if placed.certain else None,
+        )
+        for name in aspect.asks
+        for placed in evidence.provisions.get(name, ())
+    )
+
+
+def rates_words(check: Check, evidence: Evidence) -> str | None:
+    """Return the rate for the uses that are built, instead of a provision that also speaks of others."""
+    chosen = standard_for(check.standard, evidence.profile, evidence.in_force) if check.standard else None
+    if chosen is None:
+        return None
+    rates = "; ".join(f"{rate.use.replace('_', ' ')}, {rate.words}" for rate in chosen[1])
+    return f"{check.requirement}: {rates}."
+
+
+def _standard(facts: Sequence[Fact], evidence: Evidence, aspect: Aspect) -> str | None:
+    """Return the standard that applies to a figure of the statement, in words with its reference."""
+    for check in aspect.checks:
+        if aspect.fits(check, evidence.profile) == "yes" and any(_has_figure(check, fact) for fact in facts):
+            words = standard_words(check, evidence)
+            if words:
+                return words
+    return None
+
+
+def _has_figure(check: Check, fact: Fact) -> bool:
+    if fact.topic not in check.topics:
+        return False
+    if check.standard is not None:
+        return any(quantity.unit in ("cycle space", "space", "cycle stand", "stand") for quantity in fact.quantities)
+    return check.figure is not None and any(quantity.unit == check.figure.unit for quantity in fact.quantities)
+
+
+def standard_words(check: Check, evidence: Evidence) -> str | None:
+    """Return the standard of a check for this development, for example `1 per bedroom (LTN 1/20:Table 11-1)`."""
+    refs = evidence.cite(check.provisions[:1])
+    if not refs:
+        return None
+    if check.figure is not None:
+        bound = check.figure.shown(check.figure.desirable)
+        return f"{'at least' if check.figure.compare == 'minimum' else 'at most'} {bound} ({refs[0].ref})"
+    chosen = standard_for(check.standard, evidence.profile, evidence.in_force) if check.standard else None
+    if chosen is None:
+        return None
+    several = len({rate.use for rate in chosen[1]}) > 1
+    words = [f"{rate.words}{f' of {rate.use}' if several else ''}" for rate in chosen[1]]
+    return f"{'; '.join(words)} ({refs[0].ref})"
