@@ -29,7 +29,7 @@ from trigpoint.passages.store import PassageStore
 from trigpoint.text.embed import shared_embedding
 
 SEARCH_ITEM = ["render_text", "score", "citekey", "section", "page_span", "section_path", "doi", "full_text"]
-ADDED = ["chunk_id", "doc_id", "title", "url", "citation", "page_label"]  # L6
+ADDED = ["chunk_id", "doc_id", "title", "url", "citation", "page_label", "citation_doubt"]  # L6, L11
 
 
 @pytest.fixture
@@ -97,6 +97,7 @@ async def test_the_examples_of_the_contract(client: Client) -> None:
         "url": None,
         "citation": "Clean Architecture (no date). Available at: https://doi.org/10.1000/xyz123.",
         "page_label": None,
+        "citation_doubt": None,
     }
     hybrid = await call(client, "query_hybrid", project=PROJECT, query="entities", filters={"tags": ["architecture"]})
     assert list(hybrid) == ["items", "count", "hybrid_enabled", "fusion"]

@@ -62,6 +62,8 @@ def query(
         out.print(escape(" ".join(item["render_text"].split())))
         if item["citation"]:
             out.print(f"[dim]{escape(item['citation'])}[/]")
+        if item["citation_doubt"]:
+            out.print(f"[yellow]Doubtful citation: {escape(item['citation_doubt'])}[/]")
         out.print()
     if not answer["items"]:
         out.print("Nothing found.")

@@ -72,6 +72,7 @@ def shown(chunk: Passage, score: float, references: References, *, limit: int, f
         "url": _text(zotero.get("url")) or _text(source.get("url")) or (work.url if work else None),
         "citation": citation or (work.citation if work else None),
         "page_label": _text(doc.get("page_label")),
+        "citation_doubt": _text(zotero.get("doubt")),
     }
 
 

@@ -6,17 +6,14 @@ import html
 import json
 import re
 import threading
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from trigpoint.library.bibliography import citekey_of, read_entries
 
-SIMILAR_ENOUGH = 0.8
 _STYLE = "harvard-cite-them-right"
 _YEAR = re.compile(r"\b(1[5-9][0-9]{2}|20[0-9]{2})\b", re.ASCII)
 _MARKUP = re.compile(r"</?(?:i|b|sub|sup|span)\b[^>]*>", re.IGNORECASE)
@@ -54,21 +51,9 @@ class Work:
 
 @dataclass(frozen=True)
 class References:
-    """The works of one project, found by DOI first, then by title."""
+    """The works of one project. Which of them a file is, `matching.py` decides."""
 
     works: tuple[Work, ...] = ()
-
-    def match(self, *, doi: str | None, titles: tuple[str, ...]) -> Work | None:
-        """The work with this DOI, else the one whose title is most like one of these, at 0.8 or more."""
-        if doi and (found := self.by_doi(doi)):
-            return found
-        best, similarity = None, SIMILAR_ENOUGH
-        for title in map(plain_title, titles):
-            for work in self.works:
-                ratio = _similarity(title, plain_title(work.title))
-                if ratio >= similarity and (best is None or ratio > similarity):
-                    best, similarity = work, ratio
-        return best
 
     def by_doi(self, doi: str) -> Work | None:
         wanted = plain_doi(doi)
@@ -171,24 +156,8 @@ def _formatted(entry: str) -> str | None:
     return _TITLE_TWICE.sub(r"\1 \2", html.unescape(words)) or None
 
 
-def plain_title(title: str) -> str:
-    folded = unicodedata.normalize("NFKD", _MARKUP.sub("", title)).casefold()
-    return " ".join("".join(c if c.isalnum() else " " for c in folded if not unicodedata.combining(c)).split())
-
-
 def plain_doi(doi: str) -> str:
     return re.sub(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", "", doi.strip().lower())
-
-
-def _similarity(one: str, other: str) -> float:
-    if not one or not other:
-        return 0.0
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return (
-        matcher.ratio()
-        if matcher.real_quick_ratio() >= SIMILAR_ENOUGH and matcher.quick_ratio() >= SIMILAR_ENOUGH
-        else 0.0
-    )
 
 
 def work_of(csl: Mapping[str, Any], *, citekey: str | None, tags: tuple[str, ...]) -> Work:

@@ -16,15 +16,17 @@ from trigpoint.errors import EmbeddingMismatch, TrigpointError
 from trigpoint.library.citations import References, Work, load_references
 from trigpoint.library.cuts import Cut
 from trigpoint.library.library import Library
+from trigpoint.library.matching import FileEvidence, match_work
 from trigpoint.library.origins import FileOrigin, Origin
 from trigpoint.library.projects import DEFAULT_MODEL, Project
 from trigpoint.library.sources import READERS, SourceText
 from trigpoint.passages.embed_models import is_our_model
-from trigpoint.passages.model import DocumentRow, Passage
+from trigpoint.passages.model import Condition, DocumentRow, Passage, Where
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.extract import DocumentProcessor
 
 VERSION = "1"
+_OPENING = 6_000
 
 Outcome = Literal["added", "replaced", "skipped", "failed"]
 Progress = Callable[[int, int, str], None]
@@ -127,12 +129,16 @@ class Ingestion:
     def _write(self, origin: Origin, digest: str, doc_id: str, old: list[DocumentRow | None]) -> Entry:
         content = origin.read(self._processor, self._library.embedding.count_tokens)
         source, found = content.source, content.passages
-        work = self._work(origin, source)
+        replaced = sorted({row.document_id for row in old if row is not None})
+        work, doubt = self._work(origin, source, {*replaced, doc_id})
         warnings = list(source.warnings)
         if work is None and self._project.references is not None:
-            warnings.append(f"no entry of {self._project.references.name} matches it by DOI or title")
+            warnings.append(f"no entry of {self._project.references.name} matches it")
+        if work is not None and doubt is not None:
+            warnings.append(f"cited as {work.citekey or work.title}, which is doubtful: {doubt}")
         vectors = self._library.embedding.embed_batch([p.text for p in found])
         common = self._common_payload(origin.name, digest, doc_id, source, work)
+        common["zotero"] |= {"doubt": doubt} if doubt else {}
         chunks = [
             Passage(
                 passage.chunk_id(self._project.id, doc_id),
@@ -144,19 +150,35 @@ class Ingestion:
             )
             for seq, passage in enumerate(found)
         ]
-        replaced = sorted({row.document_id for row in old if row is not None})
         self._passages.write(chunks, replace=sorted({*replaced, doc_id}), model=self._project.embed_model)
         outcome: Outcome = "replaced" if replaced else "added"
         citekey = work.citekey if work else None
         return Entry(origin.name, outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
 
-    def _work(self, origin: Origin, source: SourceText) -> Work | None:
-        """By the references file first, then as Zotero has it; tags of both."""
+    def _work(self, origin: Origin, source: SourceText, own_ids: set[str]) -> tuple[Work | None, str | None]:
+        """Return the work that this is, and why that is doubtful (None: it is not).
+
+        The references come first, then what Zotero says of the item; the tags of both count.
+        """
         given = origin.work
-        if given is None:
-            return self._references.match(doi=source.doi, titles=_titles(origin.name, source))
-        found = self._references.match(doi=given.doi, titles=(given.title,))
-        return replace(found, tags=tuple(dict.fromkeys([*found.tags, *given.tags]))) if found else given
+        match = match_work(_evidence(origin, source), self._references.works)
+        if match is None:
+            return given, None
+        if given is not None and not match.is_sure:
+            return given, None  # Zotero knows the item; a doubtful entry of the file adds nothing
+        doubts = () if match.is_sure else match.reasons or ("the titles are not the same",)
+        if match.work.citekey is not None and self._is_cited_elsewhere(match.work.citekey, own_ids):
+            doubts = (*doubts, "another file is already cited as this")
+        work = match.work
+        if given is not None:
+            work = replace(work, tags=tuple(dict.fromkeys([*work.tags, *given.tags])))
+        return work, "; ".join(doubts) or None
+
+    def _is_cited_elsewhere(self, citekey: str, own_ids: set[str]) -> bool:
+        """Whether a document other than these has this citekey: one reference serves one file."""
+
+        cited = (Condition("citekey", "eq", citekey),)
+        return self._passages.count(Where(None, cited)) > self._passages.count(Where(frozenset(own_ids), cited))
 
     def _common_payload(
         self, path: str, digest: str, doc_id: str, source: SourceText, work: Work | None
@@ -228,12 +250,14 @@ def _wanted(path: Path, root: Path) -> bool:
     return not hidden and path.suffix.lower() in READERS and path.is_file() and not path.is_symlink()
 
 
-def _titles(path: str, source: SourceText) -> tuple[str, ...]:
-    """What the document may be called: its own title, its first lines, its file name."""
-    opening = [line.strip() for line in source.text[:2000].splitlines() if len(line.strip()) > 8][:3]
-    return tuple(
-        title for title in (source.title, *opening, Path(path).stem.replace("_", " ").replace("-", " ")) if title
-    )
+def _evidence(origin: Origin, source: SourceText) -> FileEvidence:
+    """Return what a file says about itself. Of an item of Zotero that is what Zotero says, and nothing else."""
+    given = origin.work
+    if given is None:
+        return FileEvidence(Path(origin.name).name, source.title, source.text[:_OPENING])
+    people = " ".join(str(one.get("family") or one.get("literal") or "") for one in given.csl.get("author") or ())
+    year = f" {given.year}" if given.year else ""
+    return FileEvidence("", given.title, f"{given.title}\n{people}{year}", doi=given.doi, author=people or None)
 
 
 def _work_payload(work: Work | None) -> dict[str, Any]:

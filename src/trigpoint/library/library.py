@@ -267,6 +267,6 @@ def _references(project: Project) -> References:
 
 def _citation_of(chunks: Sequence[Passage], references: References) -> dict[str, Any]:
     if not chunks:
-        return {"citekey": None, "title": None, "citation": None}
+        return {"citekey": None, "title": None, "citation": None, "citation_doubt": None}
     item = shown(chunks[0], 1.0, references, limit=80, full_text=False)
-    return {key: item[key] for key in ("citekey", "title", "citation")}
+    return {key: item[key] for key in ("citekey", "title", "citation", "citation_doubt")}

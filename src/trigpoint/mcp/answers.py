@@ -76,13 +76,8 @@ def fitting_text(text: str, most_bytes: int = MOST_BYTES - 100_000) -> str:
 
 
 def left_off_schema() -> dict[str, Any]:
-    """Return the schema of the field that a cut answer has in addition."""
-    return {
-        "type": "object",
-        "properties": {"count": {"type": "integer"}, "reason": {"type": "string"}},
-        "required": ["count", "reason"],
-        "description": "Only if the answer was cut short: how many items are missing, why, and how to get them",
-    }
+    """Return the schema of the note on an answer that was cut short: how much is missing, why, and how to get it."""
+    return {"type": "object", "description": "Only if cut short: count and reason"}
 
 
 def _as_many_as_fit(body: Mapping[str, Any], field: str, items: list[Any]) -> list[Any]:

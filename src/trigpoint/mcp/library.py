@@ -127,6 +127,7 @@ class Item(Answer):
     url: str | None
     citation: str | None
     page_label: str | None
+    citation_doubt: str | None
 
 
 class Found(Answer):

@@ -121,6 +121,7 @@ class Tool:
     def output_schema(self, error_schema: Mapping[str, Any]) -> dict[str, Any]:
         """What comes back, or the error object: some clients check structured content of errors too."""
         schema = copy.deepcopy(self.output.model_json_schema(by_alias=True, mode="validation"))
+        schema = _compact(schema)
         definitions = schema.pop("$defs", None)
         variants = schema.get("anyOf") or schema.get("oneOf") or [schema]
         if self.cut:
@@ -170,7 +171,21 @@ def _schema_like(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, 
             properties[key] = {"const": one[key]} if key == "status" else {"type": "string"}
         else:
             properties[key] = {}
-    return {"type": "object", "properties": properties, "required": required}
+    known = {"properties": properties, "required": required} if required else {}
+    return {"type": "object", **known}
+
+
+def _compact(schema: Any) -> Any:
+    """Write `anyOf` of plain types as a list of types: a model pays for every character of a tool list."""
+    if isinstance(schema, list):
+        return [_compact(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    options = schema.get("anyOf")
+    if isinstance(options, list) and all(isinstance(one, dict) and one.keys() == {"type"} for one in options):
+        rest = {key: value for key, value in schema.items() if key != "anyOf"}
+        return {"type": [one["type"] for one in options], **rest}
+    return {key: _compact(value) for key, value in schema.items()}
 
 
 def _object_schema(schema: dict[str, Any]) -> dict[str, Any]:

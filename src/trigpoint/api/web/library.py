@@ -40,6 +40,7 @@ class Found:
     pages: tuple[int, ...]
     url: str | None
     score: float
+    doubt: str | None = None
 
     @property
     def full_citation(self) -> str:
@@ -61,6 +62,7 @@ class Found:
             pages=pages,
             url=url if url and url.startswith(("https://", "http://")) else None,
             score=item["score"],
+            doubt=item.get("citation_doubt"),
         )
 
 
