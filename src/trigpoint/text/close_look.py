@@ -132,7 +132,7 @@ def _trusted_layer(sheet: Sheet) -> _Layer:
 
 def _visible(sheet: Sheet) -> _Layer:
     blocks = [Piece(block[:4], block[4]) for block in sheet.layout.blocks]
-    outside = off_page_text(sheet.markup, sheet.size)
+    outside = off_page_text(sheet.markup, sheet.size, sheet.layout.text.count("\n"))
     spans = list(sheet.spans()) if may_hide_text(sheet.markup) else []
 
     def stands_out(box: Box) -> bool:
