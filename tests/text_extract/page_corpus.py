@@ -214,6 +214,25 @@ def unseen_text(folder: Path) -> Sample:
     return Sample(_saved(folder / "unseen.pdf", draw), texts, unseen=secret, warns="kept apart")
 
 
+def covered_text(folder: Path) -> Sample:
+    """Text under a box drawn over it later, next to text on a shaded cell and under a see-through mark, which are seen."""
+    text, shaded, marked, secret = prose(246), "Shaded cell of the table", "Marked by hand", "Struck from the record"
+
+    def draw(document: pymupdf.Document) -> None:
+        page = document.new_page()
+        page.insert_text((60, 50), secret)
+        page.draw_rect(pymupdf.Rect(50, 35, 400, 58), fill=(1, 1, 1), color=None)
+        page.draw_rect(pymupdf.Rect(50, 62, 250, 82), fill=(0.85, 0.85, 0.85), color=None)
+        page.insert_text((60, 76), shaded)
+        page.insert_text((300, 76), marked)
+        page.draw_rect(pymupdf.Rect(290, 62, 450, 82), fill=(1, 1, 0), color=None, fill_opacity=0.4)
+        _printed(page, text)
+
+    return Sample(
+        _saved(folder / "covered.pdf", draw), (f"{shaded} {marked} {text}",), unseen=(secret,), warns="kept apart"
+    )
+
+
 def white_on_dark(folder: Path) -> Sample:
     text, heading = prose(250), "Cycle parking standard for every dwelling"
 
@@ -434,7 +453,7 @@ def searchable_scan(folder: Path) -> Sample:
 
 
 DIGITAL = (
-    running_lines, columns, footnotes, turned, written_upwards, form, comments, unseen_text, white_on_dark,
+    running_lines, columns, footnotes, turned, written_upwards, form, comments, unseen_text, covered_text, white_on_dark,
     locked_and_loaded, searchable_scan,
 )  # fmt: skip
 SCANNED = (

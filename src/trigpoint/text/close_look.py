@@ -14,10 +14,10 @@ from trigpoint.text.account import LeftOut, ReadBy
 from trigpoint.text.doubts import NEEDS_OCR, Doubt
 from trigpoint.text.forms import comment_lines, fill_in
 from trigpoint.text.hidden import kept_apart, may_hide_text, off_page_text, unseen
-from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, Box
+from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, Box, overlap
 from trigpoint.text.ink import Ink, is_inked, may_be_text, skew
 from trigpoint.text.layout import margin_lines
-from trigpoint.text.merge import Piece, insert, is_read_already, joined, merged, overlap
+from trigpoint.text.merge import Piece, insert, is_read_already, joined, merged
 from trigpoint.text.pages import HiddenText, clean_text, has_text
 from trigpoint.text.plausible import has_odd_codes, is_plausible
 from trigpoint.text.sheet import Raster, Sheet
@@ -133,12 +133,13 @@ def _trusted_layer(sheet: Sheet) -> _Layer:
 def _visible(sheet: Sheet) -> _Layer:
     blocks = [Piece(block[:4], block[4]) for block in sheet.layout.blocks]
     outside = off_page_text(sheet.markup, sheet.size, sheet.layout.text.count("\n"))
-    spans = list(sheet.spans()) if may_hide_text(sheet.markup) else []
+    drawn_over = sheet.layout.drawn_over()
+    spans = list(sheet.spans()) if drawn_over or may_hide_text(sheet.markup) else []
 
     def stands_out(box: Box) -> bool:
         return is_inked(sheet.raster(QUICK_LOOK_DPI / 72, clip=box).grey, _VISIBLE_CONTRAST)
 
-    hidden = unseen(spans, [block[:4] for block in sheet.layout.pictures], stands_out)
+    hidden = unseen(spans, [block[:4] for block in sheet.layout.pictures], drawn_over, stands_out)
     if not hidden:
         return _Layer(blocks, hidden=outside)
     apart = [HiddenText(kind, span.text.strip(), span.box) for span, kind in hidden.items()]

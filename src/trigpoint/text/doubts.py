@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from trigpoint.text.hidden import may_hide_text
-from trigpoint.text.images import Box
+from trigpoint.text.images import Box, overlap
 from trigpoint.text.layout import PageLayout
-from trigpoint.text.merge import overlap
 from trigpoint.text.pages import has_text
 from trigpoint.text.plausible import is_plausible, looks_like_prose
 
@@ -33,7 +32,7 @@ def doubts_of(layout: PageLayout, markup: str, *, has_fields: bool, has_comments
         doubts.append("pictures")
     if _has_outlined_text(layout):
         doubts.append("outlines")
-    if may_hide_text(markup):
+    if may_hide_text(markup) or (not layout.has_only_text and layout.drawn_over()):
         doubts.append("hidden")
     if has_fields:
         doubts.append("form")

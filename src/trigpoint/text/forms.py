@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from trigpoint.text.images import Box
-from trigpoint.text.merge import Piece, merged, overlap
+from trigpoint.text.images import Box, overlap
+from trigpoint.text.merge import Piece, merged
 
 _LABEL_DISTANCE = 220.0  # points
 _SAME_ROW = 0.4

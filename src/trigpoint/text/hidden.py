@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from trigpoint.text.account import Kind, LeftOut
-from trigpoint.text.images import Box
-from trigpoint.text.merge import overlap
+from trigpoint.text.images import Box, overlap
 from trigpoint.text.pages import HiddenText, clean_text
 
 TINY = 2.0  # points
@@ -75,16 +74,24 @@ def _is_faint(colour: int) -> bool:
 
 
 def unseen(
-    spans: Sequence[TextSpan], pictures: Sequence[Box], stands_out: Callable[[Box], bool]
+    spans: Sequence[TextSpan],
+    pictures: Sequence[Box],
+    drawn_over: Sequence[Box],
+    stands_out: Callable[[Box], bool],
 ) -> dict[TextSpan, Kind]:
-    """Return the spans that a reader does not see. `stands_out` says whether there is contrast within a box of the page."""
-    doubtful = {span: kind for span in spans if span.text.strip() and (kind := _doubt(span)) is not None}
+    """Return the spans that a reader does not see.
+
+    `drawn_over` are boxes of text over which something is drawn; `stands_out` says whether a box of the page has contrast.
+    """
+    doubtful = {span: kind for span in spans if span.text.strip() and (kind := _doubt(span, drawn_over)) is not None}
     certain = [span.box for span in spans if span not in doubtful]
     return {span: kind for span, kind in doubtful.items() if not _is_seen(span, kind, pictures, certain, stands_out)}
 
 
-def _doubt(span: TextSpan) -> Kind | None:
+def _doubt(span: TextSpan, drawn_over: Sequence[Box]) -> Kind | None:
     if not span.is_drawn or span.opacity == 0:
+        return "hidden_text"
+    if any(overlap(span.box, box) > _MOSTLY for box in drawn_over):
         return "hidden_text"
     if span.size < TINY:
         return "tiny_text"
@@ -97,7 +104,7 @@ def _is_seen(
     """Invisible text is the text layer of a scan if it lies on a picture; pale text is seen on a dark ground."""
     if kind == "tiny_text" or any(overlap(span.box, box) > _MOSTLY for box in certain):
         return False
-    if kind == "hidden_text" and not any(overlap(span.box, box) > _MOSTLY for box in pictures):
+    if not span.is_drawn and not any(overlap(span.box, box) > _MOSTLY for box in pictures):
         return False
     x0, y0, x1, y1 = span.box
     return stands_out((x0, y0, max(x1, x0 + y1 - y0), y1))  # fonts with lost widths have letters on top of each other

@@ -92,6 +92,14 @@ def _union_area(boxes: Sequence[Box]) -> float:
     return total
 
 
+def overlap(box: Box, other: Box) -> float:
+    """Return the share of `box` that lies under `other`."""
+    width = min(box[2], other[2]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[1], other[1])
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    return width * height / area if width > 0 and height > 0 and area > 0 else 0.0
+
+
 def raster_scale(width: float, height: float, scale: float) -> float:
     """The scale at which width × height may be rasterised: the one asked for, or the largest that is safe."""
     if width <= 0 or height <= 0:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trigpoint.text.images import Box, covered_ratio
+from trigpoint.text.images import Box, covered_ratio, overlap
 from trigpoint.text.pages import MarginLine, clean_text
 from trigpoint.text.rulings import MOST_LINES
 from trigpoint.text.running_lines import MARGIN
 
 _APART = 1.25  # line heights
+_MOSTLY = 0.5
+_LETTER = 8.0  # points: smaller shapes hide no text
 
 Turn = Callable[[Box], Box]
 Block = tuple[float, float, float, float, str, int, int]  # box, text, number, kind: 0 text, 1 picture, else shape
@@ -55,9 +57,24 @@ class PageLayout:
         return [block[:4] for block in self.drawn[: MOST_LINES + 1]]
 
     @property
+    def has_only_text(self) -> bool:
+        """Whether there are neither pictures nor shapes."""
+        return not (self.pictures or self.shapes)
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is nothing on the page."""
         return not (self.blocks or self.pictures or self.shapes)
+
+    def drawn_over(self) -> list[Box]:
+        """Return the boxes of text over most of which a filled shape or a picture is drawn later."""
+        covers = [block for block in self.shapes[:MOST_LINES] if "<vector filled" in block[4] and _is_large(block[:4])]
+        covers += self.pictures
+        return [
+            text[:4]
+            for text in self.blocks
+            if any(cover[5] > text[5] and overlap(text[:4], cover[:4]) > _MOSTLY for cover in covers)
+        ]
 
     def image_ratio(self) -> float:
         """Return the share of the page that is under pictures."""
@@ -76,6 +93,10 @@ class PageLayout:
             placed.append((offset, block[:4], text))
             offset += len(text)
         return margin_lines(placed, self.size[1])
+
+
+def _is_large(box: Box) -> bool:
+    return box[2] - box[0] >= _LETTER and box[3] - box[1] >= _LETTER
 
 
 def _turned(block: Block, turn: Turn) -> Block:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from trigpoint.text.images import Box
+from trigpoint.text.images import Box, overlap
 
 _SAME = 0.5
 _NEAR = 4.0  # points
@@ -17,14 +17,6 @@ class Piece:
 
     box: Box
     text: str
-
-
-def overlap(box: Box, other: Box) -> float:
-    """Return the share of `box` that lies under `other`."""
-    width = min(box[2], other[2]) - max(box[0], other[0])
-    height = min(box[3], other[3]) - max(box[1], other[1])
-    area = (box[2] - box[0]) * (box[3] - box[1])
-    return width * height / area if width > 0 and height > 0 and area > 0 else 0.0
 
 
 def is_read_already(line: Piece, pieces: Iterable[Piece]) -> bool:
