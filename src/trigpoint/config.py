@@ -184,12 +184,18 @@ class Settings(BaseSettings):
         description="Events (comma-separated) that are sent to `WEBHOOK_URL`. Default: started, progress, completed, failed.",
     )
     trigpoint_model: str | None = Field(
-        None, description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-5-5`. Unset: rules only."
+        None,
+        description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-5-5`; `replay:FILE` answers from a "
+        "transcript. Unset: rules only.",
     )
     review_max_tokens: int = Field(200_000, ge=1000, description="Tokens that one review may use.")
     review_time_budget_seconds: float = Field(600, gt=0, description="Time that the model may take for one review.")
     review_fallback: bool = Field(
         False, description="When the model fails, analyse by rules, and say so in the metadata."
+    )
+
+    review_transcripts: bool = Field(
+        False, description="Keep a transcript of every call to the model, in `transcripts` below the data folder."
     )
 
     # The graph

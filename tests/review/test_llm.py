@@ -285,3 +285,21 @@ async def test_a_review_that_fell_back_says_so_in_its_metadata(use: Callable[...
     assert result.metadata.model == "rules"
     assert result.metadata.fallback_from == MODEL
     assert "judged by rules instead" in result.metadata.notes[0]
+
+
+async def test_a_review_runs_again_from_its_transcript_without_a_provider(
+    use: Callable[..., Any], tmp_path: Path
+) -> None:
+    narrow = finding(statement="The shared path is 2.5 m wide.")
+    with use(judgement(**answer(findings=[narrow])), review_transcripts=True) as (server, settings):
+        first = await _whole_review(settings)
+        asked = len(server.requests)
+    transcript = tmp_path / "transcripts" / "rev_1.jsonl"
+    assert len(transcript.read_text().splitlines()) == asked
+    assert "test-key" not in transcript.read_text()
+    replayed = load_settings(trigpoint_data_dir=tmp_path, trigpoint_model=f"replay:{transcript}")
+    again = await _whole_review(replayed)
+    assert again.review.model_copy(update={"full_markdown": ""}) == first.review.model_copy(
+        update={"full_markdown": ""}
+    )
+    assert again.metadata.total_tokens_used == first.metadata.total_tokens_used

@@ -9,11 +9,13 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.models import Model
 from pydantic_ai.usage import RunUsage, UsageLimits
 
 from trigpoint.config import Settings
@@ -25,6 +27,7 @@ from trigpoint.review.quoting import asks, quotations
 from trigpoint.review.rating import key_issue
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.rules import contradictions, general_contradictions, judge_by_rules
+from trigpoint.review.transcripts import open_model
 
 log = logging.getLogger(__name__)
 
@@ -86,15 +89,21 @@ Step = Callable[[float, str], Awaitable[None]]
 
 
 async def judge_by_model(
-    evidence: Evidence, aspects: Sequence[Aspect], *, settings: Settings, step: Step | None = None
+    evidence: Evidence,
+    aspects: Sequence[Aspect],
+    *,
+    settings: Settings,
+    step: Step | None = None,
+    transcript: Path | None = None,
 ) -> Judgement:
     """Judge by the model. Its failure is AnalysisFailed, or with `REVIEW_FALLBACK` a judgement by rules that says so."""
     assert settings.trigpoint_model is not None
     usage = RunUsage()
     try:
+        model = open_model(settings.trigpoint_model, transcript)
         async with asyncio.timeout(settings.review_time_budget_seconds):
             judged = [
-                await _judge_aspect(evidence, aspect, settings, usage, step, number / len(aspects))
+                await _judge_aspect(evidence, aspect, model, settings, usage, step, number / len(aspects))
                 for number, aspect in enumerate(aspects)
             ]
     except (AgentRunError, UserError, TimeoutError, OSError) as error:
@@ -127,7 +136,13 @@ async def _after_failure(
 
 
 async def _judge_aspect(
-    evidence: Evidence, aspect: Aspect, settings: Settings, usage: RunUsage, step: Step | None, share: float
+    evidence: Evidence,
+    aspect: Aspect,
+    model: Model | str,
+    settings: Settings,
+    usage: RunUsage,
+    step: Step | None,
+    share: float,
 ) -> AspectReview:
     if step is not None:
         await step(share, f"Judging: {aspect.name}")
@@ -136,7 +151,7 @@ async def _judge_aspect(
         return _without_evidence(evidence, aspect)
     policies = {f"P{n}": passage for n, passage in enumerate(_policies(evidence, aspect), 1)}
     agent = Agent(
-        settings.trigpoint_model,
+        model,
         output_type=ModelJudgement,
         instructions=INSTRUCTIONS,
         retries=RETRIES,

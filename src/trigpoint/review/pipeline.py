@@ -222,7 +222,9 @@ class _Run:
             return await asyncio.to_thread(judge_by_rules, evidence, chosen)
         from trigpoint.review.llm import judge_by_model  # pydantic-ai takes a second to import, and rules do without
 
-        return await judge_by_model(evidence, chosen, settings=self.settings, step=step)
+        kept = self.settings.data_dir / "transcripts" / f"{self.request.review_id}.jsonl"
+        transcript = kept if self.settings.review_transcripts else None
+        return await judge_by_model(evidence, chosen, settings=self.settings, step=step, transcript=transcript)
 
     async def _ingest_one(self, path: str) -> tuple[str, Data | None]:
         """Return what became of a file, and the account of its pages if it was read."""

@@ -77,6 +77,12 @@ class RecordedModel(WrapperModel):
         return response
 
 
+def open_model(name: str, transcript: Path | None) -> Model | str:
+    """Return the model of this name, which writes a transcript if a file for it is given. Raises ConfigurationError."""
+    model = ReplayedModel(Path(name.removeprefix(REPLAY))) if name.startswith(REPLAY) else name
+    return RecordedModel(model, Recorder(transcript)) if transcript is not None else model
+
+
 class ReplayedModel(WrapperModel):
     """A model that answers from a transcript. Raises ConfigurationError if the file is none."""
 
