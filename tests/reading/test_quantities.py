@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trigpoint.reading.numerals import number_in_words, take_number
-from trigpoint.reading.quantities import Limit, Quantity, read_quantities
+from trigpoint.reading.quantities import read_quantities
+from trigpoint.reading.quantity import Limit, Quantity
 from trigpoint.reading.tokens import Cursor, tokenise
 
 

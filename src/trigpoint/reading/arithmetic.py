@@ -11,7 +11,8 @@ from trigpoint.reading.discrepancies import Discrepancy, Input, distinct, figure
 from trigpoint.reading.documents import Source
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.quantities import Quantity, read_quantities
+from trigpoint.reading.quantities import read_quantities
+from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.vocabulary import Topic

@@ -11,10 +11,10 @@ from trigpoint.reading.vocabulary import Topic
 
 ENOUGH_CONDITIONS = 10  # statements of conditions from which on a report is taken to list them all
 
-_BY_CONDITION = re.compile(r"(?:secured|required|controlled) (?:by|through|via) (?:a )?(?:planning )?conditions?\b")
-_DRAWING = re.compile(
-    r"\b(?P<number>[A-Z0-9]+(?:-[A-Z0-9]+){3,})[ ,]+(?:Rev(?:ision)?\.? )?(?P<revision>[A-Z]\d{0,2})\b"
-)
+_BY_CONDITION = re.compile(r"(?:secured|required) (?:by|through|via) (?:a )?(?:planning )?conditions?\b")
+_NUMBER = r"[A-Z0-9]+(?:-[A-Z0-9]+){3,}"
+_REVISION = r"(?:Rev(?:ision)?\.? )?(?P<revision>[A-Z]\d{0,2})"
+_DRAWING = re.compile(rf"\b(?P<number>{_NUMBER})[ ,]+{_REVISION}\b")
 _PROMISED: dict[Topic, str] = {"travel_plan.exists": "travel plan", "cycle_parking.total": "cycle parking"}
 
 

@@ -11,7 +11,7 @@ from trigpoint.reading.facts import Fact
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.places import named_places
 from trigpoint.reading.profile import Profile
-from trigpoint.reading.quantities import Quantity
+from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.vocabulary import Topic
 
 _TOTALS: dict[Topic, str] = {

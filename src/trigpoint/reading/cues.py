@@ -62,6 +62,7 @@ CUES = Lexicon(
         "contrast": "but however although though whilst while despite notwithstanding declined refused instead",
         "change": "change* alteration* amendment* objection*",
         "where": "where wherever or_more major_development",
+        "requirement": "requirement requirements required requires demand need needs needed",
         "by": "by",
         "others": "others council authority developer developers landowner landowners applicant's",
         "opinion": "i_find i_consider i_conclude no_conflict is_considered considered_that considered_to believe* opinion",

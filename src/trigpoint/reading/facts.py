@@ -10,7 +10,8 @@ from pydantic import Field
 from trigpoint.reading.context import Context
 from trigpoint.reading.documents import Document, Frozen, Source
 from trigpoint.reading.profile import Profile
-from trigpoint.reading.quantities import Quantity, read_quantities
+from trigpoint.reading.quantities import read_quantities
+from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.sources import genre_of, is_superseded
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.status import Judged, read_status

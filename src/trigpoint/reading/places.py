@@ -6,13 +6,17 @@ import re
 from functools import lru_cache
 
 _KIND = "Road|Lane|Street|Avenue|Way|Drive|Close|Hill|Grove|Park|Square|Bridge|Crescent|Gardens|Row|Rise|Terrace"
-_NAMED = re.compile(rf"\b((?:[A-Z][\w’'-]+ ){{1,3}}(?:{_KIND}))\b")
+_NAME = r"(?:[A-Z][\w’'-]+ ){1,3}"
+_NAMED = re.compile(rf"\b({_NAME}(?:{_KIND}))\b")
 _NUMBERED = re.compile(r"\b([ABM]\d{1,4}(?:\(M\))?)\b")
-_STATION = re.compile(r"\b((?:[A-Z][\w’'-]+ ){1,3})(?:[Rr]ailway |[Tt]rain |[Uu]nderground )?[Ss]tation\b")
-_STREET = re.compile(
-    r"\b((?:primary|main|spine|principal|central|estate|access|loop|secondary) (?:street|road|avenue))\b"
+_STATION = re.compile(rf"\b({_NAME})(?:[Rr]ailway |[Tt]rain |[Uu]nderground )?[Ss]tation\b")
+_WHICH = ("primary", "main", "spine", "principal", "central", "estate", "access", "loop", "secondary")
+_WITHIN = (
+    *(f"{which} {what}" for which in _WHICH for what in ("street", "road", "avenue")),
+    *(f"{side}ern boundary" for side in ("north", "south", "east", "west")),
+    "site frontage",
+    "towpath",
 )
-_EDGE = re.compile(r"\b(site frontage|(?:north|south|east|west)ern boundary|canal towpath|towpath|riverside path)\b")
 _LEADING = (
     "The ",
     "On ",
@@ -35,7 +39,7 @@ def named_places(text: str) -> frozenset[str]:
     """Return the roads, stations and parts of the site that a text names, in lower case."""
     names = [*_NAMED.findall(text), *_NUMBERED.findall(text)]
     stations = [f"{name.strip()} station" for name in _STATION.findall(text)]
-    within = [*_STREET.findall(text.lower()), *_EDGE.findall(text.lower())]
+    within = [name for name in _WITHIN if name in text.lower()]
     return frozenset((*(_without_opening(name).lower() for name in (*names, *stations)), *within))
 
 

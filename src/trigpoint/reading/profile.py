@@ -8,7 +8,8 @@ from typing import Literal
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.documents import Document, Frozen, Source
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.quantities import Quantity, read_quantities
+from trigpoint.reading.quantities import read_quantities
+from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.statements import Statement, document_statements
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.uses import Use, read_uses

@@ -1,4 +1,4 @@
-"""Quantities: a number or range with its unit, limit and basis, read by a small grammar with named rules.
+"""The grammar of quantities: small rules with names that read numbers with their units, limits and bases.
 
 quantity  = money | frequency | share | ratio | measured
 measured  = [limit] number ["to" number] [description] unit [basis]
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal
 
-from trigpoint.reading.documents import Frozen
 from trigpoint.reading.numerals import NUMBER_WORDS, take_fraction, take_number
+from trigpoint.reading.quantity import Limit, Quantity
 from trigpoint.reading.tokens import Cursor, Phrases, Token, tokenise
-from trigpoint.reading.units import MEASURES, counted_unit, take_measure, take_noun
+from trigpoint.reading.units import counted_unit, take_measure, take_noun
 
-Limit = Literal["exactly", "about", "at least", "at most", "more than", "less than", "reduces to"]
+__all__ = ["Limit", "Quantity", "read_quantities"]
 
 MOST_DESCRIPTION = 6  # words between a number and the noun that it counts ("1,600 new long-stay cycle parking spaces")
 
@@ -32,7 +31,6 @@ _LIMITED: dict[str, Limit] = {
     **dict.fromkeys(("roughly", "nearly", "almost", "~"), "about"),
 }
 LIMITS = Phrases(_LIMITED)
-_SAID: dict[Limit, str] = {"exactly": "", "at most": "up to ", "about": "approximately "}
 
 _PER = ("per", "/")
 _FOR_EACH = ("for each", "for every", "to each", "to every")
@@ -48,54 +46,6 @@ _GRADIENT = frozenset("gradient gradients slope slopes ramp ramps ramped incline
 _PER_CENT = Phrases({"%": True, "per cent": True, "percent": True})
 _MONEY = {"m": 1e6, "million": 1e6, "k": 1e3, "bn": 1e9, "billion": 1e9, "thousand": 1e3}
 _MINUTES = Phrases({"minute": 1.0, "minutes": 1.0, "mins": 1.0, "min": 1.0, "hour": 60.0, "hours": 60.0})
-
-
-class Quantity(Frozen):
-    """A number with what it counts. "One space per five dwellings" is 1 `space` per 5 `dwelling`.
-
-    `high` is the upper end of a range. `of` holds the document's words for what is counted ("long-stay cycle
-    parking") or, for a share, the whole ("the requirement"). `start` and `end` are offsets in the statement's text.
-    """
-
-    value: float
-    unit: str
-    high: float | None = None
-    limit: Limit = "exactly"
-    per: str | None = None
-    per_count: float = 1.0
-    of: str = ""
-    start: int = 0
-    end: int = 0
-
-    @property
-    def rate(self) -> float:
-        """The value for one of what it is counted per."""
-        return self.value / self.per_count
-
-    def __str__(self) -> str:
-        """Return the quantity in words that the grammar reads as the same quantity."""
-        return f"{_SAID.get(self.limit, self.limit + ' ')}{self._number()}{self._basis()}"
-
-    def _number(self) -> str:
-        if self.unit == "pound":
-            return f"£{_figures(self.value)}" + ("" if self.high is None else f" to £{_figures(self.high)}")
-        if self.unit in ("gradient", "ratio"):
-            return f"{'a gradient of ' if self.unit == 'gradient' else ''}1{':'}{_figures(self.per_count)}"
-        figures = _figures(self.value) + ("" if self.high is None else f" to {_figures(self.high)}")
-        described = f" {self.of}" if self.of and self.unit not in MEASURES.values() else ""
-        share = f" of {self.of}" if self.unit == "%" and self.of else ""
-        noun = self.unit.removeprefix("cycle ").removeprefix("car ") if described else self.unit
-        return f"{figures}{described} {noun}{share}"
-
-    def _basis(self) -> str:
-        if self.per is None or self.unit in ("gradient", "ratio"):
-            return ""
-        count = "" if self.per_count == 1 else f"{_figures(self.per_count)} "
-        return f" per {count}{self.per}"
-
-
-def _figures(value: float) -> str:
-    return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
 @lru_cache(maxsize=4096)

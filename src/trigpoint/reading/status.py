@@ -17,7 +17,20 @@ from trigpoint.reading.vocabulary import Status
 FAINT = 1.0  # weight of a signal that does not oppose another
 SURE = 0.95
 UNSURE_AT_MOST = 0.8  # what a status can reach without being certain
-_HESITATIONS = ("denial", "historic", "intended", "impact", "aims", "already", "opinion", "was", "contrast")
+_HESITATIONS = (
+    "denial",
+    "historic",
+    "intended",
+    "impact",
+    "aims",
+    "already",
+    "opinion",
+    "was",
+    "contrast",
+    "requirement",
+    "policy",
+)
+SHORTEST = 5  # tokens of a statement that can say something by itself
 LONGEST_CERTAIN = 60  # tokens: a longer sentence says more than one thing
 _OTHERS = ("policy", "consultees", "objectors", "history", "others", "engagement", "forecast")
 
@@ -110,6 +123,11 @@ def _will_be_provided(c: Context) -> bool:
     return c.follows("future", "provides", 3)
 
 
+def _in_proposal(c: Context) -> bool:
+    """A whole sentence or bullet under a heading on the proposal; a label or a row has no verb to go by."""
+    return c.section == "proposal" and c.statement.kind in ("sentence", "bullet") and len(c.tokens) > SHORTEST
+
+
 def _is_provided(c: Context) -> bool:
     """The applicant describes the proposal in the present tense: "cycle parking is provided in the basement"."""
     return c.speaker == "applicant" and c.section != "existing" and c.follows("present", "provides", 2)
@@ -176,14 +194,15 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("proposed", 5, "is proposed", lambda c: c.has("proposes"), decides="unopposed"),
     Signal("proposed", 4, "the scheme provides", _scheme_provides, decides="unopposed"),
     Signal("proposed", 3, "will be provided", _will_be_provided, decides="unopposed"),
-    Signal("proposed", 3, "an obligation to be signed", lambda c: c.section == "obligations"),
+    Signal("proposed", 3, "an obligation to be signed", lambda c: c.section == "obligations", decides="unopposed"),
     Signal("proposed", 2, "under a heading on the proposal", lambda c: c.section in ("proposal", "travel_plan")),
+    Signal("proposed", 0, "a sentence on the proposal", _in_proposal, decides="unopposed"),
     Signal("proposed", 2, "a provision is named", lambda c: c.has("noun_of_provision")),
     Signal(
         "proposed", 3, "the list is of what is provided", lambda c: c.led("provides") and not c.led("located", "asks")
     ),
     Signal("proposed", 5, "the proposal itself", lambda c: c.is_proposal),
-    Signal("proposed", 3, "a condition requires it", lambda c: _in_condition(c) and c.has("must")),
+    Signal("proposed", 3, "a condition requires it", lambda c: _in_condition(c) and c.has("must"), decides="unopposed"),
     Signal("proposed", 3, "a sum to be paid", _pays),
     Signal("proposed", 3, "a document of the application says it", _own_document_says),
     Signal("proposed", 3, "is provided", _is_provided),
@@ -249,7 +268,9 @@ def _doubtful(status: Status, context: Context) -> bool:
         return True
     if status == "proposed":
         generic = context.subject_is("scheme") and not context.scheme_is_subject
-        normative = generic or context.has("must", "where") or context.subject_is("authority")
+        rule = context.has("must", "where") and not _in_condition(context)
+        normative = generic or rule or context.subject_is("authority")
         hesitant = normative or context.has(*_HESITATIONS) or context.done_by_another
-        return context.section in _OTHERS or hesitant
+        later = _in_condition(context) and "approved" in context.statement.text.lower()  # what is to be approved first
+        return context.section in _OTHERS or hesitant or later
     return False

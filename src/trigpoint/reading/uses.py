@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.quantities import Quantity, read_quantities
+from trigpoint.reading.quantities import read_quantities
+from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.tokens import Token, tokenise
 
 Use = Literal[
