@@ -60,7 +60,7 @@ def compare(
     plain, one, all_cores = (min(column) for column in zip(*times, strict=True))
     report.row(f"{name}: bare PyMuPDF", pages / plain, "pages/s")
     report.row(f"{name}: one reader", pages / one, "pages/s")
-    report.row(f"{name}: one reader to bare PyMuPDF", plain / one, "ratio", bar=">= 0.9")
+    report.row(f"{name}: one reader to bare PyMuPDF", plain / one, "ratio", bar=">= 0.85")
     report.row(f"{name}: all cores", pages / all_cores, "pages/s")
     report.row(f"{name}: seconds", all_cores, "s")
 

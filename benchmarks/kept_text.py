@@ -41,7 +41,7 @@ def corpus(named: list[str]) -> list[Path]:
 
 
 def compare(path: Path, extraction: Extraction) -> Iterator[Kept]:
-    """Words count by their letters, each as often as it is there; where they are on the page does not matter."""
+    """Words count by their letters, each as often as it is there; order and spaces do not matter."""
     with pymupdf.open(path) as document:
         for page, account in zip(extraction.pages, extraction.account.pages, strict=True):
             try:
@@ -57,7 +57,10 @@ def compare(path: Path, extraction: Extraction) -> Iterator[Kept]:
 def _share(layer: str, text: str) -> float:
     wanted, found = Counter(_WORD.findall(layer)), Counter(_WORD.findall(text))
     letters = sum(len(word) * count for word, count in wanted.items())
-    kept = sum(len(word) * min(count, found[word]) for word, count in wanted.items())
+    squeezed = "".join(_WORD.findall(text))
+    kept = sum(
+        len(word) * (min(count, found[word]) or min(count, squeezed.count(word))) for word, count in wanted.items()
+    )
     return kept / letters if letters else 1.0
 
 
