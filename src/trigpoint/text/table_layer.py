@@ -9,7 +9,8 @@ from typing import Any
 from trigpoint.text.images import Box
 from trigpoint.text.pages import clean_text
 from trigpoint.text.rulings import find_grids, may_have_table
-from trigpoint.text.tables import Table, Word, find_tables, text_with_tables
+from trigpoint.text.table_cells import Word
+from trigpoint.text.tables import Table, find_tables, text_with_tables
 
 _BOLD = 16  # MuPDF's flag of a span
 _STRIP = 8.0  # points: spans are looked up by the strip of the page that their middle lies in

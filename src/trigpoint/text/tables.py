@@ -1,7 +1,7 @@
 """Tables of a page: cells with the headings of their rows and columns, and how they appear in the page's text.
 
-`rulings.py` finds the grid; here words become cells, first rows become headings, and the words of the table's area
-give way to Markdown rows in the page's text.
+`rulings.py` finds the grid, `table_cells.py` its cells; here first rows become headings, and the words of the table's
+area give way to Markdown rows in the page's text.
 """
 
 from __future__ import annotations
@@ -13,35 +13,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from statistics import median
-from typing import NamedTuple
 
 from trigpoint.text.images import Box
-from trigpoint.text.rulings import Grid, find_grids, gaps, is_thin
+from trigpoint.text.rulings import Grid, find_grids, is_thin
+from trigpoint.text.table_cells import CAPTION, Cell, Word, cells_of, is_inside, with_columns
 
 _LONGEST_REPEATED = 80  # characters; a longer text that spans rows is told once
-_COLUMN_GAP = 9.0
-_HEADER_GAP = 9.0  # points between the lines of a header that has no line above it
 _SAME_WIDTH = 12.0
 _FOOT, _DEEPEST_FOOT = 0.3, 8.0  # how far below an underline its words may end
 _MOST_HEADER_ROWS = 3
 _LONGEST_HEADING = 120
 _CAPTION_DISTANCE = 60.0
-_CAPTION = re.compile(r"(table|figure|fig\.?|schedule)\s+[0-9A-Z]", re.IGNORECASE)
 _NUMERIC = re.compile(r"[-–+(£$€~<>≤≥]*\s*[0-9][0-9,.\s]*(%|ha|sqm|m2|m²|m|km|p|k|bn)?\s*[)*†]*", re.IGNORECASE)
-
-
-class Word(NamedTuple):
-    """A word where it is printed. `line` tells which line of the text layer it belongs to, `turn` how that runs:
-    0 to the right, 1 downwards, 3 upwards."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    text: str
-    line: int = 0
-    bold: bool = False
-    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +52,6 @@ class Table:
         """Return the table as Markdown rows: titles, header, separator, rows."""
         separator = "|" + "---|" * len(self.headings)
         return "\n".join([*self.titles, _pipes(self.headings), separator, *map(_pipes, self.rows)])
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """A cell of the grid, possibly several of its fields in one."""
-
-    row: int
-    column: int
-    rows: int
-    columns: int
-    text: str
-    bold: bool
 
 
 def find_tables(page: int, words: Sequence[Word], boxes: Iterable[Box]) -> tuple[Table, ...]:
@@ -133,7 +104,7 @@ def text_with_tables(lines: Sequence[str], words: Sequence[Word], tables: Sequen
     for number, line in enumerate(lines):
         members = by_line.get(number, [])
         inside = [
-            next((i for i, t in enumerate(tables) if word.turn == t.turn and _inside(word, t.box)), None)
+            next((i for i, t in enumerate(tables) if word.turn == t.turn and is_inside(word, t.box)), None)
             for word in members
         ]
         for index in dict.fromkeys(i for i in inside if i is not None and i in pending):
@@ -150,17 +121,12 @@ def _pipes(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '¦') for cell in cells)} |"
 
 
-def _inside(word: Word, box: Box) -> bool:
-    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
-    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
-
-
 def _table(page: int, grid: Grid, words: Sequence[Word]) -> Table | None:
     """The table in this grid; None if its cells do not hold a table's text."""
     if grid.open_columns:
-        grid = _with_columns(grid, words)
-    inside = [word for word in words if _inside(word, grid.box)]
-    cells = [cell for cell in _cells(grid, inside) if cell.text]
+        grid = with_columns(grid, words)
+    inside = [word for word in words if is_inside(word, grid.box)]
+    cells = [cell for cell in cells_of(grid, inside) if cell.text]
     columns = _used_columns(cells)
     rows = [list(row) for _, row in groupby(cells, key=lambda cell: cell.row)]
     if len(rows) < 2 or len(columns) < 2:
@@ -187,14 +153,14 @@ def _has_all(table: Table, words: Sequence[Word]) -> bool:
     return not Counter(part for word in words for part in word.text.split()) - told
 
 
-def _header_row(cells: Sequence[_Cell], row: int, columns: Sequence[int]) -> tuple[str, ...]:
+def _header_row(cells: Sequence[Cell], row: int, columns: Sequence[int]) -> tuple[str, ...]:
     """The headings in this row; one that spans columns is the heading of each."""
     return tuple(cell.text if (cell := _cell_at(cells, row, column)) else "" for column in columns)
 
 
-def _body_row(cells: Sequence[_Cell], row: int, columns: Sequence[int]) -> tuple[str, ...]:
+def _body_row(cells: Sequence[Cell], row: int, columns: Sequence[int]) -> tuple[str, ...]:
     """The texts in this row. A cell that spans rows says the same in each; one that spans columns says it once."""
-    said: set[_Cell] = set()
+    said: set[Cell] = set()
     texts = []
     for column in columns:
         cell = _cell_at(cells, row, column)
@@ -205,7 +171,7 @@ def _body_row(cells: Sequence[_Cell], row: int, columns: Sequence[int]) -> tuple
     return tuple(texts)
 
 
-def _cell_at(cells: Sequence[_Cell], row: int, column: int) -> _Cell | None:
+def _cell_at(cells: Sequence[Cell], row: int, column: int) -> Cell | None:
     for cell in cells:
         if cell.row <= row < cell.row + cell.rows and cell.column <= column < cell.column + cell.columns:
             return cell
@@ -230,140 +196,7 @@ def _without_underlines(boxes: Iterable[Box], words: Sequence[Word]) -> list[Box
     return kept
 
 
-# Columns of tables without vertical lines
-
-
-def _with_columns(grid: Grid, words: Sequence[Word]) -> Grid:
-    """A stack of lines, with its header if that is above the first line, and with its columns."""
-    columns = grid.columns if len(grid.columns) > 2 else _columns_by_gaps(grid, words)
-    header_top = _top_of_header(columns, grid.rows[0], words)
-    rows = (header_top, *grid.rows) if header_top is not None else grid.rows
-    return Grid(columns, rows, grid.horizontal, grid.vertical, open_columns=True)
-
-
-def _columns_by_gaps(grid: Grid, words: Sequence[Word]) -> tuple[float, ...]:
-    """Edges in the middle of the spaces that run through all rows."""
-    inside = [(word.x0, word.x1) for word in words if _inside(word, grid.box)]
-    between = [(start + end) / 2 for start, end in gaps(inside, _COLUMN_GAP)]
-    return grid.columns[0], *between, grid.columns[-1]
-
-
-def _top_of_header(columns: Sequence[float], first_line: float, words: Sequence[Word]) -> float | None:
-    """The top of a header that is printed above the first line; None if there is none."""
-    above = sorted(
-        (
-            word
-            for word in words
-            if word.y1 <= first_line + 2 and columns[0] - 4 <= word.x0 and word.x1 <= columns[-1] + 4
-        ),
-        key=lambda word: -word.y1,
-    )
-    header: list[Word] = []
-    reached = first_line
-    for word in above:
-        if reached - word.y1 > (_HEADER_GAP if header else 2 * _HEADER_GAP):
-            break
-        header.append(word)
-        reached = min(reached, word.y0)
-    if not header or _CAPTION.match(" ".join(word.text for word in sorted(header, key=lambda w: (w.y0, w.x0)))):
-        return None
-    used = {_index(columns, (word.x0 + word.x1) / 2) for word in header}
-    return reached - 1 if len(used) > 1 and len(header) <= 12 * len(columns) else None
-
-
-# Cells
-
-
-def _cells(grid: Grid, words: Sequence[Word]) -> list[_Cell]:
-    """The grid's fields, joined where no line divides them, with their words."""
-    width, height = len(grid.columns) - 1, len(grid.rows) - 1
-    field_of: dict[tuple[int, int], list[Word]] = {}
-    across: set[tuple[int, int]] = set()
-    for word in words:
-        row = _index(grid.rows, (word.y0 + word.y1) / 2)
-        column = _index(grid.columns, (word.x0 + word.x1) / 2)
-        field_of.setdefault((row, column), []).append(word)
-        if grid.open_columns:
-            first, last = _index(grid.columns, word.x0 + 1), _index(grid.columns, word.x1 - 1)
-            across.update((row, c) for c in range(first, last))
-    if grid.open_columns:
-        across |= _heading_across(grid, field_of)
-    cells: list[_Cell] = []
-    taken: set[tuple[int, int]] = set()
-    for row in range(height):
-        for column in range(width):
-            if (row, column) in taken:
-                continue
-            columns, rows = _extent(grid, row, column, across, taken)
-            fields = [(r, c) for r in range(row, row + rows) for c in range(column, column + columns)]
-            taken.update(fields)
-            members = [word for field in fields for word in field_of.get(field, ())]
-            bold = bool(members) and sum(word.bold for word in members) > len(members) / 2
-            cells.append(_Cell(row, column, rows, columns, _joined(members), bold))
-    return cells
-
-
-def _extent(
-    grid: Grid, row: int, column: int, across: set[tuple[int, int]], taken: set[tuple[int, int]]
-) -> tuple[int, int]:
-    """How many columns and rows the cell that begins here has."""
-    width, height = len(grid.columns) - 1, len(grid.rows) - 1
-    columns = 1
-    while column + columns < width and (row, column + columns) not in taken:
-        edge = column + columns - 1
-        divided = (row, edge) not in across if grid.open_columns else grid.divided_after_column(edge, row)
-        if divided:
-            break
-        columns += 1
-    rows = 1
-    if grid.open_columns:
-        return columns, rows
-    while row + rows < height and not any(
-        grid.divided_below_row(c, row + rows - 1) for c in range(column, column + columns)
-    ):
-        inner = range(column, column + columns - 1)
-        if any(grid.divided_after_column(c, row + rows) for c in inner):
-            break
-        rows += 1
-    return columns, rows
-
-
-def _heading_across(grid: Grid, field_of: dict[tuple[int, int], list[Word]]) -> set[tuple[int, int]]:
-    """The fields that a heading for all columns but the first takes up: one text, with empty fields next to it."""
-    last = len(grid.columns) - 2
-    used = [column for column in range(1, last + 1) if (0, column) in field_of]
-    is_one_text = bool(used) and used == list(range(used[0], used[-1] + 1)) and len(used) < last
-    below_is_full = all((1, column) in field_of for column in range(1, last + 1))
-    return {(0, column) for column in range(1, last)} if is_one_text and below_is_full else set()
-
-
-def _index(edges: Sequence[float], place: float) -> int:
-    """The interval of the edges that holds this place; the first or last one for what lies outside."""
-    return max(0, min(len(edges) - 2, sum(edge <= place for edge in edges) - 1))
-
-
-def _joined(words: Sequence[Word]) -> str:
-    """Words in reading order: line by line, from left to right, and as the text layer has them within its own lines."""
-    if not words:
-        return ""
-    height = median(word.y1 - word.y0 for word in words)
-    runs = [list(members) for _, members in groupby(words, key=lambda word: word.line)]
-    lines: list[list[list[Word]]] = []
-    for run in sorted(runs, key=_middle):
-        if lines and _middle(run) - _middle(lines[-1][0]) < 0.6 * height:
-            lines[-1].append(run)
-        else:
-            lines.append([run])
-    ordered = (run for line in lines for run in sorted(line, key=lambda run: run[0].x0))
-    return " ".join(word.text for run in ordered for word in run)
-
-
-def _middle(words: Sequence[Word]) -> float:
-    """The height at which a run of words is printed."""
-    return median((word.y0 + word.y1) / 2 for word in words)
-
-
-def _used_columns(cells: Sequence[_Cell]) -> list[int]:
+def _used_columns(cells: Sequence[Cell]) -> list[int]:
     """The columns that have a text of their own: others are the space between two lines."""
     alone = {cell.column for cell in cells if cell.columns == 1}
     wide = {cell.column: range(cell.column, cell.column + cell.columns) for cell in cells if cell.columns > 1}
@@ -373,12 +206,12 @@ def _used_columns(cells: Sequence[_Cell]) -> list[int]:
 # Headings
 
 
-def _is_title(cells: Sequence[_Cell], columns: Sequence[int]) -> bool:
+def _is_title(cells: Sequence[Cell], columns: Sequence[int]) -> bool:
     """Whether a row is one text across the whole table."""
     return len(cells) == 1 and cells[0].column <= columns[0] and cells[0].column + cells[0].columns > columns[-1]
 
 
-def _header_depth(rows: Sequence[Sequence[_Cell]], columns: Sequence[int]) -> int:
+def _header_depth(rows: Sequence[Sequence[Cell]], columns: Sequence[int]) -> int:
     """How many of the first rows are headings."""
     if len(rows) < 2 or not _is_header(rows[0], [cell for row in rows[1:] for cell in row]):
         return 0
@@ -391,7 +224,7 @@ def _header_depth(rows: Sequence[Sequence[_Cell]], columns: Sequence[int]) -> in
     return depth if depth <= _MOST_HEADER_ROWS and depth < len(rows) else 0
 
 
-def _is_header(first: Sequence[_Cell], others: Sequence[_Cell]) -> bool:
+def _is_header(first: Sequence[Cell], others: Sequence[Cell]) -> bool:
     """Whether a row is set apart from those below: in bold, or in words above figures, or in short words above long."""
     if any(len(cell.text) > _LONGEST_HEADING for cell in first) or len(first) < 2:
         return all(cell.bold for cell in first) and len(first[0].text) <= _LONGEST_HEADING
@@ -405,13 +238,13 @@ def _is_header(first: Sequence[_Cell], others: Sequence[_Cell]) -> bool:
     return 2 * max(len(cell.text) for cell in first) < median(len(cell.text) for cell in beside)
 
 
-def _words_above_figures(heading: _Cell, others: Sequence[_Cell]) -> bool:
+def _words_above_figures(heading: Cell, others: Sequence[Cell]) -> bool:
     below = [cell for cell in others if cell.column == heading.column]
     with_digits = sum(any(c.isdigit() for c in cell.text) for cell in below)
     return len(below) > 1 and with_digits >= 0.6 * len(below) and not any(c.isdigit() for c in heading.text)
 
 
-def _is_second_header(first: Sequence[_Cell], second: Sequence[_Cell], columns: Sequence[int]) -> bool:
+def _is_second_header(first: Sequence[Cell], second: Sequence[Cell], columns: Sequence[int]) -> bool:
     """Whether the second row goes on with the headings of the first: it says nothing of the first column, and divides
     headings that span columns, or adds units in brackets."""
     if not second or second[0].column <= columns[0]:
@@ -430,6 +263,6 @@ def _caption(box: Box, words: Sequence[Word]) -> str | None:
     for line in lines.values():
         above, below = box[1] - line[0].y1, line[0].y0 - box[3]
         distance = above if above > -2 else below
-        if -2 < distance <= _CAPTION_DISTANCE and _CAPTION.match(text := " ".join(word.text for word in line)):
+        if -2 < distance <= _CAPTION_DISTANCE and CAPTION.match(text := " ".join(word.text for word in line)):
             near.append((distance, text))
     return min(near)[1] if near else None
