@@ -185,6 +185,48 @@ def test_a_crash_while_a_type_is_corrected_leaves_one_type_everywhere(bench: Ben
     assert {p.metadata["document_type"] for p in bench.store.passages.document(document_id)} == {"elevation"}
 
 
+def carrying(path: Path, text: str, **files: bytes) -> Path:
+    """A PDF with this text, and files inside it; `__` in a name is a dot."""
+    with pymupdf.open() as document:
+        page = document.new_page()
+        page.insert_textbox((50, 50, 545, 800), text, fontsize=9)
+        for name, content in files.items():
+            document.embfile_add(name, content, filename=name.replace("__", "."))
+        document.save(path)
+    return path
+
+
+def test_supported_attachments_become_documents_and_others_are_listed(bench: Bench):
+    survey = make_pdf(bench.folder / "inner" / "Survey.pdf", [NOISE]).read_bytes()
+    outer = carrying(
+        bench.folder / "Portfolio.pdf",
+        CYCLE,
+        Noise_Assessment__pdf=survey,
+        Figures__xlsx=b"PK\x03\x04",
+        Broken__pdf=b"%PDF-1.7",
+    )
+    first, again = bench.add(outer), bench.add(outer)
+    by_name = {one.name: one for one in first.attachments}
+    assert by_name["Noise_Assessment.pdf"].status == "ingested"
+    assert "not supported" in by_name["Figures.xlsx"].reason
+    assert "damaged" in by_name["Broken.pdf"].reason
+    inner = bench.store.registry.get(by_name["Noise_Assessment.pdf"].document_id)
+    assert Path(inner.file_path).name == "Portfolio, attachment 1, Noise_Assessment.pdf"
+    assert inner.document_type == "noise_assessment"
+    assert bench.search("traffic noise")[0].metadata.source_file == Path(inner.file_path).name
+    assert [one.status for one in again.attachments] == [one.status for one in first.attachments]
+    assert len(bench.store.registry.of_application(REF)) == 2
+
+
+def test_a_portfolio_without_text_gives_its_attachments_and_says_so(bench: Bench):
+    inner = make_pdf(bench.folder / "inner" / "Survey.pdf", [NOISE]).read_bytes()
+    with pytest.raises(NoContent, match=r"documents of their own: Survey\.pdf \(25_01178_REM_"):
+        bench.add(carrying(bench.folder / "Cover.pdf", "", Survey__pdf=inner))
+    assert [Path(row.file_path).name for row in bench.store.registry.of_application(REF)] == [
+        "Cover, attachment 1, Survey.pdf"
+    ]
+
+
 def test_d5_a_clash_of_six_digits_gets_a_seventh(bench: Bench):
     path = make_pdf(bench.folder / "a.pdf", [CYCLE])
     digest = sha256_file(path)

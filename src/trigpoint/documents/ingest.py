@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trigpoint.config import Settings
+from trigpoint.documents.attached import AttachedFiles
 from trigpoint.documents.content import DocumentContent
 from trigpoint.documents.models import (
     ALREADY_INGESTED,
     AccountSummary,
     AlreadyIngested,
+    AttachedDocument,
     Ingested,
     IngestOutcome,
     RegisteredDocument,
@@ -20,7 +22,7 @@ from trigpoint.documents.models import (
 )
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.documents.store import DocumentStore
-from trigpoint.errors import ExtractionFailed, InvalidReference, NoChunks, UnsupportedFileType, shorten
+from trigpoint.errors import ExtractionFailed, InvalidReference, NoChunks, NoContent, UnsupportedFileType, shorten
 from trigpoint.metrics import INGESTED_PAGES
 from trigpoint.passages.model import Passage, Vector
 from trigpoint.storage.files import sha256_file
@@ -41,6 +43,10 @@ _UNSAFE_IN_ID = re.compile(r"[^A-Za-z0-9_.-]")
 Report = Callable[[float, float, str], None]
 
 
+def _silent(done: float, total: float, message: str) -> None:
+    """Report to nobody."""
+
+
 @dataclass(frozen=True)
 class IngestRequest:
     file_path: str
@@ -57,18 +63,49 @@ class DocumentIngest:
         self.processor = processor or DocumentProcessor(settings)
         self.classifier = DocumentClassifier()
         self.chunker = TextChunker(count_tokens=store.embedding.count_tokens, max_tokens=WINDOW)
+        self._attached = AttachedFiles(self.processor, settings.data_dir / "attachments", SUPPORTED)
 
     def ingest(
         self,
         request: IngestRequest,
         *,
-        report: Report = lambda done, total, message: None,
+        report: Report = _silent,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> IngestOutcome:
-        """Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, NoChunks, InvalidReference, Cancelled."""
-        application_ref = checked_reference(request.application_ref)
+        """Ingest a file and the files inside it.
+
+        Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, NoChunks, InvalidReference, Cancelled.
+        """
+        checked_reference(request.application_ref)
         path = self._file(request.file_path)
         file_hash = _hash(path)
+        try:
+            outcome = self._ingest_file(request, path, file_hash, report, cancelled)
+        except (NoContent, NoChunks) as error:
+            attached = self._ingest_attached(request, path, file_hash, cancelled)
+            raise type(error)(_with_attachments(error.message, attached)) from None
+        if _carries_nothing(outcome):
+            return outcome
+        attached = self._ingest_attached(request, path, file_hash, cancelled)
+        return outcome.model_copy(update={"attachments": attached})
+
+    def _ingest_attached(
+        self, request: IngestRequest, path: Path, file_hash: str, cancelled: Callable[[], bool]
+    ) -> tuple[AttachedDocument, ...]:
+        """Ingest what a PDF carries: a portfolio's cover says little, its attachments all."""
+        if path.suffix.lower() != ".pdf":
+            return ()
+
+        def ingest(file: Path) -> IngestOutcome:
+            inner = replace(request, file_path=str(file), document_type=None)
+            return self._ingest_file(inner, file, _hash(file), _silent, cancelled)
+
+        return tuple(self._attached.ingest(path, file_hash, ingest))
+
+    def _ingest_file(
+        self, request: IngestRequest, path: Path, file_hash: str, report: Report, cancelled: Callable[[], bool]
+    ) -> IngestOutcome:
+        application_ref = request.application_ref
         name = _UNSAFE_IN_ID.sub("_", application_ref)
         with self.store.locked(f"{name}_{file_hash[:6]}", cancelled):
             document_id = self.store.registry.id_for(name, application_ref, file_hash)
@@ -168,6 +205,18 @@ def checked_reference(application_ref: str) -> str:
             f"Expected 1 to {_LONGEST_REFERENCE} printable characters without spaces around them (e.g. 25/01178/REM)"
         )
     return ref
+
+
+def _carries_nothing(outcome: IngestOutcome) -> bool:
+    """Whether the account of the document, if there is one, knows of no files inside it."""
+    account = None if isinstance(outcome, Skipped) else outcome.account
+    return account is not None and not account.attachments
+
+
+def _with_attachments(message: str, attached: Sequence[AttachedDocument]) -> str:
+    """The reason why a file is no document, and that what it carries is."""
+    ingested = [f"{one.name} ({one.document_id})" for one in attached if one.status == "ingested"]
+    return f"{message} Its attachments are documents of their own: {', '.join(ingested)}" if ingested else message
 
 
 def chunk_id(document_id: str, chunk: Chunk) -> str:

@@ -76,7 +76,7 @@ class AccountSummary(_Answer):
     )
     attachments: tuple[str, ...] = Field(
         (),
-        description="Files inside the file that were not ingested.",
+        description="Names of the files inside the file.",
         exclude_if=lambda attachments: not attachments,
     )
 
@@ -92,6 +92,23 @@ class AccountSummary(_Answer):
             warnings=account.warnings,
             attachments=tuple(attachment.name for attachment in account.attachments),
         )
+
+
+class AttachedDocument(_Answer):
+    """A file inside the file, and what became of it."""
+
+    name: str
+    status: Literal["ingested", "not_ingested"]
+    document_id: str | None = Field(
+        None, description="The document that it became.", exclude_if=lambda document_id: document_id is None
+    )
+    reason: str | None = Field(None, description="Why it was not ingested.", exclude_if=lambda reason: reason is None)
+
+
+def _attachments() -> Any:
+    return Field(
+        (), description="Files inside the file, ingested if supported.", exclude_if=lambda attachments: not attachments
+    )
 
 
 class Ingested(_Answer):
@@ -110,6 +127,7 @@ class Ingested(_Answer):
     account: AccountSummary | None = Field(
         None, description="How the pages were read.", exclude_if=lambda account: account is None
     )
+    attachments: tuple[AttachedDocument, ...] = _attachments()
 
 
 class AlreadyIngested(_Answer):
@@ -121,6 +139,7 @@ class AlreadyIngested(_Answer):
         description="How the pages were read; left out for a document ingested before this was kept.",
         exclude_if=lambda account: account is None,
     )
+    attachments: tuple[AttachedDocument, ...] = _attachments()
 
 
 class Skipped(_Answer):
@@ -128,6 +147,7 @@ class Skipped(_Answer):
     reason: Literal["image_based"] = "image_based"
     image_ratio: float
     total_pages: int
+    attachments: tuple[AttachedDocument, ...] = _attachments()
 
 
 IngestOutcome = Ingested | AlreadyIngested | Skipped

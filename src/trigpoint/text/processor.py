@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trigpoint.errors import ExtractionFailed, FileMissing, NoContent, UnsupportedFileType, shorten
-from trigpoint.text.account import LOW_CONFIDENCE, DocumentAccount
+from trigpoint.text.account import LOW_CONFIDENCE, Attachment, DocumentAccount
 from trigpoint.text.attachments import AttachedFile
 from trigpoint.text.images import SUPPORTED_SUFFIXES, is_rendering_name
 from trigpoint.text.pages import DocumentLook, Extraction, Outline
@@ -86,6 +86,10 @@ class DocumentProcessor:
         path = _checked(path)
         ((_, outline),) = self._pool.run([Job("outline", {"path": str(path)}, (0,))], None)
         return outline if isinstance(outline, Outline) else Outline(0, None, ())
+
+    def attachments(self, path: Path | str) -> tuple[Attachment, ...]:
+        """Return the files inside a PDF. Raises FileMissing, UnsupportedFileType, ExtractionFailed."""
+        return self._open(_checked(path), None).attachments
 
     def attachment(self, path: Path | str, place: int) -> AttachedFile:
         """Return the file inside a PDF at this place of `account.attachments`. Raises ExtractionFailed."""
