@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import get_args
+
 import pymupdf
 import pytest
 from review_samples import evidence_of_text, result_of
 from stated_facts import fact, stated
 
+from trigpoint.reading.discrepancies import Discrepancy, DiscrepancyKind, Input
 from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.reading.vocabulary import Status
 from trigpoint.review.aspects import aspect
@@ -241,6 +245,18 @@ def test_sums_and_contradictions_are_findings_that_need_no_policy() -> None:
     assert (found.outcome, found.calculations[0].result) == ("contradicted", 134)
     assert found.policy == ()
     assert found.evidence[0].quote == text
+
+
+@pytest.mark.parametrize("kind", get_args(DiscrepancyKind))
+def test_every_kind_of_discrepancy_has_words_of_its_own(kind: DiscrepancyKind) -> None:
+    evidence = evidence_of_text("There are 40 cycle spaces. There are 50 cycle spaces.")
+    source = fact(evidence, "cycle_parking.total", evidence.documents[0].text).source
+    given = Input(words=source.quote, source=source)
+    one = Discrepancy(kind=kind, topic="cycle_parking.total", summary="It differs.", inputs=(given,))
+    judged = judge_aspect(replace(evidence, discrepancies=(one,)), aspect("cycle_parking"))
+    (found,) = [finding for finding in judged.findings if finding.outcome == "contradicted"]
+    assert found.check == kind
+    assert found.requirement != "Statements that agree with each other"
 
 
 def test_if_no_core_aspect_is_assessed_the_first_sentence_says_so() -> None:

@@ -116,10 +116,11 @@ def _state(judged: Sequence[AspectReview]) -> list[str]:
     core = [aspect for aspect in judged if aspect.id in CORE]
     if not judged:
         return ["Nothing that this review looks at is asked of a development of this kind and size."]
-    if core and all(aspect.assessed == "no" for aspect in core):
-        return [
-            f"None of the core aspects ({_listed([aspect.name for aspect in core])}) could be assessed by rules alone."
-        ]
+    known = [aspect.name for aspect in core if aspect.assessed != "no"]
+    if core and not known:
+        return [f"None of the core aspects ({_listed([one.name for one in core])}) could be assessed by rules alone."]
+    if len(known) < len(core):
+        return [f"Of the core aspects only {_listed(known)} could be assessed, at least in part."]
     return []
 
 

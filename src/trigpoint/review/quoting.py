@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -9,7 +10,7 @@ from trigpoint.reading.documents import Source
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.vocabulary import PROVISION, Status, aspects_of
 from trigpoint.review.aspects import Aspect, Check
-from trigpoint.review.evidence import Evidence, policy_citation
+from trigpoint.review.evidence import Evidence, fold, policy_citation
 from trigpoint.review.findings import GROUPS, Citation, Group, Outcome, Place, PolicyAsk, Quotation
 from trigpoint.review.standards import standard_for
 
@@ -28,6 +29,7 @@ _GROUP_OF: dict[Status, Group] = {
 }
 _ORDER = list(GROUPS)
 FEWEST_WORDS = 4
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _WITH_STANDARD: tuple[Group, ...] = ("proposed", "open", "existing", "mentioned")
 
 
@@ -46,12 +48,17 @@ def quotations(evidence: Evidence, aspect: Aspect) -> tuple[Quotation, ...]:
         _quotation(list(group), evidence, aspect)
         for _, group in groupby(facts, key=lambda fact: place_key(fact.source))
     ]
+    once = {
+        (one.citation.document_id, fold(one.citation.quote)): one for one in reversed(made)
+    }  # the first place counts
+    made = [one for one in made if once[one.citation.document_id, fold(one.citation.quote)] is one]
     return tuple(sorted(made, key=lambda one: (_ORDER.index(one.group), one.group == "mentioned" and not one.figures)))
 
 
 def _says_something(fact: Fact) -> bool:
-    """Whether a statement is more than a label such as "Cycle parking"."""
-    return len(fact.source.quote.split()) >= FEWEST_WORDS or bool(fact.quantities)
+    """Whether a statement is more than a label such as "Cycle parking" or a row of bare figures."""
+    words = _WORD.findall(fact.source.quote)
+    return len(words) >= FEWEST_WORDS or (bool(words) and bool(fact.quantities))
 
 
 def place_key(source: Source) -> tuple[str, int, int]:
@@ -146,7 +153,8 @@ def standard_words(check: Check, evidence: Evidence) -> str | None:
         return None
     if check.figure is not None:
         bound = check.figure.shown(check.figure.desirable)
-        return f"{'at least' if check.figure.compare == 'minimum' else 'at most'} {bound} ({refs[0].ref})"
+        origin = check.figure.origin or refs[0].ref
+        return f"{'at least' if check.figure.compare == 'minimum' else 'at most'} {bound} ({origin})"
     chosen = standard_for(check.standard, evidence.profile, evidence.in_force) if check.standard else None
     if chosen is None:
         return None

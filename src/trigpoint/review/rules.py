@@ -25,6 +25,8 @@ _WANTED_OF: dict[DiscrepancyKind, str] = {
     "percentage": "Percentages that fit their figures",
     "rate": "Totals that follow from rate and number",
     "figures_differ": "One figure for one thing in all documents",
+    "revisions_differ": "One revision of each drawing in all documents",
+    "promise_without_condition": "Promises that a condition secures",
     "claim_against_shortfall": "Claims of compliance that the figures bear out",
 }
 
@@ -202,7 +204,7 @@ def _contradiction(one: Discrepancy) -> Finding:
     calculation = Calculation(expression=one.calculation, inputs=known, result=computed or 0.0)
     return Finding(
         check=one.kind,
-        requirement=_WANTED_OF[one.kind],
+        requirement=_WANTED_OF.get(one.kind, "Statements that agree with each other"),
         outcome="contradicted",
         text=f"{subject}: {summary}",
         evidence=tuple(dict.fromkeys(cite_source(given.source, "contradicted") for given in one.inputs)),

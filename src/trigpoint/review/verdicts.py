@@ -88,7 +88,8 @@ def by_figure(check: Check, evidence: Evidence) -> Verdict | Undecided:
     )
     shown = [check.figure.shown(value) for value in values]
     facts = tuple(dict.fromkeys(fact for fact, _ in measured))
-    origin = (check.figure.origin,) if check.figure.origin else ()
+    bound = check.figure.shown(check.figure.desirable)
+    origin = (f"{bound} is from {check.figure.origin}.",) if check.figure.origin else ()
     return Verdict(outcome, facts, value=_range(shown), remarks=(*phased(facts), *origin))
 
 
