@@ -58,6 +58,10 @@ class Settings(BaseSettings):
         None,
         description="Folder with `model.safetensors` and `tokenizer.json` of all-MiniLM-L6-v2. Default: the installed model package.",
     )
+    reranker_model_path: Path | None = Field(
+        None,
+        description="Folder with `model.onnx` and `tokenizer.json` of a cross-encoder that reads the best passages of a hybrid search again and orders them. Default: none.",
+    )
     document_roots: Paths = Field(
         (), description="Folders (comma-separated) from which documents may be ingested, beside the data folder."
     )

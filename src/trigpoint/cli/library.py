@@ -57,6 +57,8 @@ def query(
     if as_json:
         _print_json(answer)
         return
+    if answer.get("weak"):
+        out.print("No passage seems to answer this. These are the least distant ones.\n")
     for item in answer["items"]:
         out.print(f"[bold]{escape(_reference(item))}[/] [dim]{item['score']:.2f}[/]")
         out.print(escape(" ".join(item["render_text"].split())))

@@ -17,6 +17,7 @@ from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day, today
 from trigpoint.errors import FileMissing, InvalidInput, RevisionNotFound, ServerUnreachable, shorten
 from trigpoint.mcp.client import ToolClient
+from trigpoint.passages.weak import is_weak
 from trigpoint.policies.compare import SectionChange, compare, read_sections, word_changes
 from trigpoint.policies.fetch import fetch as fetch_documents
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
@@ -177,8 +178,12 @@ async def _search(settings: Settings, arguments: dict[str, Any]) -> None:
                 mode=arguments["mode"],
             )
             results = [{**h.metadata, "text": h.text, "relevance_score": h.cosine} for h in hits]
+            weak = is_weak((h.cosine, h.fused) for h in hits)
         else:
-            results = (await tools.call("search_policy", arguments))["results"]
+            answer = await tools.call("search_policy", arguments)
+            results, weak = answer["results"], answer.get("weak", False)
+    if weak:
+        out.print("No passage seems to answer this. These are the least distant ones.\n")
     for result in results:
         place = f"{result['source']} {result['section_ref']}, {result['version_label']}, p. {result['page_number']}"
         out.print(f"[bold]{escape(place)}[/] [dim]{result['relevance_score']:.2f}[/]")

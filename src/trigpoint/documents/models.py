@@ -187,6 +187,11 @@ class SearchAnswer(_Answer):
     query: str
     results_count: int
     results: tuple[FoundPassage, ...]
+    weak: bool = Field(
+        False,
+        description="True if nothing found is likely to answer the query; else left out",
+        exclude_if=lambda weak: not weak,
+    )
 
 
 class LeftOutPart(_Answer):

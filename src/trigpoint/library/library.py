@@ -27,6 +27,7 @@ from trigpoint.passages.embed_models import is_our_model
 from trigpoint.passages.model import Passage, Question
 from trigpoint.passages.sqlite import SqliteStores
 from trigpoint.passages.store import PassageStore, PassageStores, always
+from trigpoint.passages.weak import is_weak
 from trigpoint.text.embed import EmbeddingService, shared_embedding
 
 log = logging.getLogger(__name__)
@@ -100,8 +101,7 @@ class Library:
     ) -> dict[str, Any]:
         """By meaning alone."""
         project = self.projects.get(project_id)
-        items = self._search(project, query, top_k, filters, words=None, full_text=full_text)
-        return {"items": items, "count": len(items)}
+        return self._search(project, query, top_k, filters, words=None, full_text=full_text)
 
     def query_hybrid(
         self,
@@ -119,9 +119,9 @@ class Library:
                 f"Hybrid search is not enabled for project '{project.id}'. Use find_chunks, or set hybrid_enabled",
                 project_id=project.id,
             )
-        items = self._search(project, query, top_k, filters, words=query, full_text=full_text)
+        found = self._search(project, query, top_k, filters, words=query, full_text=full_text)
         fusion: dict[str, Any] = {"method": project.fusion, "alpha": project.alpha}
-        return {"items": items, "count": len(items), "hybrid_enabled": True, "fusion": fusion}
+        return {**found, "hybrid_enabled": True, "fusion": fusion}
 
     def inspect_collection(self, project_id: str, sample: int = 0) -> dict[str, Any]:
         project = self.projects.get(project_id)
@@ -226,7 +226,8 @@ class Library:
         *,
         words: str | None,
         full_text: bool,
-    ) -> list[dict[str, Any]]:
+    ) -> dict[str, Any]:
+        """Return items and their count, and `weak` if none of them is likely to answer."""
         _refuse_empty(query, "question")
         bound = self.passages(project).fingerprint() or project.embed_model
         if not is_our_model(bound):
@@ -245,10 +246,11 @@ class Library:
             project.alpha,
         )
         limit, references = project.max_chars_per_chunk, _references(project)
-        return [
-            shown(hit.passage, hit.score, references, limit=limit, full_text=full_text)
-            for hit in self.passages(project).search(question)
-        ]
+        hits = self.passages(project).search(question)
+        items = [shown(hit.passage, hit.score, references, limit=limit, full_text=full_text) for hit in hits]
+        convex = project.fusion == "convex"  # reciprocal ranks say nothing about the words
+        weak = is_weak((hit.cosine, hit.fused if convex else None) for hit in hits)
+        return {"items": items, "count": len(items), **({"weak": True} if weak else {})}
 
 
 def _refuse_empty(text: str, what: str) -> None:

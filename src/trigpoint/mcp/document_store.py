@@ -33,6 +33,7 @@ from trigpoint.documents.store import DocumentStore
 from trigpoint.errors import StoreUnavailable
 from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.passages.weak import is_weak
 from trigpoint.text.classify import DocumentType
 
 log = logging.getLogger(__name__)
@@ -171,7 +172,12 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
             mode=given.mode,
         )
     )
-    return SearchAnswer(query=given.query, results_count=len(found), results=tuple(found))
+    return SearchAnswer(
+        query=given.query,
+        results_count=len(found),
+        results=tuple(found),
+        weak=is_weak((passage.relevance_score, passage.score) for passage in found),
+    )
 
 
 async def get_document_text(given: TextInput, call: Call) -> TextAnswer:

@@ -14,6 +14,7 @@ from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.model import Hit
 from trigpoint.passages.search import SearchMode
+from trigpoint.passages.weak import is_weak
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.placements import Placement
 
@@ -80,6 +81,11 @@ class SearchAnswer(Answer):
     effective_date: str | None
     results_count: int
     results: list[FoundPassage]
+    weak: bool = Field(
+        False,
+        description="True if nothing found is likely to answer the query; else left out",
+        exclude_if=lambda weak: not weak,
+    )
 
 
 class SectionInput(ToolInput):
@@ -239,6 +245,7 @@ async def search_policy(given: SearchInput, call: Call) -> SearchAnswer:
         effective_date=given.effective_date,
         results_count=len(found),
         results=[_found(hit) for hit in found],
+        weak=is_weak((hit.cosine, hit.fused) for hit in found),
     )
 
 

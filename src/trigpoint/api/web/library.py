@@ -79,7 +79,7 @@ async def search(request: Request) -> Response:
     query = request.query_params.get("q", "").strip()[:_LONGEST_QUERY]
     chosen = next((p for p in listed if p["id"] == project), None)
     found: list[Found] = []
-    problem = None
+    problem, weak = None, False
     if chosen is None:
         problem = "Choose one of the projects." if project or query else None
     elif query:
@@ -88,6 +88,7 @@ async def search(request: Request) -> Response:
         try:
             answer = await ask(services.settings, "library", tool, args)
             found = [Found.of(item) for item in answer["items"]]
+            weak = answer.get("weak", False)
         except ToolFailed as error:
             problem = error.message
     return page(
@@ -98,6 +99,7 @@ async def search(request: Request) -> Response:
         project=project,
         query=query,
         found=found,
+        weak=weak,
         problem=problem,
     )
 

@@ -96,6 +96,7 @@ async def search(request: Request) -> Response:
     policies = await services.registry.list_policies()
     titles = {policy.source: policy.title for policy in policies}
     hits: list[Hit] = []
+    weak = False
     if query and problem is None:
         args: dict[str, Any] = {
             "query": query,
@@ -107,6 +108,7 @@ async def search(request: Request) -> Response:
             args["sources"] = [source]
         answer = await ask(services.settings, "policy-kb", "search_policy", args)
         hits = [Hit.of(found, titles) for found in answer["results"]]
+        weak = answer.get("weak", False)
     return page(
         request,
         "policy_search.html",
@@ -116,6 +118,7 @@ async def search(request: Request) -> Response:
         policies=policies,
         day=day,
         hits=hits,
+        weak=weak,
         problem=problem,
     )
 
