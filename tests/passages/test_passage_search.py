@@ -37,7 +37,7 @@ def ask(
     folder = tmp_path_factory.mktemp("search")
     url = request.getfixturevalue("chroma_url") if request.param == "served" else None
     settings = load_settings(trigpoint_data_dir=folder, chroma_url=url)
-    rules = Rules(document_key="group", surroundings=False)
+    rules = Rules(document_key="group", section=lambda passage: passage.id)  # no neighbours
     with ChromaStore(settings, "documents") as store:
         collection = ChromaPassages(store, folder, "passages", "passages_ledger", rules, embedding.fingerprint)
         vectors = embedding.embed_batch([text for _, text in PASSAGES.values()])

@@ -1,56 +1,15 @@
-"""A cross-encoder that the user supplies orders the best passages. The model here counts one word, and is made on the spot."""
+"""A cross-encoder that the user supplies orders the best passages. The model here counts one word."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import onnx
 import pytest
-from onnx import TensorProto, helper
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tiny_cross_encoder import make_model
 
 from trigpoint.config import load_settings
 from trigpoint.errors import ModelMissing
 from trigpoint.passages.rerank import CANDIDATES, Reranker, reranked, shared_reranker
-
-WORDS = {"[UNK]": 0, "[SEP]": 1, "theodolite": 2}
-
-
-def make_model(folder: Path, outputs: int = 1) -> Path:
-    """Write a cross-encoder whose logit is 2 for each theodolite in the passage, less 1; those of the question do not count."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer = Tokenizer(models.WordLevel(WORDS, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A [SEP]", pair="$A [SEP] $B:1 [SEP]:1", special_tokens=[("[SEP]", WORDS["[SEP]"])]
-    )
-    tokenizer.save(str(folder / "tokenizer.json"))
-    weights = [-2.0, 2.0][-outputs:] if outputs == 2 else [2.0]
-    nodes = [
-        helper.make_node("Equal", ["input_ids", "wanted"], ["is_word"]),
-        helper.make_node("Equal", ["token_type_ids", "passage"], ["in_passage"]),
-        helper.make_node("And", ["is_word", "in_passage"], ["counts"]),
-        helper.make_node("Cast", ["counts"], ["numbers"], to=TensorProto.FLOAT),
-        helper.make_node("ReduceSum", ["numbers", "axis"], ["sum"], keepdims=1),
-        helper.make_node("MatMul", ["sum", "weights"], ["weighted"]),
-        helper.make_node("Sub", ["weighted", "one"], ["logits"]),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "counting",
-        [helper.make_tensor_value_info(name, TensorProto.INT64, [1, None]) for name in ("input_ids", "token_type_ids")],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, outputs])],
-        [
-            helper.make_tensor("wanted", TensorProto.INT64, [], [WORDS["theodolite"]]),
-            helper.make_tensor("passage", TensorProto.INT64, [], [1]),
-            helper.make_tensor("axis", TensorProto.INT64, [1], [1]),
-            helper.make_tensor("weights", TensorProto.FLOAT, [1, outputs], weights),
-            helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
-        ],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    onnx.save(model, str(folder / "model.onnx"))
-    return folder
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
@@ -65,7 +24,7 @@ def test_the_best_are_ordered_by_the_model_and_scores_never_rise(tmp_path: Path)
     texts[7], texts[3], texts[-1] = "theodolite theodolite", "a theodolite", "theodolite theodolite theodolite"
     fused = [0.9 - 0.01 * place for place in range(len(texts))]
     places = reranked(Reranker(make_model(tmp_path)), "which instrument", texts, fused)
-    order = [place.index for place in places]
+    order = [place.was for place in places]
     assert order[:3] == [7, 3, 0]  # equal ones stay in their order
     assert order[-2:] == [CANDIDATES, CANDIDATES + 1]  # not read: too far down
     scores = [place.score for place in places]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from trigpoint.documents.models import FoundPassage, Mode, PassageMetadata, RegisteredDocument
 from trigpoint.documents.store import DocumentStore
 from trigpoint.passages.model import Hit, Question
+from trigpoint.passages.rerank import best_passages
 
 
 class DocumentSearch:
@@ -28,7 +29,7 @@ class DocumentSearch:
         where = self.store.registry.answering(application_ref, document_types or ())
         words = query if mode == "hybrid" else None
         question = Question(self.store.embedding.embed(query), max_results, words, where)
-        hits = self.store.passages.search(question)
+        hits = best_passages(self.store.passages, question, self.store.reranker)
         rows = self.store.registry.rows()
         return [_found(hit, rows[hit.passage.document_id]) for hit in hits if hit.passage.document_id in rows]
 

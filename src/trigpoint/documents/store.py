@@ -24,13 +24,14 @@ from trigpoint.errors import Cancelled, DocumentNotFound, NoChunks, StoreError
 from trigpoint.passages.chroma import ChromaPassages
 from trigpoint.passages.joining import joined
 from trigpoint.passages.model import Passage, Rules
+from trigpoint.passages.rerank import shared_reranker
 from trigpoint.storage.chroma import ChromaStore
 from trigpoint.text.embed import EmbeddingService, shared_embedding
 
 PASSAGES = "application_docs"
 REGISTRY = "document_registry"
 LEDGER = "document_layout"  # ours: which version of a document answers, and the places of its passages in its text
-RULES = Rules(document_key="document_id", surroundings=False)
+RULES = Rules(document_key="document_id")
 
 _LOCK_POLL_SECONDS = 0.1
 
@@ -40,6 +41,7 @@ class DocumentStore:
 
     def __init__(self, settings: Settings, embedding: EmbeddingService | None = None) -> None:
         self.embedding = embedding or shared_embedding(settings)
+        self.reranker = shared_reranker(settings)
         self._chroma = ChromaStore(settings, "documents")
         try:
             folder = settings.chroma_dir("documents")

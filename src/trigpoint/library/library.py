@@ -25,6 +25,7 @@ from trigpoint.library.projects import Project, Projects, load_projects
 from trigpoint.library.quotes import find_in, put_together
 from trigpoint.passages.embed_models import is_our_model
 from trigpoint.passages.model import Passage, Question
+from trigpoint.passages.rerank import Reranker, best_passages, shared_reranker
 from trigpoint.passages.sqlite import SqliteStores
 from trigpoint.passages.store import PassageStore, PassageStores, always
 from trigpoint.passages.weak import is_weak
@@ -51,14 +52,22 @@ def open_stores(settings: Settings) -> PassageStores:
 class Library:
     """Projects, their store, and the embedding that their questions are asked with."""
 
-    def __init__(self, projects: Projects, stores: PassageStores, embedding: EmbeddingService) -> None:
+    def __init__(
+        self,
+        projects: Projects,
+        stores: PassageStores,
+        embedding: EmbeddingService,
+        reranker: Reranker | None = None,
+    ) -> None:
         self.projects = projects
         self.stores = stores
         self.embedding = embedding
+        self.reranker = reranker
 
     @classmethod
     def open(cls, settings: Settings) -> Library:
-        return cls(load_projects(settings), open_stores(settings), shared_embedding(settings))
+        embedding, reranker = shared_embedding(settings), shared_reranker(settings)
+        return cls(load_projects(settings), open_stores(settings), embedding, reranker)
 
     def close(self) -> None:
         self.stores.close()
@@ -246,7 +255,7 @@ class Library:
             project.alpha,
         )
         limit, references = project.max_chars_per_chunk, _references(project)
-        hits = self.passages(project).search(question)
+        hits = best_passages(self.passages(project), question, self.reranker)
         items = [shown(hit.passage, hit.score, references, limit=limit, full_text=full_text) for hit in hits]
         convex = project.fusion == "convex"  # reciprocal ranks say nothing about the words
         weak = is_weak((hit.cosine, hit.fused if convex else None) for hit in hits)

@@ -160,7 +160,7 @@ class Rules:
     """How a domain reads its own metadata.
 
     `document_key` is the field that names the document, `fields` what filters compare, `searched_text` the words that a
-    passage is found by. Neighbours of equal `section` lend each other their words, if `surroundings` is on.
+    passage is found by. Neighbours of equal `section` lend each other their words.
     """
 
     document_key: str
@@ -168,4 +168,3 @@ class Rules:
     fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = all_fields
     searched_text: Callable[[Passage], str] = own_text
     section: Callable[[Passage], Hashable] = own_section
-    surroundings: bool = True

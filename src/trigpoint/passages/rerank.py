@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 
 from trigpoint.config import Settings
 from trigpoint.errors import ModelMissing
+from trigpoint.passages.model import Hit, Question
+from trigpoint.passages.search import PLACES
+from trigpoint.passages.store import PassageStore
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -48,10 +52,20 @@ def shared_reranker(settings: Settings) -> Reranker | None:
     return None if path is None else _of_folder(path.expanduser().absolute())
 
 
+def best_passages(store: PassageStore, question: Question, reranker: Reranker | None) -> list[Hit]:
+    """Return the store's answer; that of a hybrid search in the reranker's order, with its scores, if there is one."""
+    if reranker is None or question.words is None or question.k < 1:
+        return store.search(question)
+    hits = store.search(replace(question, k=max(question.k, CANDIDATES)))
+    scores = [hit.score for hit in hits]
+    places = reranked(reranker, question.words, [hit.text for hit in hits], scores)
+    return [replace(hits[place.was], fused=round(place.score, PLACES)) for place in places[: question.k]]
+
+
 class Place(NamedTuple):
     """Where a passage of the old order goes, and its score there."""
 
-    index: int
+    was: int
     score: float
 
 
@@ -62,9 +76,9 @@ def reranked(reranker: Reranker, question: str, texts: Sequence[str], scores: Se
     lowest of those scores, so that scores never rise from one place to the next.
     """
     read = reranker.scores(question, texts[:CANDIDATES])
-    first = sorted((Place(index, score) for index, score in enumerate(read)), key=lambda place: -place.score)
+    first = sorted((Place(was, score) for was, score in enumerate(read)), key=lambda place: -place.score)
     lowest = first[-1].score if first else 1.0
-    rest = [Place(index, lowest * scores[index]) for index in range(len(read), len(texts))]
+    rest = [Place(was, lowest * scores[was]) for was in range(len(read), len(texts))]
     return [*first, *rest]
 
 

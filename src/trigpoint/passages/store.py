@@ -100,11 +100,8 @@ class PassageStores(Protocol):
 
 
 def searched_rows(rules: Rules, passages: Sequence[Passage]) -> Iterator[tuple[str, str, Surroundings]]:
-    """(id, words it is found by, words around it in its section) of a document's passages, given in their order."""
-    if rules.surroundings:
-        around = list(surroundings([(rules.section(p), p.text) for p in passages]))
-    else:
-        around = [Surroundings()] * len(passages)
+    """Yield id, own words and the words around it of each of a document's passages, given in reading order."""
+    around = surroundings([(rules.section(p), p.text) for p in passages])
     for passage, near in zip(passages, around, strict=True):
         yield passage.id, rules.searched_text(passage), near
 

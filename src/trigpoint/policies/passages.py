@@ -16,6 +16,7 @@ from trigpoint.dates import day_to_int
 from trigpoint.passages.chroma import ChromaPassages
 from trigpoint.passages.joining import joined
 from trigpoint.passages.model import Hit, Passage, Question, Rules, Where
+from trigpoint.passages.rerank import best_passages, shared_reranker
 from trigpoint.passages.search import SearchMode
 from trigpoint.policies.migration import migrate
 from trigpoint.policies.models import Policy, Revision
@@ -51,6 +52,7 @@ class PolicyChromaClient:
 
     def __init__(self, settings: Settings, embedding: EmbeddingService | None = None) -> None:
         self.embedding = embedding or shared_embedding(settings)
+        self._reranker = shared_reranker(settings)
         self._store = ChromaStore(settings, "policies")
         try:
             folder = settings.chroma_dir("policies")
@@ -95,7 +97,8 @@ class PolicyChromaClient:
         if not revision_ids:
             return []
         words = query if mode == "hybrid" else None
-        return self.passages.search(Question(self.embedding.embed(query), n_results, words, Where.of(revision_ids)))
+        question = Question(self.embedding.embed(query), n_results, words, Where.of(revision_ids))
+        return best_passages(self.passages, question, self._reranker)
 
     def passages_of(self, revision_id: str) -> list[Passage]:
         """A revision's passages in their order."""
