@@ -98,8 +98,10 @@ def test_p17_the_lexical_index_is_rebuilt_when_it_is_missing_or_behind(embedded:
     bench.store.close()
 
     bench = Bench(embedded, processor)
-    found = bench.search("cycle parking", mode="hybrid", document_types=["other"])
-    assert [passage.chunk_id for passage in found] == [passage.chunk_id for passage in expected]
+    again = bench.search("cycle parking", mode="hybrid", document_types=["other"])
+    assert [p.chunk_id for p in again] == [p.chunk_id for p in expected]
+    for passage, before in zip(again, expected, strict=True):  # the index counts removed rows until it tidies up
+        assert passage.score == pytest.approx(before.score, abs=0.1)
     assert set(bench.store.passages.lexical.groups()) == set(bench.store.registry.rows())
     bench.store.close()
 

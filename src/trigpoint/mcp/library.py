@@ -133,7 +133,7 @@ class Item(Answer):
 class Found(Answer):
     items: list[Item]
     count: int
-    weak: bool = Field(False, description="Nothing is likely to answer", exclude_if=lambda weak: not weak)
+    weak: bool = Field(False, exclude_if=lambda weak: not weak)
 
 
 class FoundHybrid(Found):

@@ -25,12 +25,13 @@ import tantivy
 
 from trigpoint.passages.surroundings import NEIGHBOURS, Surroundings
 
-MAKE_UP = 2  # of the index; one of another make-up is emptied when it is opened, and so rebuilt
+MAKE_UP = 2  # of the index; one of another make-up has other fields, is emptied when it is opened, and so rebuilt
 
 _ANALYZER = "passage"
 _WRITER_BYTES = 32_000_000
 _MOST_QUERY_TERMS = 256
 _STAMP = "\0stamp"
+_EVERY = f"make_up_{MAKE_UP}"  # a field that every row has
 _K1 = 1.2  # tantivy's
 _CONTEXT_COST = 0.5  # share of its score that a passage loses if a neighbour has all the words and it has none
 _PLACES = 1 << 16  # in a section, as the index tells neighbours by
@@ -143,9 +144,9 @@ class LexicalIndex:
     @staticmethod
     def _most_possible(searcher: tantivy.Searcher, words: Sequence[str]) -> float:
         """Return the BM25 score of a text that has every word without end; a word that nobody has counts most."""
-        count = searcher.num_docs
+        count = searcher.doc_freq(_EVERY, "yes")  # as BM25 counts: with the rows that were removed a short time ago
         frequencies = [searcher.doc_freq("body", word) for word in words]
-        return sum((1 + _K1) * math.log(1 + (max(0, count - n) + 0.5) / (n + 0.5)) for n in frequencies)
+        return sum((1 + _K1) * math.log(1 + (count - n + 0.5) / (n + 0.5)) for n in frequencies)
 
     def groups(self) -> dict[str, int]:
         """How many rows each group has."""
@@ -196,7 +197,7 @@ class LexicalIndex:
         builder.add_text_field("body", tokenizer_name=_ANALYZER, index_option="freq")
         builder.add_text_field("own", tokenizer_name=_ANALYZER, index_option="freq")
         builder.add_integer_field("place", fast=True)
-        builder.add_boolean_field(f"make_up_{MAKE_UP}")
+        builder.add_text_field(_EVERY, tokenizer_name="raw", index_option="basic")
         schema = builder.build()
         if folder is None:
             return tantivy.Index(schema)
@@ -214,7 +215,12 @@ def _document(group: str, place: int, row: Row) -> tantivy.Document:
     around = rest[0] if rest else Surroundings()
     body = f"{text}\n{around.text}" if around.text else text
     return tantivy.Document(
-        id=passage_id, group=group, body=body, own=text, place=_numbered_place(group, around.section, place)
+        id=passage_id,
+        group=group,
+        body=body,
+        own=text,
+        place=_numbered_place(group, around.section, place),
+        **{_EVERY: "yes"},
     )
 
 
