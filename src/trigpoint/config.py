@@ -138,6 +138,9 @@ class Settings(BaseSettings):
         "default",
         description="Which shipped revisions are loaded at the first start: `default` are seven, `current` adds those that were missing or came later.",
     )
+    max_application_mb: int = Field(
+        500, ge=1, le=8192, description="Largest set of documents that can be submitted for a review at once."
+    )
 
     # Text
     enable_ocr: bool = Field(True, description="Read pages without a text layer by Tesseract.")
@@ -163,6 +166,12 @@ class Settings(BaseSettings):
     scraper_timeout: float = Field(30, gt=0, description="Seconds that one request to the register may take.")
     scraper_user_agent: str = Field(
         "Trigpoint/0.1 (planning evidence; polite)", description="How the scraper names itself."
+    )
+
+    downloads_kept_days: int | None = Field(
+        None,
+        ge=1,
+        description="Days that documents from registers and submitted files are kept after they were last used. Unset: for ever.",
     )
 
     # Jobs, reviews, webhooks

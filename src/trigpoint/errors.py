@@ -455,6 +455,12 @@ class UnknownAuthority(InvalidInput):
     code = "unknown_authority"
 
 
+class DetailsMissing(InvalidInput):
+    """Files were given without what a review needs to know about them; `details["missing"]` names it."""
+
+    code = "details_missing"
+
+
 class DownloadFailed(PortalError):
     """A document could not be fetched whole, or is not a document."""
 

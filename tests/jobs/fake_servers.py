@@ -93,7 +93,7 @@ class FakeServers:
     async def get_application_details(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
         reference = args["application_ref"]
         if reference.startswith("99/"):
-            raise NotThere("no such application")
+            raise NotThere("Application not found on Cherwell planning portal")
         application = {
             "reference": reference,
             "address": "Gavray Drive",
@@ -115,9 +115,9 @@ class FakeServers:
     async def ingest_document(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
         path = args["file_path"]
         if path in self.ingested:
-            return {"status": "already_ingested"}
+            return {"status": "already_ingested", "document_id": Path(path).stem}
         self.ingested.add(path)
-        return {"status": "success"}
+        return {"status": "success", "document_id": Path(path).stem}
 
     async def search_application_docs(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
         return {"results": [], "results_count": 0}

@@ -219,9 +219,28 @@ async def test_a_register_that_is_down_is_not_asked_for_every_document(
 
 async def test_wrong_answers_do_not_stop_the_rest(portal: Portal, client_of: ClientOf, tmp_path: Path) -> None:
     running = portal(*(served(f"Plan {n}.pdf", pdf(n)) for n in range(9)))
-    running.faults.replace([Fault(kind="html", match="Download", times=8)])
+    running.faults.replace([Fault(kind="html", match="imageId=[1-8]&", times=None)])
     run = await download_all(client_of(running), REF, tmp_path)
     assert (run.count("failed"), run.count("downloaded")) == (8, 1)
+    assert sum(one.fault == "html" for one in running.seen) == 16  # each was tried once more at the end
+
+
+async def test_what_failed_is_tried_once_more_at_the_end(portal: Portal, client_of: ClientOf, tmp_path: Path) -> None:
+    running = portal(*(served(f"Plan {n}.pdf", pdf(n)) for n in range(4)))
+    running.faults.replace([Fault(kind="html", match="imageId=2&", times=1)])
+    run = await download_all(client_of(running), REF, tmp_path)
+    assert run.count("downloaded") == 4
+    fetched = [one.target.split("imageId=")[1][0] for one in running.seen if "Download" in one.target]
+    assert fetched == ["1", "2", "3", "4", "2"]
+
+
+async def test_a_challenge_ends_the_run_at_once(portal: Portal, client_of: ClientOf, tmp_path: Path) -> None:
+    running = portal(*(served(f"Plan {n}.pdf", pdf(n)) for n in range(4)))
+    running.faults.replace([Fault(kind="challenge", match="imageId=2&", times=None)])
+    run = await download_all(client_of(running), REF, tmp_path)
+    assert (run.count("downloaded"), run.count("failed")) == (1, 3)
+    assert sum("Download" in one.target for one in running.seen) == 2
+    assert [one.error.message[:9] for one in run.downloads if one.error] == ["The regis", "Not tried", "Not tried"]
 
 
 HOSTILE = [

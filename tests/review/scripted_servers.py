@@ -55,7 +55,7 @@ class Servers:
         return {"downloads": downloads, "failed_downloads": 0, "total_documents": self.files, "filtered_count": 0}
 
     def _ingest_document(self, args: dict[str, Any]) -> dict[str, Any]:
-        return {"status": "success", "document_id": "d", "chunks_created": 1}
+        return {"status": "success", "document_id": "25_01178_REM_a1b2c3", "chunks_created": 1}
 
     def _search_application_docs(self, args: dict[str, Any]) -> dict[str, Any]:
         meta = {

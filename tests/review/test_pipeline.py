@@ -76,7 +76,8 @@ async def test_policy_is_that_of_the_validation_date(details: dict[str, Any], da
 
 
 async def test_an_unknown_application_is_a_scraper_error_with_the_contracts_message(settings: Settings) -> None:
-    servers = Servers(get_application_details=ToolFailed("application_not_found", "no such"))
+    said = "Application not found on Cherwell planning portal"  # by the register's server
+    servers = Servers(get_application_details=ToolFailed("application_not_found", said))
     with pytest.raises(ReviewFailed) as failed:
         await _run(servers, settings)
     assert (failed.value.code, failed.value.message) == (
@@ -112,7 +113,7 @@ async def test_drawings_and_broken_files_are_counted_and_the_review_goes_on(sett
         {"status": "skipped", "reason": "image_based"},
         ToolFailed("no_content", "no text"),
         ToolFailed("extraction_failed", "broken"),
-        {"status": "already_ingested", "document_id": "d"},
+        {"status": "already_ingested", "document_id": "25_01178_REM_a1b2c3"},
     ]
     result, _ = await _run(Servers(files=4, ingest_document=answers), settings)
     counted = result.metadata.documents
@@ -123,7 +124,10 @@ async def test_drawings_and_broken_files_are_counted_and_the_review_goes_on(sett
 async def test_the_pages_that_were_read_are_counted_and_those_that_were_not_are_named(settings: Settings) -> None:
     whole = {"page_count": 10, "pages_read": 10, "pages_by_ocr": 1, "pages_not_read": []}
     account = {"page_count": 10, "pages_read": 8, "pages_by_ocr": 1, "pages_not_read": [3, 4]}
-    answers = [{"status": "success", "account": whole}, {"status": "already_ingested", "account": account}]
+    answers = [
+        {"status": "success", "document_id": "25_01178_REM_a1b2c3", "account": whole},
+        {"status": "already_ingested", "document_id": "25_01178_REM_a1b2c3", "account": account},
+    ]
     result, _ = await _run(Servers(files=2, ingest_document=answers), settings)
     counts = result.metadata.documents
     assert (counts.pages, counts.pages_read, counts.pages_by_ocr) == (20, 18, 2)

@@ -24,12 +24,19 @@ def upload_limit(settings: Settings) -> int:
     return settings.max_upload_mb * 1024 * 1024 + FORM_BYTES
 
 
+def files_limit(settings: Settings) -> int:
+    """Return how many bytes a form with all documents of an application may have."""
+    return settings.max_application_mb * 1024 * 1024 + FORM_BYTES
+
+
 def body_limit(settings: Settings) -> Callable[[Scope], int]:
     """Return the limit by kind of request: forms carry files, everything else is JSON."""
-    with_file = upload_limit(settings)
+    with_file, with_files = upload_limit(settings), files_limit(settings)
 
     def limit_of(scope: Scope) -> int:
         kind = dict(scope["headers"]).get(b"content-type", b"").lower()
+        if kind.startswith(b"multipart/form-data") and scope["path"] == "/api/v1/applications":
+            return with_files
         return with_file if kind.startswith(b"multipart/form-data") else JSON_BYTES
 
     return limit_of

@@ -1,4 +1,4 @@
-"""`trigpoint review REF`: one review from the command line, by a running API, or with servers of its own where there is none."""
+"""`trigpoint review`: one review from the command line, by a running API, or with servers of its own where there is none."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from trigpoint.cli.outputs import check_files
+from trigpoint.cli.review_sources import FolderSource, RegisterSource, Source, answer_of
 from trigpoint.config import Settings, load_settings
-from trigpoint.errors import InvalidInput, ReviewFailed, ServerUnreachable, shorten
-from trigpoint.ids import new_review_id, parse_application_ref, ref_as_name
+from trigpoint.dates import parse_day
+from trigpoint.errors import InvalidInput, ReviewFailed, shorten
+from trigpoint.ids import ref_as_name
+from trigpoint.registers.entries import load_registers
+from trigpoint.registers.submission import Stated
 from trigpoint.review.formats import FORMATS, FormatName
-from trigpoint.review.models import FOCUS_AREAS, ReviewOptions, ReviewRequest
+from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
 from trigpoint.review.models import Progress as Where
 from trigpoint.review.result import ReviewResult
 from trigpoint.storage.files import write_atomic
@@ -35,7 +39,29 @@ Show = Callable[[Where], Awaitable[None]]
 
 @app.command()
 def review(
-    reference: Annotated[str, typer.Argument(help="Planning application reference, for example 25/01178/REM.")],
+    reference: Annotated[
+        str | None, typer.Argument(help="Planning application reference, for example 25/01178/REM.")
+    ] = None,
+    documents: Annotated[
+        Path | None, typer.Option(help="Folder with the application's documents, instead of a register.")
+    ] = None,
+    authority: Annotated[
+        str | None, typer.Option(help="The planning authority: slug or name; see `trigpoint portal registers`.")
+    ] = None,
+    ref: Annotated[str | None, typer.Option(help="With --documents: the application's reference.")] = None,
+    address: Annotated[str | None, typer.Option(help="With --documents: the address of the site.")] = None,
+    proposal: Annotated[str | None, typer.Option(help="With --documents: what is proposed.")] = None,
+    validated: Annotated[
+        str | None, typer.Option(help="With --documents: when the application was validated, YYYY-MM-DD.")
+    ] = None,
+    consultation_responses: Annotated[
+        bool | None,
+        typer.Option(help="Read responses of consultees. Default: not from a register, but from a folder."),
+    ] = None,
+    public_comments: Annotated[
+        bool | None, typer.Option(help="Read comments of the public. Default: not from a register, but from a folder.")
+    ] = None,
+    superseded: Annotated[bool, typer.Option("--superseded", help="Read superseded documents as well.")] = False,
     focus: Annotated[
         list[str] | None, typer.Option(help=f"Aspect to review; may be repeated. One of: {', '.join(FOCUS_AREAS)}.")
     ] = None,
@@ -48,22 +74,51 @@ def review(
     local: Annotated[bool, typer.Option("--local", help="Do not look for a running API.")] = False,
 ) -> None:
     """Review a planning application against the policy that was in force when it was validated."""
+    settings = load_settings()
     formats = list(dict.fromkeys(format or [FormatName.MARKDOWN]))
-    targets = _targets(parse_application_ref(reference), formats, out)
-    _write(load_settings(), reference, _options(focus, matrix, conditions), targets, local=local)
+    options = _options(
+        focus_areas=tuple(focus) if focus else None,
+        include_policy_matrix=matrix,
+        include_suggested_conditions=conditions,
+        include_consultation_responses=consultation_responses,
+        include_public_comments=public_comments,
+        include_superseded=superseded,
+    )
+    source: Source
+    if documents is None:
+        source = _in_register(settings, reference, authority, given=(ref, address, proposal, validated))
+    else:
+        stated = Stated(reference or ref, authority, address, proposal, parse_day(validated) if validated else None)
+        source = FolderSource(documents.expanduser(), stated)
+    _write(settings, source, options, _targets(source.name, formats, out), local=local)
+
+
+def _in_register(
+    settings: Settings, reference: str | None, authority: str | None, *, given: tuple[str | None, ...]
+) -> RegisterSource:
+    """Raises InvalidInput, UnknownAuthority, InvalidReference."""
+    if reference is None:
+        raise InvalidInput("Name the reference of an application, or --documents FOLDER with its documents")
+    if any(given):
+        raise InvalidInput("--ref, --address, --proposal and --validated go with --documents FOLDER")
+    entry = load_registers(settings).get(authority)
+    entry.require_readable()
+    return RegisterSource(entry.check_reference(reference), authority and entry.authority)
 
 
 def review_and_write(settings: Settings, reference: str, formats: list[FormatName], folder: Path) -> ReviewResult:
     """A review in this process, with its files in a folder and its summary on the terminal."""
-    return _write(settings, reference, ReviewOptions(), _targets(reference, formats, folder), local=True)
+    return _write(
+        settings, RegisterSource(reference), ReviewOptions(), _targets(reference, formats, folder), local=True
+    )
 
 
 def _write(
-    settings: Settings, reference: str, options: ReviewOptions, targets: dict[FormatName, Path], *, local: bool
+    settings: Settings, source: Source, options: ReviewOptions, targets: dict[FormatName, Path], *, local: bool
 ) -> ReviewResult:
     check_files(targets.values())  # a review takes long: what cannot be written is said before it starts
     try:
-        result = asyncio.run(_reviewed(settings, reference, options, local=local))
+        result = asyncio.run(_reviewed(settings, source, options, local=local))
     except KeyboardInterrupt:
         typer.echo("trigpoint: the review was cancelled; nothing was written", err=True)
         raise
@@ -73,14 +128,13 @@ def _write(
     return result
 
 
-async def review_by_api(client: httpx.AsyncClient, reference: str, options: ReviewOptions, show: Show) -> ReviewResult:
+async def review_by_api(client: httpx.AsyncClient, source: Source, options: ReviewOptions, show: Show) -> ReviewResult:
     """Submit to an API and follow the review to its end. Raises ReviewFailed, or what the API refused."""
-    body = {"application_ref": reference, "options": options.model_dump(mode="json")}
-    accepted = _answer(await client.post("/api/v1/reviews", json=body))
+    accepted = await source.submit(client, options)
     address = accepted["links"]["self"]
     try:
         while True:
-            state = _answer(await client.get(address))
+            state = answer_of(await client.get(address))
             if state["status"] == "completed":
                 return ReviewResult.model_validate(state)
             if state["status"] in ("failed", "cancelled"):
@@ -93,17 +147,17 @@ async def review_by_api(client: httpx.AsyncClient, reference: str, options: Revi
         raise
 
 
-async def review_here(settings: Settings, reference: str, options: ReviewOptions, show: Show) -> ReviewResult:
+async def review_here(settings: Settings, source: Source, options: ReviewOptions, show: Show) -> ReviewResult:
     """Run the pipeline in this process, with servers of its own on free ports."""
     from trigpoint.cli.local_servers import local_servers
     from trigpoint.review.pipeline import run_review
 
+    request = await source.prepare(settings, options)
     async with local_servers(settings) as (tools, local):
-        request = ReviewRequest(new_review_id(), reference, options)
         return await run_review(request, tools=tools, checkpoints=_InMemory(), report=show, settings=local)
 
 
-async def _reviewed(settings: Settings, reference: str, options: ReviewOptions, *, local: bool) -> ReviewResult:
+async def _reviewed(settings: Settings, source: Source, options: ReviewOptions, *, local: bool) -> ReviewResult:
     with _bar() as bar:
         task = bar.add_task("Starting", total=100)
 
@@ -113,8 +167,8 @@ async def _reviewed(settings: Settings, reference: str, options: ReviewOptions, 
 
         async with _api(settings) as client:
             if not local and await _answers(client):
-                return await review_by_api(client, reference, options, show)
-        return await review_here(settings, reference, options, show)
+                return await review_by_api(client, source, options, show)
+        return await review_here(settings, source, options, show)
 
 
 class _InMemory:
@@ -146,23 +200,9 @@ async def _answers(client: httpx.AsyncClient) -> bool:
         return False
 
 
-def _answer(response: httpx.Response) -> Any:
-    if response.is_success:
-        return response.json()
+def _options(**chosen: Any) -> ReviewOptions:
     try:
-        error = response.json()["error"]
-        raise InvalidInput(f"The API refused ({response.status_code} {error['code']}): {error['message']}")
-    except (ValueError, KeyError, TypeError):
-        raise ServerUnreachable(f"The API answered {response.status_code}: {shorten(response.text)}") from None
-
-
-def _options(focus: list[str] | None, matrix: bool, conditions: bool) -> ReviewOptions:
-    try:
-        return ReviewOptions(
-            focus_areas=tuple(focus) if focus else None,
-            include_policy_matrix=matrix,
-            include_suggested_conditions=conditions,
-        )
+        return ReviewOptions(**chosen)
     except ValidationError as error:
         raise InvalidInput(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
 

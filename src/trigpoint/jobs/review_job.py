@@ -49,7 +49,9 @@ class ReviewJob:
         started = await patiently(lambda: self._reviews.start(lease), what="starting the review")
         if started is None:
             raise LeaseLost
-        request = ReviewRequest(lease.job_id, started.application_ref, started.options)
+        request = ReviewRequest(
+            lease.job_id, started.application_ref, started.options, started.authority, started.folder
+        )
         percent = started.percent
 
         async def report(progress: Progress) -> None:

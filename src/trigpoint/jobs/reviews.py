@@ -28,7 +28,7 @@ ReviewStatus = Literal["queued", "processing", "completed", "failed", "cancelled
 STATUSES: tuple[ReviewStatus, ...] = ("queued", "processing", "completed", "failed", "cancelled")
 
 _FULL = ("review_id", "application_ref", "status", "created_at", "started_at", "completed_at", "progress",
-         "application", "review", "metadata", "error", "options")  # fmt: skip
+         "application", "review", "metadata", "error", "options", "authority", "folder")  # fmt: skip
 _PURGED_AT_ONCE = 200
 _REVIEW_ID = re.compile(r"rev_[0-9A-Z]{26}", re.ASCII)
 
@@ -61,6 +61,8 @@ class Review:
     metadata: str | None = None
     error: str | None = None
     options: str | None = None
+    authority: str | None = None
+    folder: str | None = None
 
     def result(self) -> ReviewResult:
         """Return what a completed review found. Only for `status == "completed"`."""
@@ -96,6 +98,8 @@ class StartedReview:
     options: ReviewOptions
     phase_number: int
     percent: int
+    authority: str | None = None
+    folder: str | None = None
 
 
 class Reviews:
@@ -114,6 +118,8 @@ class Reviews:
         *,
         request_id: str,
         review_id: str | None = None,
+        authority: str | None = None,
+        folder: str | None = None,
     ) -> Review:
         """Record and queue a review in one step. Raises ReviewAlreadyExists while another is active (R2).
 
@@ -130,6 +136,8 @@ class Reviews:
             options.model_dump_json() if options else "null",
             *((webhook.url, webhook.secret, f"|{'|'.join(webhook.events)}|") if webhook else ("", "", "")),
             request_id,
+            authority or "",
+            folder or "",
         )
         if active != review.review_id:
             raise ReviewAlreadyExists(
@@ -209,9 +217,9 @@ class Reviews:
         )
         if answer == "lost":
             return None
-        _, options, phase_number, percent = answer
+        _, options, phase_number, percent, authority, folder = answer
         parsed = ReviewOptions() if options == "null" else ReviewOptions.model_validate_json(options)
-        return StartedReview(ref, parsed, int(phase_number), int(percent))
+        return StartedReview(ref, parsed, int(phase_number), int(percent), authority or None, folder or None)
 
     async def progress(self, lease: Lease, application_ref: str, progress: Progress) -> bool:
         """Record where the review is. False: it is no longer ours."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
 from typing import Annotated, Any, Literal
@@ -15,10 +16,12 @@ from trigpoint.errors import TrigpointError
 from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.registers.directory import Directory
-from trigpoint.registers.downloads import Download, allowed_folder, download_all, download_one
+from trigpoint.registers.downloads import Download, Run, allowed_folder, download_all, download_one
 from trigpoint.registers.filters import Wanted
+from trigpoint.registers.folder import FolderRegister
 from trigpoint.registers.models import RegisterDocument
 from trigpoint.registers.register import WebRegister
+from trigpoint.registers.sources import SourceKind, source_kind
 
 _ERROR_TYPES = {
     "application_not_found",
@@ -53,6 +56,9 @@ Authority = Annotated[
 class ReferenceInput(ToolInput):
     application_ref: Reference = Field(description="Planning application reference, e.g. 25/01178/REM")
     authority: Authority = None
+    folder: Annotated[PlainText, Field(min_length=1, max_length=64)] | None = Field(
+        None, description="Instead of a register: the folder of an application whose documents were given as files"
+    )
 
 
 class DownloadInput(ToolInput):
@@ -73,6 +79,7 @@ class DownloadAllInput(ReferenceInput):
     skip_filter: bool = Field(False, description="Fetch every document, whatever it is")
     include_consultation_responses: bool = Field(False, description="Fetch responses of consultees as well")
     include_public_comments: bool = Field(False, description="Fetch comments of the public as well")
+    include_superseded: bool = Field(False, description="Fetch documents that a later one has superseded as well")
 
 
 class ApplicationOut(BaseModel):
@@ -97,13 +104,16 @@ class ApplicationOut(BaseModel):
 class RegisterOut(BaseModel):
     authority: str
     name: str
-    page_url: str
+    page_url: str | None
 
 
 class DetailsAnswer(BaseModel):
     status: Literal["success"] = "success"
     application: ApplicationOut
-    register_entry: RegisterOut = Field(description="The register, and the address of the application's page there")
+    register_entry: RegisterOut | None = Field(
+        description="The register, and the address of the application's page there"
+    )
+    notes: list[str] = Field([], description="Where details come from that no register has confirmed")
 
 
 class DocumentOut(BaseModel):
@@ -146,10 +156,20 @@ class DownloadOut(BaseModel):
     content_type: str | None
     error_type: str | None
     error: str | None
+    source_kind: SourceKind = Field(description="Who wrote it, by the register's category and its title")
 
 
 class FilteredOut(DocumentOut):
     filter_reason: str
+    source_kind: SourceKind
+
+
+class UnreadableOut(BaseModel):
+    """A given file that is no document which can be read: unreadable, a duplicate, an archive, a system file."""
+
+    name: str
+    outcome: str
+    reason: str
 
 
 class DownloadAllAnswer(BaseModel):
@@ -166,6 +186,7 @@ class DownloadAllAnswer(BaseModel):
     failed_downloads: int
     downloads: list[DownloadOut]
     filtered_documents: list[FilteredOut]
+    unreadable_documents: list[UnreadableOut] = Field([], description="Of given files: those that are not read")
 
 
 class Scraper:
@@ -180,6 +201,8 @@ class Scraper:
             yield directory
 
     async def details(self, arguments: ReferenceInput, call: Call) -> DetailsAnswer:
+        if arguments.folder is not None:
+            return self._folder_details(arguments.folder, call)
         register, reference = _register(call, arguments)
         application = await register.application(reference)
         entry, page_url = register.entry, await register.page_url(reference)
@@ -188,9 +211,22 @@ class Scraper:
             register_entry=RegisterOut(authority=entry.authority, name=entry.name, page_url=page_url),
         )
 
+    def _folder_details(self, name: str, call: Call) -> DetailsAnswer:
+        register = FolderRegister(self.settings, name)
+        entry = _directory(call).table.find(register.given.authority)
+        return DetailsAnswer(
+            application=ApplicationOut(**dataclasses.asdict(register.application())),
+            register_entry=RegisterOut(authority=entry.authority, name=entry.name, page_url=None) if entry else None,
+            notes=register.given.notes(),
+        )
+
     async def documents(self, arguments: ReferenceInput, call: Call) -> ListAnswer:
-        register, reference = _register(call, arguments)
-        documents = await register.documents(reference)
+        if arguments.folder is not None:
+            given = FolderRegister(self.settings, arguments.folder)
+            reference, documents = given.given.reference, given.documents()
+        else:
+            register, reference = _register(call, arguments)
+            documents = await register.documents(reference)
         return ListAnswer(
             application_ref=reference, document_count=len(documents), documents=[_document(one) for one in documents]
         )
@@ -204,31 +240,27 @@ class Scraper:
         )
 
     async def download_all(self, arguments: DownloadAllInput, call: Call) -> DownloadAllAnswer:
+        wanted = Wanted(
+            arguments.include_consultation_responses, arguments.include_public_comments, arguments.include_superseded
+        )
+        if arguments.folder is not None:
+            given = FolderRegister(self.settings, arguments.folder)
+            run = await asyncio.to_thread(given.collect, skip_filter=arguments.skip_filter, wanted=wanted)
+            unread = [one for one in given.given.files if one.file is None]
+            return _all(run, [UnreadableOut(name=o.name, outcome=o.outcome, reason=o.reason) for o in unread])
         register, reference = _register(call, arguments)
+        folder = allowed_folder(self.settings, arguments.output_dir)
         run = await download_all(
             register,
             reference,
-            allowed_folder(self.settings, arguments.output_dir),
+            folder
+            if _directory(call).table.is_default(register.entry.authority)
+            else folder / register.entry.authority,
             skip_filter=arguments.skip_filter,
-            wanted=Wanted(arguments.include_consultation_responses, arguments.include_public_comments),
+            wanted=wanted,
             progress=call.progress,
         )
-        downloaded, present = run.count("downloaded"), run.count("already_present")
-        return DownloadAllAnswer(
-            application_ref=reference,
-            output_dir=str(run.folder),
-            total_documents=run.total_documents,
-            downloaded_count=downloaded,
-            skipped_count=present,
-            filtered_count=len(run.filtered),
-            successful_downloads=downloaded + present,
-            failed_downloads=run.count("failed"),
-            downloads=[_download(one) for one in run.downloads],
-            filtered_documents=[
-                FilteredOut(**dataclasses.asdict(document), filter_reason=verdict.reason)
-                for document, verdict in run.filtered
-            ],
-        )
+        return _all(run)
 
 
 def error_body(error: TrigpointError) -> dict[str, Any]:
@@ -303,6 +335,26 @@ def _register(call: Call, arguments: ReferenceInput) -> tuple[WebRegister, str]:
     return register, register.entry.check_reference(arguments.application_ref)
 
 
+def _all(run: Run, unreadable: Sequence[UnreadableOut] = ()) -> DownloadAllAnswer:
+    downloaded, present = run.count("downloaded"), run.count("already_present")
+    return DownloadAllAnswer(
+        application_ref=run.application_ref,
+        output_dir=str(run.folder),
+        total_documents=run.total_documents,
+        downloaded_count=downloaded,
+        skipped_count=present,
+        filtered_count=len(run.filtered),
+        successful_downloads=downloaded + present,
+        failed_downloads=run.count("failed"),
+        downloads=[_download(one) for one in run.downloads],
+        filtered_documents=[
+            FilteredOut(**dataclasses.asdict(document), filter_reason=verdict.reason, source_kind=source_kind(document))
+            for document, verdict in run.filtered
+        ],
+        unreadable_documents=list(unreadable),
+    )
+
+
 def _document(document: RegisterDocument) -> DocumentOut:
     return DocumentOut(**dataclasses.asdict(document))
 
@@ -321,4 +373,5 @@ def _download(one: Download) -> DownloadOut:
         content_type=entry.content_type if entry else None,
         error_type=one.error.code if one.error else None,
         error=one.error.message if one.error else None,
+        source_kind=source_kind(document),
     )

@@ -15,7 +15,7 @@ from typing import Literal
 from filelock import FileLock
 
 from trigpoint.config import Settings
-from trigpoint.errors import DownloadFailed, PortalBusy, PortalError, UnsafePath, shorten
+from trigpoint.errors import BotChallenge, DownloadFailed, PortalBusy, PortalError, UnsafePath, shorten
 from trigpoint.ids import ref_as_name
 from trigpoint.registers.filters import Verdict, Wanted, judge
 from trigpoint.registers.manifest import Entry, Manifest
@@ -109,23 +109,26 @@ async def download_all(
     judged = [(document, judge(document, wanted)) for document in documents]
     chosen = [document for document, verdict in judged if skip_filter or verdict.keep]
     folder = inside(output_dir, ref_as_name(application_ref))
-    downloads: list[Download] = []
-    unanswered = 0  # in a row
+
+    async def report(number: int, message: str) -> None:
+        if progress is not None:
+            await progress(number, len(chosen), message)
+
     async with _Folder(folder) as manifest:
+        visit = _Visit(register, manifest)
         for number, document in enumerate(chosen):
-            if progress is not None:
-                await progress(number, len(chosen), document.description)
-            one = await _obtain(register, manifest, document, give_up=unanswered >= GIVE_UP_AFTER)
-            unanswered = unanswered + 1 if _is_unanswered(one) else 0 if one.status == "downloaded" else unanswered
-            downloads.append(one)
+            await report(number, document.description)
+            await visit.obtain(document)
+        for document in visit.worth_another_try():
+            await report(len(chosen), f"Once more: {document.description}")
+            await visit.obtain(document)
         manifest.clear_parts({document.document_id for document in chosen})
-    if progress is not None:
-        await progress(len(chosen), len(chosen), "done")
+    await report(len(chosen), "done")
     return Run(
         application_ref=application_ref,
         folder=folder,
         total_documents=len(documents),
-        downloads=tuple(downloads),
+        downloads=tuple(visit.outcomes.values()),
         filtered=tuple((document, verdict) for document, verdict in judged if not skip_filter and not verdict.keep),
     )
 
@@ -156,18 +159,46 @@ class _Folder:
         self._lock.release()
 
 
-async def _obtain(register: Register, manifest: Manifest, document: RegisterDocument, *, give_up: bool) -> Download:
-    key = document.document_id
-    if (entry := await asyncio.to_thread(manifest.present, key)) is not None:
-        return Download(document, "already_present", manifest.folder / entry.file, entry)
-    try:
-        if give_up:
-            raise DownloadFailed(f"Not tried: the register failed {GIVE_UP_AFTER} documents in a row. Run again later")
-        entry = await _fetch(register, manifest, key, document.url, document.file_name)
-    except PortalError as error:
-        log.warning("%s: %s", shorten(document.description), error.message)
-        return Download(document, "failed", error=error)
-    return Download(document, "downloaded", manifest.folder / entry.file, entry)
+class _Visit:
+    """One run through an application's documents: what became of each, and when to leave the register alone."""
+
+    def __init__(self, register: Register, manifest: Manifest) -> None:
+        self._register, self._manifest = register, manifest
+        self.outcomes: dict[str, Download] = {}
+        self._unanswered = 0  # in a row
+        self._leave: str | None = None
+
+    async def obtain(self, document: RegisterDocument) -> None:
+        """Fetch a document unless it is there; note what became of it."""
+        one = await self._outcome(document)
+        self.outcomes[document.document_id] = one
+        if isinstance(one.error, BotChallenge):
+            self._leave = "Not tried: the register asks for proof that a person is there"
+        elif _is_unanswered(one):
+            self._unanswered += 1
+        elif one.status == "downloaded":
+            self._unanswered = 0
+        if self._unanswered >= GIVE_UP_AFTER:
+            self._leave = f"Not tried: the register failed {GIVE_UP_AFTER} documents in a row. Run again later"
+
+    def worth_another_try(self) -> list[RegisterDocument]:
+        """Return the documents that failed, unless the register itself is down or does not want us."""
+        if self._leave is not None:
+            return []
+        return [one.document for one in self.outcomes.values() if one.status == "failed"]
+
+    async def _outcome(self, document: RegisterDocument) -> Download:
+        key = document.document_id
+        if (entry := await asyncio.to_thread(self._manifest.present, key)) is not None:
+            return Download(document, "already_present", self._manifest.folder / entry.file, entry)
+        try:
+            if self._leave is not None:
+                raise DownloadFailed(self._leave)
+            entry = await _fetch(self._register, self._manifest, key, document.url, document.file_name)
+        except PortalError as error:
+            log.warning("document %s: %s", key, error.code)  # its name or address may be somebody's
+            return Download(document, "failed", error=error)
+        return Download(document, "downloaded", self._manifest.folder / entry.file, entry)
 
 
 def _is_unanswered(one: Download) -> bool:

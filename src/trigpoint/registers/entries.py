@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -112,7 +112,7 @@ class RegisterTable:
         """Return an authority's register, by slug or by name. Raises UnknownAuthority."""
         if authority is None:
             return self.entries[self.default]
-        entry = self.entries.get(authority) or self._by_name.get(authority.strip().casefold())
+        entry = self.by_name(authority)
         if entry is None:
             raise UnknownAuthority(
                 f"No register is known for '{shorten(authority)}'. `trigpoint portal registers` lists those that are; "
@@ -120,6 +120,14 @@ class RegisterTable:
                 authority=shorten(authority),
             )
         return entry
+
+    def find(self, authority: str | None) -> RegisterEntry | None:
+        """Return the entry of an authority, None if there is none."""
+        return self.entries.get(authority) if authority is not None else None
+
+    def by_name(self, authority: str) -> RegisterEntry | None:
+        """Return the entry of an authority by slug or by name, None if there is none."""
+        return self.entries.get(authority.strip().lower()) or self._by_name.get(authority.strip().casefold())
 
     def is_default(self, authority: str | None) -> bool:
         return authority is None or authority == self.default
@@ -136,9 +144,8 @@ class RegisterTable:
 
 def load_registers(settings: Settings) -> RegisterTable:
     """Return the shipped registers and those of `REGISTERS_FILE`, which may replace them. Raises ConfigurationError."""
-    shipped = _read(SHIPPED)
-    entries = {one.authority: one for one in _entries(shipped, SHIPPED)}
-    default = str(shipped["default"])
+    default, shipped = _shipped()
+    entries = dict(shipped)
     if settings.registers_file is not None:
         own = _read(settings.registers_file)
         entries |= {one.authority: one for one in _entries(own, settings.registers_file)}
@@ -148,6 +155,12 @@ def load_registers(settings: Settings) -> RegisterTable:
             f"{settings.registers_file}: default = '{shorten(default)}' is not among its registers"
         )
     return RegisterTable(default, {slug: _at_setting(entry, settings) for slug, entry in sorted(entries.items())})
+
+
+@cache
+def _shipped() -> tuple[str, Mapping[str, RegisterEntry]]:
+    data = _read(SHIPPED)
+    return str(data["default"]), {one.authority: one for one in _entries(data, SHIPPED)}
 
 
 def _read(path: Path) -> dict[str, Any]:

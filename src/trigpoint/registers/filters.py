@@ -11,7 +11,7 @@ from typing import Literal
 
 from trigpoint.registers.models import RegisterDocument
 
-Toggle = Literal["consultation_responses", "public_comments"]
+Toggle = Literal["consultation_responses", "public_comments", "superseded"]
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,11 @@ class Wanted:
 
     consultation_responses: bool = False
     public_comments: bool = False
+    superseded: bool = False
 
     def includes(self, toggle: Toggle) -> bool:
-        return self.consultation_responses if toggle == "consultation_responses" else self.public_comments
+        included: bool = getattr(self, toggle)
+        return included
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ OWN_REPLY = re.compile(
 )
 
 RULES = (
-    Rule("superseded", "either", _words("superseded"), False, "Superseded by a later document"),
+    Rule("superseded", "either", _words("superseded"), "superseded", "Superseded by a later document"),
     Rule(
         "category allowed",
         "category",
@@ -104,14 +106,24 @@ RULES = (
     Rule(
         "consultee category",
         "category",
-        _words("consultee responses?", "consultation responses?"),
+        _words(
+            "consultee (?:responses?|comments?|repl(?:y|ies))",
+            "consultation (?:responses?|repl(?:y|ies))",
+            "consultees?",
+        ),
         "consultation_responses",
         "Consultation response; set include_consultation_responses to fetch it",
     ),
     Rule(
         "public category",
         "category",
-        _words("public comments?"),
+        _words(
+            "(?:public|neighbour|third party|residents?) (?:comments?|responses?|letters?|representations?)",
+            "representations?",
+            "objections?",
+            "letters? of (?:objection|support)",
+            "petitions?",
+        ),
         "public_comments",
         "Public comment; set include_public_comments to fetch it",
     ),
@@ -190,13 +202,20 @@ _OTHERWISE = Verdict(True, "otherwise", "No rule speaks against it")
 
 def judge(document: RegisterDocument, wanted: Wanted = Wanted()) -> Verdict:
     """Whether to fetch a document, by which rule and why."""
-    category = _spaced(document.document_type)
-    title = _spaced(f"{document.description} | {re.sub(r'[.][A-Za-z0-9]{1,5}$', '', document.file_name)}")
+    category, title = category_and_title(document)
     for rule in RULES:
         if rule.matches(category, title):
             keep = rule.keep if isinstance(rule.keep, bool) else wanted.includes(rule.keep)
+            if keep and rule.name == "superseded":
+                continue  # asked for: the other rules decide
             return Verdict(keep, rule.name, rule.reason)
     return _OTHERWISE
+
+
+def category_and_title(document: RegisterDocument) -> tuple[str, str]:
+    """Return what the rules look at: the register's category; description and file name without its extension."""
+    name = re.sub(r"[.][A-Za-z0-9]{1,5}$", "", document.file_name)
+    return _spaced(document.document_type), _spaced(f"{document.description} | {name}")
 
 
 def _spaced(text: str) -> str:

@@ -187,7 +187,7 @@ class Site:
                 refused, reason = False, f"no whole answer within {seconds:g} s"
             except httpx.HTTPError as error:
                 refused, reason = False, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            log.info("try %d of %d of %s failed: %s", attempt + 1, TRIES, shorten(url, 200), reason)
+            log.info("try %d of %d at %s failed: %s", attempt + 1, TRIES, url.host, reason)
         if refused:
             raise PortalBusy(f"The register refused {TRIES} requests as too many (HTTP 429). Try again later")
         raise RequestFailed(f"{shorten(url, 200)} failed {TRIES} times; the last time: {reason}", tries=TRIES)

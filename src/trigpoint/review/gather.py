@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -15,14 +15,17 @@ from trigpoint.errors import ToolFailed
 from trigpoint.reading.documents import Document, PageSpan
 from trigpoint.reading.profile import Application
 from trigpoint.reading.sources import source_kind_of
+from trigpoint.reading.vocabulary import SourceKind
 from trigpoint.review.aspects import Aspect
 from trigpoint.review.evidence import Evidence, Passage, PlacedProvision, PolicyPassage
 from trigpoint.review.models import Tools
+from trigpoint.review.people import name_without_people, without_people
 from trigpoint.review.read import read_application
 
 PASSAGES_PER_QUERY = 30
 POLICY_PASSAGES_PER_QUERY = 6
 TEXTS_AT_ONCE = 4
+_UNKNOWN: Mapping[str, str] = {}
 _CITABLE = ("confirmed", "found")
 
 Step = Callable[[float, str], Awaitable[None]]
@@ -35,7 +38,9 @@ class Wanted:
     application: Application
     effective_date: str
     aspects: tuple[Aspect, ...]
-    categories: Mapping[str, str] = field(default_factory=dict)  # the register's category by file name
+    manifest: Mapping[str, Mapping[str, str]] | None = (
+        None  # of each document's id: the register's category, who wrote it
+    )
     passages: bool = False
 
     @property
@@ -50,7 +55,7 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
     reading = await asyncio.to_thread(read_application, documents, wanted.application)
     await step(0.5, "Looking up policy")
     provisions, unresolved = await _provisions(tools, wanted)
-    searches = _Searches(tools, wanted)
+    searches = _Searches(tools, wanted, {document.id: document for document in documents})
     if wanted.passages:
         await searches.run(lambda share, detail: step(0.6 + 0.4 * share, detail))
     placed = [one.passage for group in provisions.values() for one in group]
@@ -72,34 +77,48 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
 
 
 async def _documents(tools: Tools, wanted: Wanted) -> tuple[Document, ...]:
-    """Fetch the whole text of every ingested document of the application, in the order of their names."""
+    """Fetch the whole text of every document of this review, in the order of their names.
+
+    The store may hold others under the same reference: of an earlier submission, of another council, or superseded.
+    """
     given = {"application_ref": wanted.application_ref}
     listed = await tools.call("document-store", "list_ingested_documents", given)
+    ids = [str(entry["document_id"]) for entry in listed["documents"]]
+    manifest = dict.fromkeys(ids, _UNKNOWN) if wanted.manifest is None else wanted.manifest
     turn = asyncio.Semaphore(TEXTS_AT_ONCE)
 
     async def one(document_id: str) -> Document:
         async with turn:
-            return await _document(tools, document_id, wanted.categories)
+            return await _document(tools, document_id, manifest[document_id])
 
-    documents = await asyncio.gather(*(one(entry["document_id"]) for entry in listed["documents"]))
+    documents = await asyncio.gather(*(one(document_id) for document_id in ids if document_id in manifest))
     return tuple(sorted(documents, key=lambda document: (document.name, document.id)))
 
 
-async def _document(tools: Tools, document_id: str, categories: Mapping[str, str]) -> Document:
+async def _document(tools: Tools, document_id: str, entry: Mapping[str, str]) -> Document:
     given = {"document_id": document_id, "include_pages": True}
     answer = await tools.call("document-store", "get_document_text", given)
     name = PurePath(answer["file_path"]).name
     pages = tuple(
         PageSpan(number=page["number"], start=page["start"], end=page["end"]) for page in answer.get("pages") or ()
     )
+    kind = _source_kind(name, answer["text"], entry)
     return Document(
         id=document_id,
-        name=name,
-        text=answer["text"],
+        name=name_without_people(name, kind, document_id),
+        text=without_people(answer["text"], kind, answer["document_type"]),
         document_type=answer["document_type"],
-        source_kind=source_kind_of(name, answer["text"], categories.get(name, "")),
+        source_kind=kind,
         pages=pages,
     )
+
+
+def _source_kind(name: str, text: str, entry: Mapping[str, str]) -> SourceKind:
+    """Return who wrote a document: as the register says, or else as its name and its words do."""
+    said = entry.get("source_kind", "applicant")
+    if said in ("consultee", "public", "council"):
+        return said  # type: ignore[return-value]
+    return source_kind_of(name, text, entry.get("category", ""))
 
 
 async def _provisions(tools: Tools, wanted: Wanted) -> tuple[dict[str, tuple[PlacedProvision, ...]], tuple[str, ...]]:
@@ -162,8 +181,8 @@ def _placed(given: Mapping[str, Any], text: str) -> PlacedProvision:
 class _Searches:
     """Searches over the documents and the policy in force, merged, for a model that judges by passages."""
 
-    def __init__(self, tools: Tools, wanted: Wanted) -> None:
-        self.tools, self.wanted = tools, wanted
+    def __init__(self, tools: Tools, wanted: Wanted, documents: Mapping[str, Document]) -> None:
+        self.tools, self.wanted, self.documents = tools, wanted, documents
         self.passages: dict[str, Passage] = {}
         self.policies: dict[str, PolicyPassage] = {}
         self._scores: dict[str, dict[str, float]] = {aspect.id: {} for aspect in wanted.aspects}
@@ -193,7 +212,10 @@ class _Searches:
         given |= {"max_results": PASSAGES_PER_QUERY, "mode": "hybrid"}
         answer = await self.tools.call("document-store", "search_application_docs", given)
         for result in answer["results"]:
-            passage = _passage(result)
+            document = self.documents.get(result["metadata"]["document_id"])
+            if document is None:  # of another submission under the same reference
+                continue
+            passage = _passage(result, document)
             self.passages.setdefault(passage.id, passage)
             _keep_best(self._scores[aspect.id], passage.id, passage.score)
 
@@ -207,15 +229,15 @@ class _Searches:
             _keep_best(self._policy_scores[aspect.id], passage.id, passage.score)
 
 
-def _passage(result: Mapping[str, Any]) -> Passage:
+def _passage(result: Mapping[str, Any], document: Document) -> Passage:
     meta = result["metadata"]
     pages = tuple(sorted({int(page) for page in re.findall(r"\d+", str(meta.get("page_numbers", "")))}))
     return Passage(
         id=result["chunk_id"],
-        text=result["text"],
+        text=without_people(result["text"], document.source_kind, document.document_type),
         application_ref=meta["application_ref"],
         document_id=meta["document_id"],
-        document=meta["source_file"],
+        document=document.name,
         document_type=meta.get("document_type", "other"),
         pages=pages,
         index=int(meta.get("chunk_index", 0)),

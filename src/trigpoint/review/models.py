@@ -58,6 +58,13 @@ class ReviewOptions(BaseModel):
     output_format: Literal["markdown", "json"] = "markdown"
     include_policy_matrix: StrictBool = True
     include_suggested_conditions: StrictBool = True
+    include_consultation_responses: StrictBool | None = Field(
+        None, description="Read responses of consultees. Default: no from a register, yes from files that were given."
+    )
+    include_public_comments: StrictBool | None = Field(
+        None, description="Read comments of the public. Default: no from a register, yes from files that were given."
+    )
+    include_superseded: StrictBool = Field(False, description="Read documents that a later one has superseded.")
 
     @field_validator("focus_areas")
     @classmethod
@@ -76,11 +83,31 @@ class ReviewOptions(BaseModel):
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """One application to review."""
+    """One application to review: of an authority's register (None: the default one), or of a folder of given files."""
 
     review_id: str
     application_ref: str
     options: ReviewOptions
+    authority: str | None = None
+    folder: str | None = None
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """Return the arguments by which the register's tools know the application."""
+        known = {"application_ref": self.application_ref, "authority": self.authority, "folder": self.folder}
+        return {name: value for name, value in known.items() if value is not None}
+
+    @property
+    def reading(self) -> dict[str, bool]:
+        """Return which kinds of documents are read besides the applicant's own."""
+        given = self.folder is not None
+        chosen = self.options.include_consultation_responses, self.options.include_public_comments
+        consultees, public = (given if choice is None else choice for choice in chosen)
+        return {
+            "include_consultation_responses": consultees,
+            "include_public_comments": public,
+            "include_superseded": self.options.include_superseded,
+        }
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,15 @@ from trigpoint.review.models import (
     Tools,
 )
 from trigpoint.review.render import render_markdown
-from trigpoint.review.result import Application, CitationCounts, DocumentCounts, Judgement, Metadata, ReviewResult
+from trigpoint.review.result import (
+    Application,
+    CitationCounts,
+    DocumentCounts,
+    Judgement,
+    Metadata,
+    MissingDocument,
+    ReviewResult,
+)
 from trigpoint.review.rules import judge_by_rules
 from trigpoint.review.verify import verify
 
@@ -63,7 +71,6 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-NOT_FOUND = "Application not found on Cherwell planning portal"
 INGESTS_AT_ONCE = 2
 
 Data = dict[str, Any]
@@ -80,9 +87,18 @@ async def run_review(
     found = await run.phase(1, run.fetch_metadata, ScraperError)
     fetched = await run.phase(2, run.download, ScraperError)
     ingested = await run.phase(3, lambda step: run.ingest(step, fetched), IngestionFailed)
-    judged = await run.phase(4, lambda step: run.analyse(step, found, fetched), AnalysisFailed)
+    judged = await run.phase(4, lambda step: run.analyse(step, found, ingested), AnalysisFailed)
     done = await run.phase(5, lambda step: run.generate(step, found, fetched, ingested, judged), ReviewFailed)
     return run.result(done)
+
+
+@dataclass(frozen=True)
+class _Ingest:
+    """What became of a file: the id under which the document store has it, and the account of its pages, if it was read."""
+
+    outcome: str
+    document_id: str | None = None
+    account: Data | None = None
 
 
 @dataclass
@@ -117,17 +133,20 @@ class _Run:
     async def fetch_metadata(self, step: Step) -> Data:
         """Phase 1: what the register says, and the date whose policy applies (R7)."""
         try:
-            answer = await self.tools.call(
-                "scraper", "get_application_details", {"application_ref": self.request.application_ref}
-            )
+            answer = await self.tools.call("scraper", "get_application_details", self.request.where)
         except TrigpointError as error:
             if error.code == "application_not_found":
-                raise ScraperError(NOT_FOUND) from None
+                raise ScraperError(error.message) from None
             raise
         application = dict(answer["application"])
         day = application.get("date_validated") or application.get("date_received")
         effective = parse_day(day) if day else today()
-        return {"application": application, "effective_date": effective.isoformat()}
+        return {
+            "application": application,
+            "effective_date": effective.isoformat(),
+            "register": answer.get("register_entry") or {},
+            "notes": list(answer.get("notes") or ()),
+        }
 
     async def download(self, step: Step) -> Data:
         """Phase 2: the documents that the portal's filter lets through, into the data folder."""
@@ -138,50 +157,58 @@ class _Run:
         answer = await self.tools.call(
             "scraper",
             "download_all_documents",
-            {"application_ref": self.request.application_ref, "output_dir": "."},
+            {**self.request.where, **self.request.reading, "output_dir": "."},
             progress=progress,
         )
         files = [one["file_path"] for one in answer["downloads"] if one.get("file_path")]
         failed = int(answer["failed_downloads"])
         if failed and not files:
             raise ScraperError(f"None of the {_count(failed, 'document')} of the application could be downloaded")
-        lost = [one["description"] for one in answer["downloads"] if one.get("status") == "failed"]
         return {
             "files": sorted(dict.fromkeys(files)),
-            "categories": _categories(answer["downloads"]),
-            "not_fetched": lost,
             "listed": int(answer["total_documents"]),
             "failed": failed,
             "filtered": int(answer["filtered_count"]),
+            "manifest": {one["file_path"]: _of_manifest(one) for one in answer["downloads"] if one.get("file_path")},
+            "not_downloaded": [
+                _missing(one, one.get("error")) for one in answer["downloads"] if one.get("status") == "failed"
+            ],
+            "left_out": [_missing(one, one.get("filter_reason")) for one in answer.get("filtered_documents") or ()],
+            "unreadable": [_missing(one, one.get("reason")) for one in answer.get("unreadable_documents") or ()],
         }
 
     async def ingest(self, step: Step, fetched: Data) -> Data:
         """Phase 3: every file into the document store. Drawings that are skipped and files without text are named."""
-        files, outcomes, accounts = list(fetched["files"]), dict[str, str](), dict[str, Data | None]()
+        files, done = list(fetched["files"]), dict[str, _Ingest]()
         turn = asyncio.Semaphore(INGESTS_AT_ONCE)
 
         async def one(path: str) -> None:
             async with turn:
-                outcomes[path], accounts[path] = await self._ingest_one(path)
-                await step(len(outcomes) / len(files), f"Ingested {len(outcomes)} of {_count(len(files), 'document')}")
+                done[path] = await self._ingest_one(path)
+                await step(len(done) / len(files), f"Ingested {len(done)} of {_count(len(files), 'document')}")
 
         async with asyncio.TaskGroup() as group:
             for path in files:
                 group.create_task(one(path))
+        outcomes = {path: one.outcome for path, one in done.items()}
         counts = {name: sum(o == name for o in outcomes.values()) for name in ("ingested", "skipped", "failed")}
         if files and counts["failed"] == len(files):
             raise IngestionFailed(f"None of the {_count(len(files), 'document')} could be read")
-        not_read = sorted(PurePath(path).name for path, o in outcomes.items() if o != "ingested")
-        return counts | {"not_read": not_read, "pages": _page_counts(outcomes, accounts)}
+        manifest = fetched.get("manifest", {})
+        return counts | {
+            "not_read": sorted(_public_name(path, manifest) for path, one in done.items() if one.outcome != "ingested"),
+            "pages": _page_counts(outcomes, {path: one.account for path, one in done.items()}),
+            "documents": {done[path].document_id: manifest.get(path, {}) for path in files if done[path].document_id},
+        }
 
-    async def analyse(self, step: Step, found: Data, fetched: Data) -> Data:
+    async def analyse(self, step: Step, found: Data, ingested: Data) -> Data:
         """Phase 4: read everything once, judge by one of the two analysers, verify every claim."""
         chosen = tuple(aspect(area) for area in self.request.options.aspects)
         wanted = Wanted(
             application=_register_entry(found["application"]),
             effective_date=found["effective_date"],
             aspects=chosen,
-            categories=fetched.get("categories", {}),
+            manifest=ingested.get("documents"),
             passages=self.settings.trigpoint_model is not None,
         )
         evidence = await gather_evidence(self.tools, wanted, lambda share, detail: step(share * 0.5, detail))
@@ -202,7 +229,7 @@ class _Run:
         """Phase 5: the contract's objects, and the Markdown."""
         judgement = Judgement.model_validate(judged["judgement"])
         result = ReviewResult(
-            application=_application(found["application"], fetched, ingested, self.settings.cherwell_portal_url),
+            application=_application(found, fetched, ingested),
             review=assemble_review(judgement, self.request.options, _document_counts(fetched, ingested)),
             metadata=self._metadata(found, judged, judgement, fetched, ingested),
         )
@@ -226,19 +253,19 @@ class _Run:
         transcript = kept if self.settings.review_transcripts else None
         return await judge_by_model(evidence, chosen, settings=self.settings, step=step, transcript=transcript)
 
-    async def _ingest_one(self, path: str) -> tuple[str, Data | None]:
-        """Return what became of a file, and the account of its pages if it was read."""
+    async def _ingest_one(self, path: str) -> _Ingest:
         arguments = {"file_path": path, "application_ref": self.request.application_ref}
         try:
             answer = await self.tools.call("document-store", "ingest_document", arguments)
         except TrigpointError as error:
             if error.code == "server_unreachable":
                 raise
-            log.warning("review %s: %s: %s", self.request.review_id, shorten(path), error.message)
+            log.warning("review %s: a document was not read: %s", self.request.review_id, error.code)
             unreadable = error.code in ("no_content", "no_chunks", "unsupported_file_type")
-            return "skipped" if unreadable else "failed", None
-        ingested = answer["status"] in ("success", "already_ingested")
-        return "ingested" if ingested else "skipped", answer.get("account")
+            return _Ingest("skipped" if unreadable else "failed")
+        if answer["status"] not in ("success", "already_ingested"):
+            return _Ingest("skipped", account=answer.get("account"))
+        return _Ingest("ingested", answer["document_id"], answer.get("account"))
 
     def _metadata(self, found: Data, judged: Data, judgement: Judgement, fetched: Data, ingested: Data) -> Metadata:
         used = revisions_used(judgement)
@@ -254,7 +281,7 @@ class _Run:
             documents=_document_counts(fetched, ingested),
             options=self.request.options.model_dump(mode="json"),
             fallback_from=judgement.fallback_from,
-            notes=(*judgement.notes, *judged["notes"]),
+            notes=(*found.get("notes", ()), *judgement.notes, *judged["notes"]),
         )
 
     def _step(self, phase: Phase) -> Step:
@@ -295,14 +322,17 @@ async def _guarded(work: Callable[[], Awaitable[Data]], failure: type[ReviewFail
         raise failure(error.message) from None
 
 
-def _application(details: Data, fetched: Data, ingested: Data, register: str) -> Application:
-    known = {key: value for key, value in details.items() if key in Application.model_fields}
+def _application(found: Data, fetched: Data, ingested: Data) -> Application:
+    known = {key: value for key, value in found["application"].items() if key in Application.model_fields}
+    register = found.get("register") or {}
     return Application.model_validate(
         {
             **known,
             "documents_fetched": len(fetched["files"]),
             "documents_ingested": ingested["ingested"],
-            "portal_url": f"{register}/Planning/Display/{details['reference']}",
+            "portal_url": register.get("page_url"),
+            "authority": register.get("authority"),
+            "authority_name": register.get("name"),
         }
     )
 
@@ -324,12 +354,6 @@ def _register_entry(details: Data) -> RegisterEntry:
     return RegisterEntry.model_validate(fields)
 
 
-def _categories(downloads: list[Data]) -> dict[str, str]:
-    """Return the register's category of each file, which helps to tell who wrote it."""
-    named = [one for one in downloads if one.get("file_path")]
-    return {PurePath(one["file_path"]).name: one.get("document_type") or "" for one in named}
-
-
 def _document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
     return DocumentCounts(
         **ingested.get("pages", {}),
@@ -340,8 +364,34 @@ def _document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
         skipped=ingested["skipped"],
         failed=ingested["failed"],
         not_read=tuple(ingested["not_read"]),
-        not_fetched=tuple(fetched.get("not_fetched", ())),
+        not_fetched=tuple(one["name"] for one in fetched.get("not_downloaded", ())),
+        not_downloaded=tuple(fetched.get("not_downloaded", ())),
+        left_out=tuple(fetched.get("left_out", ())),
+        unreadable=tuple(fetched.get("unreadable", ())),
     )
+
+
+def _public_name(path: str, manifest: Data) -> str:
+    """A file's name, unless it is a comment of a member of the public, which is often named after them."""
+    return "Public comment" if manifest.get(path, {}).get("source_kind") == "public" else PurePath(path).name
+
+
+def _of_manifest(one: Data) -> Data:
+    """What the register says about a file: its category, its title, and who wrote it."""
+    return {
+        "category": one.get("document_type") or "",
+        "description": one.get("description") or "",
+        "source_kind": one.get("source_kind") or "applicant",
+    }
+
+
+def _missing(one: Data, reason: str | None) -> Data:
+    """A document that is not read. Titles of public comments name the people who wrote them, and are left out."""
+    kind = one.get("source_kind") or "applicant"
+    name = "Public comment" if kind == "public" else one.get("description") or one.get("name") or "Document"
+    return MissingDocument(
+        name=name, category=one.get("document_type") or "", source_kind=kind, reason=reason or ""
+    ).model_dump()
 
 
 def _count(number: float | None, noun: str) -> str:

@@ -164,8 +164,17 @@ class CitationCounts(Stored):
     dropped: int = 0
 
 
+class MissingDocument(Stored):
+    """A document that could not be had or read, or was left out, and why."""
+
+    name: str
+    category: str = ""
+    source_kind: str = "applicant"
+    reason: str = ""
+
+
 class DocumentCounts(Stored):
-    """What became of the documents that the register lists."""
+    """What became of the documents that the register lists, or that were given as files."""
 
     listed: int = 0
     filtered: int = 0
@@ -179,6 +188,9 @@ class DocumentCounts(Stored):
     pages_by_ocr: int = Field(0, description="Those read by OCR, wholly or in part.")
     reading: str = Field("", description="The same in one sentence, with the pages that were not read.")
     not_fetched: tuple[str, ...] = Field((), description="Names of those that could not be downloaded.")
+    not_downloaded: tuple[MissingDocument, ...] = ()
+    left_out: tuple[MissingDocument, ...] = ()
+    unreadable: tuple[MissingDocument, ...] = ()
 
 
 class Metadata(Stored):

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from trigpoint.api.routes import downloads, events, health, metrics, policies, reviews, revisions, webhooks
+from trigpoint.api.routes import (
+    applications,
+    downloads,
+    events,
+    health,
+    metrics,
+    policies,
+    reviews,
+    revisions,
+    webhooks,
+)
 from trigpoint.config import Settings
 
 
 def routers(settings: Settings) -> list[APIRouter]:
     """All of them, in the order in which they are looked through. Others (the graph, the pages) are added here."""
-    resources = (reviews, downloads, webhooks, events, policies, revisions)
+    resources = (reviews, applications, downloads, webhooks, events, policies, revisions)
     return [*(module.router for module in resources), health.router, metrics.router]

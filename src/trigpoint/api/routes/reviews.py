@@ -27,11 +27,12 @@ from trigpoint.api.schemas.reviews import (
 )
 from trigpoint.api.schemas.values import ApplicationRef, Offset, PageLimit, one_of
 from trigpoint.api.services import Services, Use
-from trigpoint.errors import InvalidInput, InvalidStatus, shorten
+from trigpoint.errors import InvalidInput, InvalidReference, InvalidStatus, UnknownAuthority, shorten
 from trigpoint.jobs.delivery import resolve
 from trigpoint.jobs.events import DEFAULT_EVENTS
 from trigpoint.jobs.reviews import STATUSES, Review, Webhook
 from trigpoint.logs import request_id
+from trigpoint.registers.entries import load_registers
 from trigpoint.storage.space import require_space
 
 ESTIMATED_SECONDS = 180
@@ -54,13 +55,15 @@ def _raw(text: str | None) -> orjson.Fragment | None:
 async def submit_review(request: Request, submission: ReviewSubmission, use: Use) -> Response:
     """Queue a review of a planning application. One at a time for each application."""
     require_space(use.settings)
+    reference, authority = placed(submission, use)
     webhook = await _checked(submission.webhook, use)
     review = await use.reviews.create(
-        submission.application_ref,
+        reference,
         submission.options,
         webhook,
         request_id=request_id.get(),
         review_id=reserved_id(request.scope),
+        authority=authority,
     )
     this = f"/api/v1/reviews/{review.review_id}"
     accepted = {
@@ -120,6 +123,21 @@ async def cancel_review(review_id: str, use: Use) -> Response:
     return _json({"review_id": review_id, "status": "cancelled", "progress": None})
 
 
+def placed(submission: ReviewSubmission, use: Services) -> tuple[str, str | None]:
+    """Return the reference as its register writes it, and the authority if it is not the default one."""
+    table = load_registers(use.settings)
+    try:
+        entry = table.get(submission.authority)
+        entry.require_readable()
+    except UnknownAuthority as error:
+        raise _refused(error.message, "authority") from None
+    try:
+        reference = entry.check_reference(submission.application_ref)
+    except InvalidReference as error:
+        raise _refused(error.message, "application_ref") from None
+    return reference, None if table.is_default(entry.authority) else entry.authority
+
+
 def _detail(review: Review) -> dict[str, Any]:
     return {
         "review_id": review.review_id,
@@ -154,6 +172,6 @@ async def _checked(config: WebhookConfig | None, use: Services) -> Webhook | Non
     return Webhook(config.url, config.secret, tuple(config.events or DEFAULT_EVENTS))
 
 
-def _refused(message: str) -> RequestValidationError:
-    problem = {"loc": ("body", "webhook", "url"), "msg": f"Value error, {message}", "type": "value_error"}
+def _refused(message: str, *field: str) -> RequestValidationError:
+    problem = {"loc": ("body", *(field or ("webhook", "url"))), "msg": f"Value error, {message}", "type": "value_error"}
     return RequestValidationError([problem])

@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 
-from trigpoint.api.schemas.values import ApplicationRef, one_of
-from trigpoint.errors import shorten
+from trigpoint.api.schemas.values import one_of
+from trigpoint.errors import InvalidReference, shorten
+from trigpoint.ids import parse_application_ref
 from trigpoint.jobs.events import DEFAULT_EVENTS, EVENTS
 from trigpoint.review.findings import Assessed
 from trigpoint.review.models import ReviewOptions
@@ -19,6 +20,9 @@ Status = Literal["queued", "processing", "completed", "failed", "cancelled"]
 PhaseName = Literal[
     "fetching_metadata", "downloading_documents", "ingesting_documents", "analysing_application", "generating_review"
 ]
+
+
+_AnyReference = WithJsonSchema({"type": "string", "maxLength": 100, "examples": ["25/01178/REM"]})
 
 
 class WebhookConfig(BaseModel):
@@ -63,9 +67,28 @@ class ReviewSubmission(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    application_ref: ApplicationRef = Field(description="Cherwell reference, format `YY/NNNNN/XXX`")
+    authority: str | None = Field(
+        None,
+        max_length=100,
+        description="Slug or name of the authority whose register has the application. Default: the installation's own register",
+    )
+    application_ref: Annotated[str, _AnyReference] = Field(
+        max_length=100,
+        description="Reference in the default register, format `YY/NNNNN/XXX`; with `authority`, as that authority writes it",
+    )
     options: ReviewOptions | None = Field(None, description="Review configuration")
     webhook: WebhookConfig | None = Field(None, description="Webhook callback configuration")
+
+    @field_validator("application_ref", mode="before")
+    @classmethod
+    def _of_the_default_register(cls, value: object, info: ValidationInfo) -> object:
+        """Without an authority the contract's pattern counts; with one, its register decides."""
+        if info.data.get("authority") is not None:
+            return value
+        try:
+            return parse_application_ref(value)
+        except InvalidReference as error:
+            raise ValueError(error.message) from None
 
 
 class ReviewLinks(BaseModel):

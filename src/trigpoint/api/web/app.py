@@ -19,8 +19,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trigpoint.api.bodies import upload_limit
-from trigpoint.api.web import documents, graph, library, policies, policy_texts, reviews, sign_in, status
+from trigpoint.api.bodies import files_limit, upload_limit
+from trigpoint.api.web import documents, given, graph, library, policies, policy_texts, reviews, sign_in, status
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.sessions import COOKIE, Sessions, is_own_form
 from trigpoint.api.web.templating import STATIC, page, serve_static
@@ -59,8 +59,12 @@ class PagesAtRoot:
         self.app = app
         self._resources = resources
         self._sessions = Sessions(resources.settings.key_ring)
-        limit = upload_limit(resources.settings)
-        self._limited = BodyLimit(self._guarded, limit_of=lambda scope: limit, refuse=_refuse_size)
+        one, many = upload_limit(resources.settings), files_limit(resources.settings)
+        self._limited = BodyLimit(
+            self._guarded,
+            limit_of=lambda scope: many if scope["path"] == "/reviews/files" else one,
+            refuse=_refuse_size,
+        )
         self._pages = pages_app()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -116,6 +120,7 @@ def pages_app() -> Starlette:
 
     made = Starlette(
         routes=[
+            *given.ROUTES,
             *reviews.ROUTES,
             *documents.ROUTES,
             *policy_texts.ROUTES,

@@ -7,12 +7,15 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
+from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from trigpoint.api.routes.reviews import placed
 from trigpoint.api.schemas.reviews import ReviewSubmission
 from trigpoint.api.services import Services
 from trigpoint.api.web.comparing import pair_aspects
@@ -24,6 +27,7 @@ from trigpoint.errors import InvalidInput, ReviewAlreadyExists, ReviewIncomplete
 from trigpoint.ids import parse_application_ref
 from trigpoint.jobs.reviews import STATUSES, Review, ReviewRow
 from trigpoint.logs import request_id
+from trigpoint.registers.entries import load_registers
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.findings import GROUPS
 from trigpoint.review.formats import FORMATS
@@ -52,30 +56,36 @@ async def home(request: Request) -> Response:
 
 async def submit(request: Request) -> Response:
     """The same rules as `POST /api/v1/reviews`."""
-    form = await request.form()
-    areas = [str(area) for area in form.getlist("focus_areas")]
-    given = {
-        "application_ref": str(form.get("application_ref", "")).strip().upper(),
-        "options": {
-            "focus_areas": areas or None,
-            "include_policy_matrix": "include_policy_matrix" in form,
-            "include_suggested_conditions": "include_suggested_conditions" in form,
-        },
-    }
+    services: Services = request.scope["services"]
+    given = _given(await request.form(), services)
     try:
         submission = ReviewSubmission.model_validate(given)
-    except ValidationError as error:
+        reference, authority = placed(submission, services)
+    except (ValidationError, RequestValidationError) as error:
         problem = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
         return await _home(request, 422, problem=problem, given=given)
-    services: Services = request.scope["services"]
     require_space(services.settings)
     try:
         review = await services.reviews.create(
-            submission.application_ref, submission.options, None, request_id=request_id.get()
+            reference, submission.options, None, request_id=request_id.get(), authority=authority
         )
     except ReviewAlreadyExists as error:
         return await _home(request, 409, problem=f"{error.message}. It is in the list below.", given=given)
     return RedirectResponse(f"/reviews/{review.review_id}", 303)
+
+
+def _given(form: FormData, services: Services) -> dict[str, Any]:
+    """What the form says, as the REST API takes it."""
+    ticked = ("policy_matrix", "suggested_conditions", "consultation_responses", "public_comments", "superseded")
+    areas = [str(area) for area in form.getlist("focus_areas")]
+    given: dict[str, Any] = {
+        "application_ref": str(form.get("application_ref", "")).strip().upper(),
+        "options": {"focus_areas": areas or None} | {f"include_{name}": f"include_{name}" in form for name in ticked},
+    }
+    authority = str(form.get("authority", "")).strip()
+    if authority and not load_registers(services.settings).is_default(authority):
+        given["authority"] = authority
+    return given
 
 
 async def _home(
@@ -94,9 +104,22 @@ async def _home(
         given_areas=options.get("focus_areas") or [],
         matrix=options.get("include_policy_matrix", True),
         conditions=options.get("include_suggested_conditions", True),
+        consultees=options.get("include_consultation_responses", False),
+        comments=options.get("include_public_comments", False),
+        superseded=options.get("include_superseded", False),
+        authorities=_readable(services),
+        given_authority=(given or {}).get("authority", load_registers(services.settings).default),
         rows=rows,
         total=total,
     )
+
+
+def _readable(services: Services) -> list[tuple[str, str]]:
+    """Authorities whose registers can be read, the default one first."""
+    table = load_registers(services.settings)
+    entries = [entry for entry in table.entries.values() if entry.readable]
+    entries.sort(key=lambda entry: (not table.is_default(entry.authority), entry.name))
+    return [(entry.authority, entry.name) for entry in entries]
 
 
 async def listing(request: Request) -> Response:

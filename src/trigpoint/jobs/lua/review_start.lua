@@ -1,4 +1,4 @@
--- id, token, at, delivery_id, body, phase, progress -> {application_ref, options, phase_number, percent}, or lost
+-- id, token, at, delivery_id, body, phase, progress -> {application_ref, options, phase_number, percent, authority, folder}, or lost
 local id, token, at, delivery_id, body, phase, progress = unpack(ARGV)
 local key = 'review:' .. id
 local status = redis.call('HGET', key, 'status')
@@ -8,4 +8,4 @@ if status == 'queued' then
   redis.call('HSET', key, 'started_at', at, 'phase', phase, 'progress', progress)
   post(id, delivery_id, 'review.started', body, at)
 end
-return redis.call('HMGET', key, 'application_ref', 'options', 'phase_number', 'percent')
+return redis.call('HMGET', key, 'application_ref', 'options', 'phase_number', 'percent', 'authority', 'folder')

@@ -49,3 +49,100 @@ for (const part of document.querySelectorAll("[data-refresh]")) {
 for (const part of document.querySelectorAll("[data-latest]")) {
   part.scrollLeft = part.scrollWidth; // on a narrow screen, the present before the past
 }
+
+for (const form of document.querySelectorAll("form[data-files]")) {
+  const input = form.querySelector("input[type=file]");
+  const box = form.querySelector("[data-drop]");
+  const list = form.querySelector("[data-file-list]");
+  const button = form.querySelector("button");
+  let chosen = [];
+
+  const show = () => {
+    list.replaceChildren(...chosen.map(({ path, file }) => {
+      const item = document.createElement("li");
+      const name = document.createElement("span");
+      name.textContent = path + " (" + Math.max(1, Math.round(file.size / 1024)) + " KB)";
+      const bar = document.createElement("progress");
+      bar.max = 1;
+      bar.value = 0;
+      bar.hidden = true;
+      bar.setAttribute("aria-label", path);
+      item.append(name, bar);
+      return item;
+    }));
+    input.required = chosen.length === 0;
+  };
+  const add = (path, file) => {
+    if (!chosen.some((one) => one.path === path && one.file.size === file.size)) chosen.push({ path, file });
+  };
+  const walk = async (entry, path) => {
+    if (entry.isFile) add(path + entry.name, await new Promise((done, fail) => entry.file(done, fail)));
+    if (!entry.isDirectory) return;
+    const reader = entry.createReader();
+    for (;;) {
+      const inside = await new Promise((done, fail) => reader.readEntries(done, fail));
+      if (!inside.length) return;
+      for (const one of inside) await walk(one, path + entry.name + "/");
+    }
+  };
+  const fail = (text) => {
+    let shown = document.getElementById("problem");
+    if (!shown) {
+      shown = document.createElement("div");
+      shown.id = "problem";
+      shown.className = "problem";
+      shown.setAttribute("role", "alert");
+      form.before(shown);
+    }
+    shown.textContent = text;
+    shown.scrollIntoView();
+    button.disabled = false;
+  };
+
+  form.querySelector("[data-drop-hint]").hidden = false;
+  input.addEventListener("change", () => {
+    for (const file of input.files) add(file.webkitRelativePath || file.name, file);
+    show();
+  });
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    box.addEventListener(kind, (event) => {
+      event.preventDefault();
+      box.classList.toggle("over", kind === "dragover");
+    });
+  }
+  box.addEventListener("drop", async (event) => {
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry && item.webkitGetAsEntry());
+    const files = [...event.dataTransfer.files];
+    if (entries.some(Boolean)) for (const entry of entries.filter(Boolean)) await walk(entry, "");
+    else for (const file of files) add(file.name, file);
+    show();
+  });
+  form.addEventListener("submit", (event) => {
+    if (!chosen.length) return;
+    event.preventDefault();
+    const data = new FormData(form);
+    data.delete("files");
+    for (const { path, file } of chosen) data.append("files", file, path);
+    const bars = [...list.querySelectorAll("progress")];
+    for (const bar of bars) bar.hidden = false;
+    const request = new XMLHttpRequest();
+    request.open("POST", form.action);
+    request.setRequestHeader("Accept", "application/json");
+    request.upload.addEventListener("progress", (now) => {
+      let sent = now.loaded; // the files go one after the other
+      chosen.forEach(({ file }, number) => {
+        bars[number].value = file.size ? Math.min(1, Math.max(0, sent / file.size)) : 1;
+        sent -= file.size;
+      });
+    });
+    request.addEventListener("load", () => {
+      let answer = {};
+      try { answer = JSON.parse(request.responseText); } catch { answer = {}; }
+      if (request.status === 200 && answer.place) location.assign(answer.place);
+      else fail(answer.problem || "The documents were not taken (" + request.status + ").");
+    });
+    request.addEventListener("error", () => fail("The connection was lost. Try again."));
+    button.disabled = true;
+    request.send(data);
+  });
+}

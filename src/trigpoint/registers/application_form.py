@@ -1,0 +1,100 @@
+"""What an application form says about its application: for folders whose owner did not say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from trigpoint.config import Settings
+from trigpoint.errors import TrigpointError
+from trigpoint.registers.entries import RegisterTable
+from trigpoint.registers.intake import TakenFile
+from trigpoint.registers.labels import register_day
+from trigpoint.text.processor import DocumentProcessor
+
+MOST_FORMS = 3
+_FORM_NAME = re.compile(r"(?<![a-z])(?:app(?:lication)?[ _-]?forms?|1 ?app)(?![a-z])", re.IGNORECASE)
+_LABELS = {
+    "address": ("site address", "site location", "address of the site", "location of the site", "site", "location"),
+    "proposal": ("description of the proposal", "description of proposal", "proposal", "proposed development"),
+    "reference": ("application number", "application reference", "application ref", "reference", "ref"),
+    "date_validated": ("date valid", "valid date", "date validated", "validation date"),
+    "date_received": ("date received", "received date", "date of application", "date"),
+}
+_DAYS = ("date_validated", "date_received")
+_SEPARATED = re.compile(r"\s*(?:[|:\t]|\s{2,}|$)\s*")
+_DAY_IN = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}|[0-9]{1,2} [A-Z][a-z]+ [0-9]{4}")
+
+
+@dataclass(frozen=True)
+class FormDetails:
+    """What a form says. Everything may be missing."""
+
+    address: str | None = None
+    proposal: str | None = None
+    reference: str | None = None
+    date_validated: date | None = None
+    date_received: date | None = None
+    authority: str | None = None
+
+
+def read_forms(files: Iterable[TakenFile], folder: Path, settings: Settings, table: RegisterTable) -> FormDetails:
+    """Return what the application forms among the files say. A form that cannot be read says nothing."""
+    named = [one for one in files if one.file and _FORM_NAME.search(f"{one.category} {one.name}".replace("_", " "))]
+    found: dict[str, object] = {}
+    if named:
+        with closing(DocumentProcessor(settings)) as processor:
+            for one in named[:MOST_FORMS]:
+                assert one.file is not None
+                try:
+                    text = "\n".join(page.text for page in processor.extract(folder / one.file).pages)
+                except TrigpointError:
+                    continue
+                found = _details(text, table) | found
+    return FormDetails(**found)  # type: ignore[arg-type]
+
+
+def details_in(text: str, table: RegisterTable) -> FormDetails:
+    """Return what the text of a form says."""
+    return FormDetails(**_details(text, table))  # type: ignore[arg-type]
+
+
+def _details(text: str, table: RegisterTable) -> dict[str, object]:
+    pairs = _pairs(text)
+    found: dict[str, object] = {}
+    for field, labels in _LABELS.items():
+        value = next((pairs[label] for label in labels if label in pairs), None)
+        if value and field in _DAYS:
+            match = _DAY_IN.search(value)
+            day = register_day(match[0]) if match else None
+            if day is not None:
+                found[field] = day
+        elif value:
+            found[field] = value[:500]
+    authority = next((entry.authority for entry in table.entries.values() if entry.name in text), None)
+    if authority is not None:
+        found["authority"] = authority
+    return found
+
+
+def _pairs(text: str) -> Mapping[str, str]:
+    """Labels and values: `Label: value`, `| Label | value |`, or a label alone with its value on the next line."""
+    pairs: dict[str, str] = {}
+    known = sorted((label for labels in _LABELS.values() for label in labels), key=len, reverse=True)
+    lines = [line.strip().strip("|").strip() for line in text.splitlines()]
+    for number, line in enumerate(lines):
+        for label in known:
+            if line[: len(label)].casefold() != label:
+                continue
+            rest = line[len(label) :]
+            separator = _SEPARATED.match(rest)
+            if separator is None or (rest and not separator[0]):
+                break
+            value = rest[separator.end() :].strip(" |") or next((one for one in lines[number + 1 :] if one), "")
+            pairs.setdefault(label, value.strip())
+            break
+    return pairs
