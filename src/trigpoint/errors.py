@@ -327,6 +327,16 @@ class ProvisionNotFound(PolicyError):
         )
 
 
+class RevisionHasPassages(PolicyError):
+    code = "revision_already_ingested"
+    status = 409
+
+    def __init__(self, source: str, revision_id: str) -> None:
+        super().__init__(
+            f"Revision {revision_id} has passages already. Set reindex to true to replace them", source=source
+        )
+
+
 class NotPlacedYet(PolicyError):
     code = "not_placed_yet"
     status = 409

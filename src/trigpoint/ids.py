@@ -19,6 +19,8 @@ _UUID = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 
+_AUTHORITY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
+
 
 def parse_application_ref(value: object) -> str:
     """A planning reference such as `25/01178/REM`, unchanged. Raises InvalidReference."""
@@ -41,6 +43,16 @@ def parse_policy_source(value: object) -> str:
         raise InvalidInput(
             f"Invalid policy source: {shorten(value)}. "
             "Expected UPPER_SNAKE_CASE of at most 64 characters (e.g., LTN_1_20)"
+        )
+    return value
+
+
+def parse_authority(value: object) -> str:
+    """Return a planning authority's slug, `cherwell` or `tower-hamlets`. Raises InvalidInput for any other form."""
+    if not isinstance(value, str) or len(value) > 64 or _AUTHORITY.fullmatch(value) is None:
+        raise InvalidInput(
+            f"Invalid authority: {shorten(value)}. Expected a lower-case slug (e.g., cherwell, tower-hamlets)",
+            field="authority",
         )
     return value
 

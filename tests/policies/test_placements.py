@@ -175,4 +175,5 @@ async def test_the_answer_accounts_for_every_provision_asked_for(
     assert early.placements == ()
     assert "in force on 2020-01-01" in early.unavailable["travel_plan"]
     assert "LTN_1_20" in early.unavailable["cycle_parking_rates"]
-    assert early.warnings == ("There is no provision 'nope'",)
+    assert early.warnings[0] == "There is no provision 'nope'"
+    assert "before its first loaded revision" in early.warnings[1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from trigpoint.config import load_settings
+from trigpoint.config import Settings, load_settings
 from trigpoint.errors import ToolFailed
 from trigpoint.mcp.client import ToolClient
 from trigpoint.mcp.policy_kb import server
@@ -58,12 +58,12 @@ async def failure(client: ToolClient, tool: str, args: dict[str, Any]) -> dict[s
 
 async def test_the_tools_answer_in_the_shapes_of_the_contract(client: ToolClient) -> None:
     found = await client.call(
-        "search_policy", {"query": "refused on highways grounds", "effective_date": "2024-03-15", "n_results": 2}
+        "search_policy", {"query": "refused on highways grounds", "effective_date": "2023-10-15", "n_results": 2}
     )
     assert {k: v for k, v in found.items() if k != "results"} == {
         "status": "success",
         "query": "refused on highways grounds",
-        "effective_date": "2024-03-15",
+        "effective_date": "2023-10-15",
         "results_count": 2,
     }
     top = found["results"][0]
@@ -85,11 +85,13 @@ async def test_the_tools_answer_in_the_shapes_of_the_contract(client: ToolClient
     }  # fmt: skip
     assert (section["section_ref"], section["revision_id"]) == ("Para 116", "rev_NPPF_2024_12")
 
-    assert await client.call("list_policy_documents", {}) == {
+    documents = await client.call("list_policy_documents", {})
+    assert {k: v for k, v in documents.items() if k != "warnings"} == {
         "status": "success",
         "policy_count": 1,
         "policies": [{"source": "NPPF", "title": "National Planning Policy Framework", "category": "national_policy"}],
     }
+    assert ["December 2023" in documents["warnings"][0], "August 2026" in documents["warnings"][1]] == [True, True]
     listed = await client.call("list_policy_revisions", {"source": "NPPF"})
     assert [(r["revision_id"], r["effective_from"], r["effective_to"], r["status"]) for r in listed["revisions"]] == [
         ("rev_NPPF_2024_12", "2024-12-12", None, "active"),
@@ -133,3 +135,58 @@ async def test_without_redis_the_server_starts_and_says_what_is_missing(
         refused = await failure(client, "list_policy_documents", {})
         assert refused["error_type"] == "registry_unavailable"
         assert "REDIS_URL" in refused["message"]
+
+
+async def test_a_name_or_a_day_that_is_not_known_is_told_apart_from_nothing_found(client: ToolClient) -> None:
+    unknown = await client.call(
+        "search_policy", {"query": "cycling", "sources": ["NPF"], "effective_date": "2025-01-01"}
+    )
+    early = await client.call("search_policy", {"query": "cycling", "effective_date": "2001-01-01"})
+    missing = await client.call("search_policy", {"query": "cycling", "effective_date": "2026-09-01"})
+    good = await client.call("search_policy", {"query": "cycling", "effective_date": "2025-01-01"})
+
+    assert (unknown["results_count"], early["results_count"]) == (0, 0)
+    assert "no policy 'NPF'" in unknown["warnings"][0]
+    assert "NPPF" in unknown["warnings"][0]
+    assert "before its first loaded revision" in early["warnings"][0]
+    assert missing["results_count"] > 0
+    assert "August 2026, in force since 2026-08-17, is known and not loaded" in missing["warnings"][0]
+    assert "warnings" not in good
+
+
+async def test_provisions_come_with_their_sections_and_what_is_missing_for_the_place(client: ToolClient) -> None:
+    answer = await client.call(
+        "get_provisions",
+        {
+            "effective_date": "2025-06-01",
+            "authority": "tower-hamlets",
+            "provision_ids": ["priority_walking_cycling", "local_sustainable_modes"],
+        },
+    )
+
+    (placed,) = answer["provisions"]
+    assert (placed["section_ref"], placed["state"], placed["revision_id"]) == ("Para 117", "found", "rev_NPPF_2024_12")
+    assert "priority first" in placed["excerpt"]
+    assert [u["provision_id"] for u in answer["unavailable"]] == ["local_sustainable_modes"]
+    assert "No local plan of tower-hamlets is loaded" in answer["warnings"][0]
+    assert (await failure(client, "get_provisions", {"authority": "Tower Hamlets"}))["error_type"] == "validation_error"
+
+
+async def test_an_ingested_revision_is_overwritten_only_with_reindex_and_only_by_a_pdf(
+    client: ToolClient, settings: Settings
+) -> None:
+    path = settings.data_dir / "other.pdf"
+    write_atomic(path, digest_pdf(read_digest("LTN_1_20_2020_07.md")))
+    text = settings.data_dir / "notes.pdf"
+    text.write_text("not a PDF")
+    args = {"source": "NPPF", "revision_id": "rev_NPPF_2024_12", "file_path": str(path)}
+    before = (await client.call("list_policy_revisions", {"source": "NPPF"}))["revisions"][0]["chunk_count"]
+
+    refused = await failure(client, "ingest_policy_revision", args)
+    not_pdf = await failure(client, "ingest_policy_revision", {**args, "file_path": str(text), "reindex": True})
+    answer = await client.call("ingest_policy_revision", {**args, "reindex": True})
+    after = (await client.call("list_policy_revisions", {"source": "NPPF"}))["revisions"][0]["chunk_count"]
+
+    assert refused["error_type"] == "revision_already_ingested"
+    assert not_pdf["error_type"] == "unsupported_file_type"
+    assert after == answer["chunks_created"] != before

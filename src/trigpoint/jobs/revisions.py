@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -30,7 +29,7 @@ from trigpoint.ids import new_job_id
 from trigpoint.jobs.queue import Lease, LeaseLost, Queue
 from trigpoint.jobs.scripts import patiently
 from trigpoint.jobs.tools import McpTools
-from trigpoint.policies.models import IngestProgress, Revision, RevisionStatus
+from trigpoint.policies.models import IngestPhase, IngestProgress, IngestStage, Revision, RevisionStatus
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.files import inside
 
@@ -40,8 +39,6 @@ KIND = "policy_ingestion"
 GIVEN_UP = "Ingestion was interrupted three times and has been given up. Reindex the revision to try again"
 BROKE_OFF = "The upload broke off on our side. Upload the file again"
 _LONGEST_STOP_SECONDS = 15.0
-_PHASES = {"read": "extracting", "embedded": "embedding", "stored": "storing"}
-_SAID = re.compile(r"(read|embedded|stored) ([0-9]{1,9}) ", re.ASCII)
 
 
 def _holds(source: str, revision_id: str) -> str:
@@ -66,6 +63,39 @@ async def failed_unless_queued(registry: PolicyRegistry, revision: Revision, job
         raise
 
 
+async def queue_replacement(
+    registry: PolicyRegistry,
+    queue: Queue,
+    current: Revision,
+    *,
+    file_path: str,
+    file_size_bytes: int,
+    version_label: str,
+    notes: str | None,
+    request_id: str,
+) -> tuple[Revision, str]:
+    """Replace a revision's text by a file that is in its place already; returns the revision and the job's id.
+
+    The old text answers until the new one is in. Raises CannotReindex while a live job holds the revision.
+    """
+    source, revision_id = current.source, current.revision_id
+    if await queue.holder(_holds(source, revision_id)) is not None:
+        raise CannotReindex(source, revision_id)
+    job_id = new_job_id()
+    revision = await registry.begin_replace(
+        source,
+        revision_id,
+        job_id,
+        file_path=file_path,
+        file_size_bytes=file_size_bytes,
+        version_label=version_label,
+        notes=notes,
+    )
+    if not await queue_ingestion(queue, revision, job_id, reindex=True, request_id=request_id):
+        raise CannotReindex(source, revision_id)
+    return revision, job_id
+
+
 async def queue_reindex(
     registry: PolicyRegistry, queue: Queue, source: str, revision_id: str, *, request_id: str
 ) -> None:
@@ -80,10 +110,16 @@ async def queue_reindex(
 
 
 async def delete_revision(
-    registry: PolicyRegistry, queue: Queue, settings: Settings, source: str, revision_id: str
+    registry: PolicyRegistry,
+    queue: Queue,
+    settings: Settings,
+    source: str,
+    revision_id: str,
+    *,
+    restore_predecessor: bool = False,
 ) -> int:
     """The job, the passages, the entry, the file, in this order; safe to repeat (P8). Returns the passages' number."""
-    revision = await registry.begin_delete(source, revision_id)
+    revision = await registry.begin_delete(source, revision_id, restore_predecessor=restore_predecessor)
     job_id = await queue.cancel_holder(_holds(source, revision_id))
     if job_id is not None:
         await _until_gone(queue, job_id)
@@ -127,6 +163,17 @@ def _remove_file(revision: Revision, settings: Settings) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _remove_replaced(revision: Revision, settings: Settings) -> None:
+    """Remove the file whose text a replacement has taken over, if it is in the revision's own folder."""
+    old, new = revision.file_path, revision.replacement
+    if old is None or new is None or old == new:
+        return
+    with suppress(UnsafePath):
+        folder = inside(settings.data_dir / "policy", revision.source, revision.revision_id)
+        if Path(old).parent == folder:
+            Path(old).unlink(missing_ok=True)
+
+
 class IngestionJob:
     """Runs ingestions (`kind == KIND`): the tool writes passages, the job records what became of it (P13)."""
 
@@ -154,6 +201,7 @@ class IngestionJob:
                 return
             try:
                 await self._active(lease, answer)
+                await asyncio.to_thread(_remove_replaced, revision, self._settings)
             except RevisionNotFound:
                 log.info("%s was deleted while it was ingested; its passages go too", revision_id)
                 args = {"source": source, "revision_id": revision_id}
@@ -162,16 +210,15 @@ class IngestionJob:
     async def _ingest(self, tools: McpTools, lease: Lease, revision: Revision) -> dict[str, Any]:
         async def progress(done: float, total: float | None, message: str | None) -> None:
             percent = min(99, int(100 * done / total)) if total else 0
-            phase, chunks = _where(message or "")
-            shown = IngestProgress(phase, percent, chunks)
+            shown = _progress(percent, message or "")
             if not await patiently(lambda: self._keep(lease, shown), what="recording progress"):
                 log.info("%s is no longer ours", revision.revision_id)
 
         args = {
             "source": revision.source,
             "revision_id": revision.revision_id,
-            "file_path": revision.file_path or "",
-            "reindex": bool(lease.payload.get("reindex")),
+            "file_path": revision.replacement or revision.file_path or "",
+            "reindex": True,  # the job holds the revision; an earlier try may have left its passages
         }
         return await tools.call("policy-kb", "ingest_policy_revision", args, progress=progress)
 
@@ -208,10 +255,11 @@ class IngestionJob:
         await self._failed(lease, problem or GIVEN_UP)
 
     async def take_up_orphans(self) -> None:
-        """Queue what a crash left between the registry and the queue: `processing`, and no job that holds it."""
+        """Queue what a crash left between the registry and the queue: work that was begun and that no job holds."""
         for policy in await self._registry.list_policies():
             for revision in policy.revisions:
-                if revision.status is not RevisionStatus.PROCESSING or revision.held_by is not None:
+                left_alone = revision.status is RevisionStatus.PROCESSING or revision.replacement is not None
+                if not left_alone or revision.held_by is not None:
                     continue
                 if revision.file_path is None or await self._queue.holder(_holds(policy.source, revision.revision_id)):
                     continue
@@ -224,9 +272,9 @@ class IngestionJob:
                 log.info("%s had no job any more; queued again", revision.revision_id)
 
 
-def _where(message: str) -> tuple[str, int]:
-    """Phase, and passages so far, from what the policy server says ("embedded 12 of 96 chunks")."""
-    said = _SAID.match(message)
-    if said is None:
-        return "ingesting", 0
-    return _PHASES[said[1]], int(said[2]) if said[1] != "read" else 0
+def _progress(percent: int, message: str) -> IngestProgress:
+    stage = IngestStage.from_message(message)
+    if stage is None:
+        return IngestProgress("ingesting", percent, 0)
+    chunks = 0 if stage.phase is IngestPhase.EXTRACTING else stage.done
+    return IngestProgress(stage.phase.value, percent, chunks)

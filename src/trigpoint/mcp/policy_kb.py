@@ -10,13 +10,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFun
 
 from trigpoint.config import Settings
 from trigpoint.dates import parse_day, today
+from trigpoint.ids import parse_authority
 from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.model import Hit
 from trigpoint.passages.search import SearchMode
 from trigpoint.passages.weak import is_weak
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
+from trigpoint.policies.known import missing_revisions
 from trigpoint.policies.placements import Placement
+from trigpoint.policies.scope import NOTHING_LOADED
 
 _INSTRUCTIONS = (
     "Planning policy as it stood on a date. Give effective_date (an application's validation date) to search only the "
@@ -41,6 +44,29 @@ class Answer(BaseModel):
     status: Literal["success"] = "success"
 
 
+class WarningAnswer(Answer):
+    """An answer that may say what was unknown, not in force or not loaded; left out when there is nothing to say."""
+
+    warnings: list[str] = Field(default_factory=list, description="What the question named that is unknown or missing")
+
+    @model_serializer(mode="wrap")
+    def _leave_out_no_warnings(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
+        dumped: dict[str, object] = dump(self)
+        if not self.warnings:
+            dumped.pop("warnings")
+        return dumped
+
+
+Authority = Annotated[
+    PlainText,
+    Field(
+        max_length=64,
+        description="Planning authority of the site, by slug (cherwell, tower-hamlets): only policies "
+        "that apply there answer. Without it no policy is left out",
+    ),
+]
+
+
 class SearchInput(ToolInput):
     query: Words = Field(description="Natural language search query")
     sources: list[Slug] | None = Field(
@@ -53,6 +79,7 @@ class SearchInput(ToolInput):
     mode: SearchMode = Field(
         "semantic", description="semantic: by meaning. hybrid: by meaning and by the query's words"
     )
+    authority: Authority | None = None
 
 
 class FoundPassage(BaseModel):
@@ -76,7 +103,7 @@ class FoundPassage(BaseModel):
         return dumped
 
 
-class SearchAnswer(Answer):
+class SearchAnswer(WarningAnswer):
     query: str
     effective_date: str | None
     results_count: int
@@ -136,9 +163,19 @@ class ListedPolicy(BaseModel):
     source: str
     title: str
     category: str
+    authorities: list[str] = Field(
+        default_factory=list, description="Authorities that it applies to; left out where that is all of England"
+    )
+
+    @model_serializer(mode="wrap")
+    def _leave_out_everywhere(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
+        dumped: dict[str, object] = dump(self)
+        if not self.authorities:
+            dumped.pop("authorities")
+        return dumped
 
 
-class PoliciesAnswer(Answer):
+class PoliciesAnswer(WarningAnswer):
     policy_count: int
     policies: list[ListedPolicy]
 
@@ -168,6 +205,7 @@ class ProvisionsInput(ToolInput):
     )
     sources: list[Slug] | None = Field(None, max_length=200, description="Only these policies, by slug")
     provision_ids: list[Slug] | None = Field(None, max_length=500, description="Only these provisions, by id")
+    authority: Authority | None = None
 
 
 class PlacedProvision(BaseModel):
@@ -199,11 +237,11 @@ class UnplacedProvision(BaseModel):
     reason: str
 
 
-class ProvisionsAnswer(Answer):
+class ProvisionsAnswer(WarningAnswer):
     effective_date: str
     provisions: list[PlacedProvision]
     unavailable: list[UnplacedProvision] = Field(description="Provisions that no loaded revision in force can state")
-    warnings: list[str]
+    local_policies: list[str] = Field(description="Local policies that are loaded and apply to the authority, by slug")
 
 
 class IngestInput(ToolInput):
@@ -212,7 +250,9 @@ class IngestInput(ToolInput):
     file_path: Annotated[PlainText, Field(min_length=1, max_length=4096)] = Field(
         description="Absolute path to the PDF on disk, below the data folder or DOCUMENT_ROOTS"
     )
-    reindex: bool = Field(False, description="Replace the passages that the revision has")
+    reindex: bool = Field(
+        False, description="Replace the passages that the revision has. Without it such a revision is refused"
+    )
 
 
 class IngestAnswer(Answer):
@@ -234,13 +274,17 @@ class RemoveAnswer(Answer):
     chunks_removed: int
 
 
+def _authority(slug: str | None) -> str | None:
+    return None if slug is None else parse_authority(slug)
+
+
 async def search_policy(given: SearchInput, call: Call) -> SearchAnswer:
     knowledge: PolicyKnowledge = call.state
     day = None if given.effective_date is None else parse_day(given.effective_date)
-    found = await knowledge.search(
-        given.query, sources=given.sources, effective_date=day, n_results=given.n_results, mode=given.mode
-    )
+    scope = await knowledge.scope(given.sources, _authority(given.authority), day)
+    found = await knowledge.search_in(scope, given.query, day, given.n_results, given.mode)
     return SearchAnswer(
+        warnings=list(scope.warnings),
         query=given.query,
         effective_date=given.effective_date,
         results_count=len(found),
@@ -274,8 +318,12 @@ async def get_policy_section(given: SectionInput, call: Call) -> SectionAnswer:
 async def list_policy_documents(given: NoInput, call: Call) -> PoliciesAnswer:
     knowledge: PolicyKnowledge = call.state
     policies = await knowledge.registry.list_policies()
-    listed = [ListedPolicy(source=p.source, title=p.title, category=p.category.value) for p in policies]
-    return PoliciesAnswer(policy_count=len(listed), policies=listed)
+    listed = [
+        ListedPolicy(source=p.source, title=p.title, category=p.category.value, authorities=list(p.authorities))
+        for p in policies
+    ]
+    warnings = [m.message for m in missing_revisions(policies)] if policies else [NOTHING_LOADED]
+    return PoliciesAnswer(policy_count=len(listed), policies=listed, warnings=warnings)
 
 
 async def list_policy_revisions(given: RevisionsInput, call: Call) -> RevisionsAnswer:
@@ -298,11 +346,14 @@ async def list_policy_revisions(given: RevisionsInput, call: Call) -> RevisionsA
 async def get_provisions(given: ProvisionsInput, call: Call) -> ProvisionsAnswer:
     knowledge: PolicyKnowledge = call.state
     day = today() if given.effective_date is None else parse_day(given.effective_date)
-    answer = await knowledge.provisions(day, sources=given.sources, provision_ids=given.provision_ids)
+    answer = await knowledge.provisions(
+        day, sources=given.sources, provision_ids=given.provision_ids, authority=_authority(given.authority)
+    )
     return ProvisionsAnswer(
         effective_date=day.isoformat(),
         provisions=[_placed(placement, answer.titles) for placement in answer.placements],
         unavailable=[UnplacedProvision(provision_id=i, reason=why) for i, why in answer.unavailable.items()],
+        local_policies=list(answer.local_policies),
         warnings=list(answer.warnings),
     )
 
@@ -310,7 +361,12 @@ async def get_provisions(given: ProvisionsInput, call: Call) -> ProvisionsAnswer
 async def ingest_policy_revision(given: IngestInput, call: Call) -> IngestAnswer:
     knowledge: PolicyKnowledge = call.state
     ingested = await knowledge.ingest(
-        given.source, given.revision_id, given.file_path, report=call.report, cancelled=call.cancelled
+        given.source,
+        given.revision_id,
+        given.file_path,
+        reindex=given.reindex,
+        report=call.report,
+        cancelled=call.cancelled,
     )
     return IngestAnswer(
         source=given.source,
@@ -385,12 +441,14 @@ TOOLS = (
     Tool(
         "ingest_policy_revision",
         "Ingest the PDF of a registered policy revision: extracts text, splits it by section, embeds and stores it. "
-        "The revision's old passages, if it has any, answer until the new ones are complete. Registry status is "
-        "recorded by the caller, not here.",
+        "With reindex it replaces the passages that the revision has, which answer until the new ones are complete; "
+        "without, a revision that has passages is refused. The job that holds a revision records its status; for a "
+        "revision that answers and that no job holds, counts and file are recorded here.",
         IngestInput,
         IngestAnswer,
         ingest_policy_revision,
         idempotent=True,
+        destructive=True,
         title="Ingest a policy revision",
     ),
     Tool(

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trigpoint.config import Settings
-from trigpoint.errors import FileMissing, NoContent, shorten
+from trigpoint.errors import FileMissing, NoContent, UnsupportedFileType, shorten
 from trigpoint.metrics import INGESTED_PAGES
 from trigpoint.passages.model import Passage, Vector
-from trigpoint.policies.models import Policy, Revision
+from trigpoint.policies.models import IngestPhase, IngestStage, Policy, Revision
 from trigpoint.policies.passages import PolicyChromaClient, passage_id, revision_metadata
 from trigpoint.text.chunk import TextChunker
 from trigpoint.text.embed import WINDOW
@@ -57,6 +57,11 @@ class PolicyIngest:
                 f"File not found: {shorten(file_path, 300)}. "
                 "Policies are read by absolute path from the data folder and the folders of DOCUMENT_ROOTS"
             )
+        with path.open("rb") as opened:
+            if b"%PDF-" not in opened.read(1024):
+                raise UnsupportedFileType(
+                    f"{shorten(path.name)} is not a PDF. Policies are ingested from PDF files only"
+                )
         return path
 
     def ingest(
@@ -75,18 +80,22 @@ class PolicyIngest:
             raise NoContent(f"No text could be extracted from {shorten(path.name)}")
 
         def embedded(done: int, total: int) -> None:
-            report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"embedded {done} of {total} chunks")
+            report(
+                _READ + (_EMBEDDED - _READ) * done / total,
+                _STORED,
+                IngestStage(IngestPhase.EMBEDDING, done, total).as_message(),
+            )
 
         texts = [chunk.text for chunk in chunks]
         vectors = self.passages.embedding.embed_batch(texts, progress=embedded, cancelled=cancelled)
         passages = _passages(policy, revision, chunks, vectors)
         self.passages.replace_revision(revision.revision_id, passages)
-        report(_STORED, _STORED, f"stored {len(passages)} chunks")
+        report(_STORED, _STORED, IngestStage(IngestPhase.STORING, len(passages), len(passages)).as_message())
         return IngestedRevision(len(passages), extraction.page_count, extraction.method)
 
     def _extract(self, path: Path, report: Report, cancelled: Callable[[], bool]) -> Extraction:
         def read(done: int, total: int) -> None:
-            report(_READ * done / max(1, total), _STORED, f"read {done} of {total} pages")
+            report(_READ * done / max(1, total), _STORED, IngestStage(IngestPhase.EXTRACTING, done, total).as_message())
 
         extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
         INGESTED_PAGES.labels("policies", extraction.method).inc(extraction.page_count)

@@ -13,9 +13,10 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from trigpoint.config import Settings
@@ -24,10 +25,12 @@ from trigpoint.errors import (
     Cancelled,
     PolicyNotFound,
     RegistryUnavailable,
+    RevisionHasPassages,
     RevisionNotFound,
     SectionNotFound,
     TrigpointError,
 )
+from trigpoint.ids import new_job_id
 from trigpoint.passages.model import Hit
 from trigpoint.passages.search import SearchMode
 from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
@@ -36,6 +39,7 @@ from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
 from trigpoint.policies.placements import ProvisionsInForce, provisions_in_force
 from trigpoint.policies.placing import Placer
 from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.policies.scope import Scope, scope_of
 from trigpoint.policies.section_lookup import find_section, nearest, overview, point_of
 from trigpoint.storage.redis import redis_client, redis_server
 
@@ -94,10 +98,21 @@ class PolicyKnowledge:
         mode: SearchMode = "semantic",
     ) -> list[Hit]:
         """The best passages of the revisions in force on that date; of all ingested ones where none is given. No sources are all."""
-        policies = await self.registry.list_policies()
-        chosen = [p for p in policies if not sources or p.source in sources]
-        revision_ids = answering(chosen, effective_date)
-        return await self._read(partial(self.passages.search, query, n_results, revision_ids, mode))
+        scope = await self.scope(sources, None, effective_date)
+        return await self.search_in(scope, query, effective_date, n_results, mode)
+
+    async def scope(self, sources: Sequence[str] | None, authority: str | None, day: date | None) -> Scope:
+        """Return the policies that a question is about, with what its answer should warn of."""
+        return scope_of(await self.registry.list_policies(), sources, authority, day)
+
+    async def search_in(
+        self, scope: Scope, query: str, effective_date: date | None, n_results: int, mode: SearchMode
+    ) -> list[Hit]:
+        """Search the policies of a scope. Labels are those of the registry, also while the passages' lag behind."""
+        revision_ids = answering(scope.policies, effective_date)
+        hits = await self._read(partial(self.passages.search, query, n_results, revision_ids, mode))
+        labels = {r.revision_id: r.version_label for policy in scope.policies for r in policy.revisions}
+        return [_relabelled(hit, labels[hit.passage.document_id]) for hit in hits]
 
     async def section(self, source: str, section_ref: str, revision_id: str | None = None) -> Section:
         """Every passage of that section, of one revision only (P12). Raises SectionNotFound."""
@@ -111,12 +126,17 @@ class PolicyKnowledge:
         return await self._read(partial(self._section, revision, section_ref))
 
     async def provisions(
-        self, day: date, *, sources: Sequence[str] | None = None, provision_ids: Sequence[str] | None = None
+        self,
+        day: date,
+        *,
+        sources: Sequence[str] | None = None,
+        provision_ids: Sequence[str] | None = None,
+        authority: str | None = None,
     ) -> ProvisionsInForce:
-        """Return what the policies in force on a day require, and where they say so."""
-        policies = await self.registry.list_policies()
-        chosen = [p for p in policies if not sources or p.source in sources]
-        return provisions_in_force(chosen, await self.placer.in_force(chosen, day), day, provision_ids)
+        """Return what the policies in force on a day require of a site there, and where they say so."""
+        scope = await self.scope(sources, authority, day)
+        placements = await self.placer.in_force(scope.policies, day)
+        return provisions_in_force(scope, placements, day, provision_ids)
 
     async def ingest(
         self,
@@ -124,30 +144,60 @@ class PolicyKnowledge:
         revision_id: str,
         file_path: str,
         *,
+        reindex: bool = True,
         report: Report = lambda done, total, message: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> IngestedRevision:
-        """Make the file's passages the revision's (P9, P13). One at a time a revision."""
-        path = self._ingest.find_file(file_path)
+        """Make the file's passages the revision's (P9, P13). One at a time a revision.
+
+        Without `reindex` a revision that has passages is refused. If no job holds the revision, what was ingested is
+        recorded in the registry here, so that both agree.
+        """
+        path = await asyncio.to_thread(self._ingest.find_file, file_path)
         async with self._busy.setdefault(revision_id, asyncio.Lock()):
             policy, revision = await self._registered(source, revision_id)
-            ingested = await self._write(
-                partial(
-                    self._ingest.ingest,
-                    policy,
-                    revision,
-                    path,
-                    report=report,
-                    cancelled=lambda: cancelled() or self._stopping.is_set(),
+            if not reindex and await self._read(partial(self.passages.count, revision_id)) > 0:
+                raise RevisionHasPassages(source, revision_id)
+            async with self._recorded(revision, path) as record:
+                ingested = await self._write(
+                    partial(
+                        self._ingest.ingest,
+                        policy,
+                        revision,
+                        path,
+                        report=report,
+                        cancelled=lambda: cancelled() or self._stopping.is_set(),
+                    )
                 )
-            )
-            try:
-                await self._registered(source, revision_id)
-            except RevisionNotFound:  # deleted while it was being read: leave nothing behind
-                await self.remove(source, revision_id)
-                raise
+                try:
+                    await self._registered(source, revision_id)
+                except RevisionNotFound:  # deleted while it was being read: leave nothing behind
+                    await self.remove(source, revision_id)
+                    raise
+                record.append(ingested)
         await self.settle()
         return ingested
+
+    @asynccontextmanager
+    async def _recorded(self, revision: Revision, path: Path) -> AsyncIterator[list[IngestedRevision]]:
+        """Hold a revision that answers and that no job holds, and record what was ingested; else leave that to the job."""
+        made: list[IngestedRevision] = []
+        if not revision.queryable or revision.held_by is not None:
+            yield made
+            return
+        job_id, source, revision_id = new_job_id(), revision.source, revision.revision_id
+        size = await asyncio.to_thread(lambda: path.stat().st_size)
+        await self.registry.begin_reindex(source, revision_id, job_id, file_path=str(path), file_size_bytes=size)
+        try:
+            yield made
+        except BaseException as error:
+            reason = error.message if isinstance(error, TrigpointError) else "interrupted"
+            with contextlib.suppress(RevisionNotFound, PolicyNotFound):
+                await asyncio.shield(self.registry.mark_failed(source, revision_id, reason, job_id=job_id))
+            raise
+        await self.registry.mark_active(
+            source, revision_id, chunk_count=made[0].chunks_created, page_count=made[0].page_count, job_id=job_id
+        )
 
     async def remove(self, source: str, revision_id: str) -> int:
         """Remove a revision's passages; returns how many there were."""
@@ -290,6 +340,11 @@ def answering(policies: Sequence[Policy], effective_date: date | None) -> list[s
         return [r.revision_id for p in policies for r in p.revisions if r.queryable]
     in_force = (policy.in_force(effective_date) for policy in policies)
     return [revision.revision_id for revision in in_force if revision is not None]
+
+
+def _relabelled(hit: Hit, label: str) -> Hit:
+    passage = hit.passage
+    return replace(hit, passage=replace(passage, metadata={**passage.metadata, "version_label": label}))
 
 
 def _wanted(policy: Policy, revision_id: str | None) -> Revision | None:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -52,6 +53,7 @@ class Revision:
     ingested_at: datetime | None
     error: str | None
     held_by: str | None = None
+    replacement: str | None = None  # the file of a text that a job is bringing in, in place of `file_path`
 
     @property
     def queryable(self) -> bool:
@@ -97,6 +99,15 @@ class Policy:
     updated_at: datetime | None
     revisions: tuple[Revision, ...] = ()
     supersessions: Mapping[str, Supersession] = field(default_factory=dict)  # by the successor's id
+    authorities: tuple[str, ...] = ()  # slugs of the planning authorities that it applies to; none: all of England
+
+    def applies_to(self, authority: str | None) -> bool:
+        """Return whether the policy applies to a site of that authority. Without a name, nothing is left out."""
+        return authority is None or not self.authorities or authority in self.authorities
+
+    @property
+    def local(self) -> bool:
+        return self.category not in (PolicyCategory.NATIONAL_POLICY, PolicyCategory.NATIONAL_GUIDANCE)
 
     def revision(self, revision_id: str) -> Revision | None:
         return next((r for r in self.revisions if r.revision_id == revision_id), None)
@@ -152,12 +163,40 @@ class IngestProgress:
     chunks_processed: int
 
 
+class IngestPhase(StrEnum):
+    EXTRACTING = "extracting"
+    EMBEDDING = "embedding"
+    STORING = "storing"
+
+
+@dataclass(frozen=True)
+class IngestStage:
+    """How far one phase of an ingestion is. Travels as JSON in the progress messages of the policy server."""
+
+    phase: IngestPhase
+    done: int
+    total: int
+
+    def as_message(self) -> str:
+        return json.dumps({"phase": self.phase.value, "done": self.done, "total": self.total})
+
+    @classmethod
+    def from_message(cls, message: str) -> IngestStage | None:
+        """Read a progress message; None if it is not one of ours."""
+        try:
+            said = json.loads(message)
+            return cls(IngestPhase(said["phase"]), int(said["done"]), int(said["total"]))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
 class PolicyChanges(TypedDict, total=False):
     """What PATCH may change; absent leaves, None clears."""
 
     title: str
     description: str | None
     category: PolicyCategory
+    authorities: Sequence[str]
 
 
 class RevisionChanges(TypedDict, total=False):

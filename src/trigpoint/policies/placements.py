@@ -20,6 +20,7 @@ from trigpoint.policies.locate import VERSION, Located
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.provisions import Provision, load_provisions
 from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.policies.scope import Scope
 from trigpoint.text.sections import normalise_ref
 
 TO_BE_CONFIRMED = "section to be confirmed"
@@ -212,10 +213,11 @@ class ProvisionsInForce:
     unavailable: Mapping[str, str]
     warnings: tuple[str, ...]
     titles: Mapping[str, str]  # of the policies, by slug
+    local_policies: tuple[str, ...] = ()
 
 
 def provisions_in_force(
-    policies: Sequence[Policy], placements: Sequence[Placement], day: date, provision_ids: Sequence[str] | None
+    scope: Scope, placements: Sequence[Placement], day: date, provision_ids: Sequence[str] | None
 ) -> ProvisionsInForce:
     """Sort the placements of a day into an answer that accounts for every provision asked for."""
     known = {provision.id: provision for provision in load_provisions()}
@@ -224,16 +226,17 @@ def provisions_in_force(
     placed = {placement.provision.id for placement in placements}
     return ProvisionsInForce(
         tuple(p for p in placements if p.provision.id in set(wanted)),
-        {i: _why_not(known[i], policies, day) for i in wanted if i not in placed},
-        tuple(f"There is no provision '{shorten(i)}'" for i in unknown),
-        {policy.source: policy.title for policy in policies},
+        {i: _why_not(known[i], scope.policies, day) for i in wanted if i not in placed},
+        (*(f"There is no provision '{shorten(i)}'" for i in unknown), *scope.warnings),
+        {policy.source: policy.title for policy in scope.policies},
+        scope.local_policies,
     )
 
 
 def _why_not(provision: Provision, policies: Sequence[Policy], day: date) -> str:
     stating = [policy for policy in policies if provision.may_be_stated_in(policy)]
     if not stating:
-        return f"No policy that states it is loaded ({provision.source or provision.category})"
+        return f"No policy that states it is loaded for this place ({provision.source or provision.category})"
     names = ", ".join(policy.source for policy in stating)
     return f"No revision of {names} was in force on {day.isoformat()}"
 

@@ -72,6 +72,16 @@ local function successor_of(book, id)
   end
 end
 
+-- The last standing revision that began before this one and can answer.
+local function predecessor(book, revision)
+  local found
+  for _, other in ipairs(book.list) do
+    local answers = other.status == 'active' or other.status == 'superseded'
+    if other.effective_from < revision.effective_from and answers and not other.deleting then found = other end
+  end
+  return found
+end
+
 local function set(revision, field, value)
   revision[field] = value
   redis.call('HSET', revision_key(revision.revision_id), field, value)
@@ -154,6 +164,22 @@ local function squeeze_in(book, revision, other)
   record(book, revision.revision_id, before)
   set(other, 'effective_to', day_before(revision.effective_from))
   return true
+end
+
+local NEXT = { 'file_path', 'file_size_bytes', 'version_label', 'notes' }
+
+local function drop_replacement(revision)
+  for _, field in ipairs(NEXT) do
+    revision['next_' .. field] = nil
+    redis.call('HDEL', revision_key(revision.revision_id), 'next_' .. field)
+  end
+end
+
+local function take_replacement(revision)
+  for _, field in ipairs(NEXT) do
+    if revision['next_' .. field] then set(revision, field, revision['next_' .. field]) end
+  end
+  drop_replacement(revision)
 end
 
 local function hold(id)
@@ -258,6 +284,7 @@ function steps.mark_active()
   if revision.status == 'processing' then
     set(revision, 'status', successor_of(book, a.id) and 'superseded' or 'active')
   end
+  take_replacement(revision)
   set(revision, 'chunk_count', a.chunk_count)
   set(revision, 'page_count', a.page_count)
   set(revision, 'ingested_at', a.now)
@@ -285,6 +312,7 @@ function steps.mark_failed()
   if not revision then return refuse('no_revision') end
   if given(a.job_id) and revision.held_by and revision.held_by ~= a.job_id then return refuse('held', revision.held_by) end
   set(revision, 'error', a.error)
+  drop_replacement(revision)
   if revision.status == 'processing' then
     set(revision, 'status', 'failed')
     step_down(book, revision, false)
@@ -321,6 +349,19 @@ function steps.begin_reindex()
   return answer(revision)
 end
 
+-- Another file for the same revision. Its own file, label and notes stay until the new text is in.
+function steps.begin_replace()
+  if redis.call('EXISTS', policy_key()) == 0 then return refuse('no_policy') end
+  local revision = find(load(), a.id)
+  if not revision then return refuse('no_revision') end
+  if revision.held_by then return refuse('held', revision.held_by) end
+  if revision.status ~= 'active' and revision.status ~= 'superseded' then return refuse('failed') end
+  for field, value in pairs(a.fields) do set(revision, 'next_' .. field, value) end
+  redis.call('DEL', progress_key(a.id))
+  hold(a.id)
+  return answer(revision)
+end
+
 function steps.begin_delete()
   if redis.call('EXISTS', policy_key()) == 0 then return refuse('no_policy') end
   local book = load()
@@ -331,13 +372,21 @@ function steps.begin_delete()
   for _, other in ipairs(book.list) do
     if other ~= revision and stands(other) and other.status == 'active' then other_active = true end
   end
-  if revision.status == 'active' and not other_active then return refuse('sole') end
+  local older = predecessor(book, revision)
+  if revision.status == 'active' and not other_active then
+    if a.restore ~= true or not older then return refuse('sole') end
+    if not book.before[a.id] then
+      record(book, a.id, { revision = older.revision_id, effective_to = revision.effective_to, status = 'active' })
+    end
+  end
   redis.call('SADD', deleting_key(), a.id)
   revision.deleting = true
   step_down(book, revision, true)
   let_go(a.id)
   changed()
-  return answer(revision)
+  local reply = answer(revision)
+  if a.restore == true and older then reply.restored = older.revision_id end
+  return reply
 end
 
 function steps.finish_delete()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -30,7 +31,7 @@ from trigpoint.errors import (
     RevisionOverlapError,
     shorten,
 )
-from trigpoint.ids import parse_policy_source, revision_id_candidates
+from trigpoint.ids import parse_authority, parse_policy_source, revision_id_candidates
 from trigpoint.policies.models import (
     ONE_DAY,
     IngestProgress,
@@ -43,6 +44,7 @@ from trigpoint.policies.models import (
     SideEffects,
     Supersession,
 )
+from trigpoint.policies.shipped import shipped_authorities
 from trigpoint.storage.redis import LONGEST_SECONDS
 
 HOLD_SECONDS = 600
@@ -64,7 +66,12 @@ class PolicyRegistry:
     # Policies
 
     async def create_policy(
-        self, source: str, title: str, category: PolicyCategory, description: str | None = None
+        self,
+        source: str,
+        title: str,
+        category: PolicyCategory,
+        description: str | None = None,
+        authorities: Sequence[str] = (),
     ) -> Policy:
         parse_policy_source(source)
         fields = {
@@ -75,13 +82,17 @@ class PolicyRegistry:
             "created_at": micro_timestamp(now()),
             "updated_at": "",
         }
+        if authorities:
+            fields["authorities"] = _authorities(authorities)
         reply = await self._step("create_policy", source=source, fields=fields)
         if "refused" in reply:
             raise PolicyAlreadyExists(source)
         return await self.get_policy(source)
 
     async def update_policy(self, source: str, changes: PolicyChanges) -> Policy:
-        fields = {name: _stored(value) for name, value in changes.items()}
+        fields = {name: _stored(value) for name, value in changes.items() if name != "authorities"}
+        if "authorities" in changes:
+            fields["authorities"] = _authorities(changes["authorities"])
         if fields.get("title") == "" or fields.get("category") == "":
             raise InvalidInput("title and category cannot be null or empty. Leave them out to keep them")
         if fields:
@@ -237,6 +248,33 @@ class PolicyRegistry:
         self._raise_refusal(reply, source, revision_id)
         return _revision(reply["revision"], reply.get("held_by"))
 
+    async def begin_replace(
+        self,
+        source: str,
+        revision_id: str,
+        job_id: str,
+        *,
+        file_path: str,
+        file_size_bytes: int,
+        version_label: str,
+        notes: str | None,
+        hold_seconds: int = HOLD_SECONDS,
+    ) -> Revision:
+        """Take the revision for a job that replaces its text. File, label and notes change when the new text is in."""
+        fields = {
+            "file_path": file_path,
+            "file_size_bytes": str(file_size_bytes),
+            "version_label": version_label,
+            "notes": notes or "",
+        }
+        reply = await self._step(
+            "begin_replace", source=source, id=revision_id, job_id=job_id, hold_seconds=hold_seconds, fields=fields
+        )
+        if reply.get("refused") == "held":
+            raise CannotReindex(source, revision_id)
+        self._raise_refusal(reply, source, revision_id)
+        return _revision(reply["revision"], reply.get("held_by"))
+
     async def keep_hold(
         self,
         source: str,
@@ -268,12 +306,13 @@ class PolicyRegistry:
             return IngestProgress("failed", 0, 0)
         return IngestProgress("complete", 100, revision.chunk_count or 0)
 
-    async def begin_delete(self, source: str, revision_id: str) -> Revision:
+    async def begin_delete(self, source: str, revision_id: str, *, restore_predecessor: bool = False) -> Revision:
         """From this step on the revision answers no more and its predecessor is restored (P8).
 
-        Its passages go next, then `delete_revision`. May be repeated after a crash. Refuses the sole active one.
+        Its passages go next, then `delete_revision`. May be repeated after a crash. Refuses the sole active one, unless
+        `restore_predecessor` is set and there is an earlier revision that takes its place.
         """
-        reply = await self._step("begin_delete", source=source, id=revision_id)
+        reply = await self._step("begin_delete", source=source, id=revision_id, restore=restore_predecessor)
         self._raise_refusal(reply, source, revision_id)
         return _revision(reply["revision"], None)
 
@@ -384,6 +423,7 @@ def _policy(entry: dict[str, Any]) -> Policy:
         updated_at=parse_micro_timestamp(stored["updated_at"]) if stored["updated_at"] else None,
         revisions=tuple(reversed(revisions)),
         supersessions=supersessions,
+        authorities=_stored_authorities(stored),
     )
 
 
@@ -404,6 +444,7 @@ def _revision(stored: dict[str, Any], held_by: str | None) -> Revision:
         ingested_at=parse_micro_timestamp(stored["ingested_at"]) if stored["ingested_at"] else None,
         error=stored["error"] or None,
         held_by=held_by,
+        replacement=stored.get("next_file_path") or None,
     )
 
 
@@ -418,6 +459,16 @@ def _side_effects(reply: dict[str, Any], effective_to: date | None) -> SideEffec
             f"{older['revision_id']}, which had no end, now ends on {older['effective_to']}"
         )
     return SideEffects(older["revision_id"], parse_day(older["effective_to"]), warning)
+
+
+def _authorities(slugs: Sequence[str]) -> str:
+    return ",".join(dict.fromkeys(parse_authority(slug) for slug in slugs))
+
+
+def _stored_authorities(stored: dict[str, str]) -> tuple[str, ...]:
+    """A policy that was registered before policies named authorities has those that ship with it."""
+    text = stored.get("authorities")
+    return shipped_authorities(stored["source"]) if text is None else tuple(filter(None, text.split(",")))
 
 
 def _stored(value: object) -> str:

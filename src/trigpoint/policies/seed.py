@@ -8,51 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from trigpoint.config import Settings
-from trigpoint.dates import parse_day
 from trigpoint.errors import CannotReindex, PolicyAlreadyExists, TrigpointError
 from trigpoint.ids import new_job_id
 from trigpoint.policies.digest import MARK, checked_note, digest_pdf, read_digest
-from trigpoint.policies.models import ONE_DAY, Policy, PolicyCategory, Revision
+from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.policies.shipped import PolicySet, SeedPolicy, SeedRevision, load_seed
 from trigpoint.storage.files import inside, sha256_file, write_atomic
 
 _HOLD_SECONDS = 30
 _RENEW_SECONDS = 8.0
 
+__all__ = ["PolicySet", "SeedOutcome", "SeedPolicy", "SeedRevision", "Seeder", "is_digest", "load_seed"]
+
 Ingester = Callable[[str, str, str], Awaitable[tuple[int, int]]]
 """(source, revision_id, file_path) -> (chunks, pages)"""
-
-
-@dataclass(frozen=True)
-class SeedRevision:
-    version_label: str
-    effective_from: date
-    effective_to: date | None
-    url: str | None
-    landing: str
-    digest: str
-    later: bool = False
-
-
-@dataclass(frozen=True)
-class SeedPolicy:
-    source: str
-    title: str
-    description: str
-    category: PolicyCategory
-    revisions: tuple[SeedRevision, ...]  # oldest first
-    authorities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,29 +47,6 @@ class SeedOutcome:
     @property
     def ok(self) -> bool:
         return self.result in ("ingested", "unchanged", "kept")
-
-
-PolicySet = Literal["default", "current"]
-
-
-@cache
-def load_seed(policy_set: PolicySet = "default") -> tuple[SeedPolicy, ...]:
-    """Return the shipped policies: with the seven revisions of the contract, or with all that we know of."""
-    text = files("trigpoint.policies").joinpath("policies.toml").read_text(encoding="utf-8")
-    policies = tuple(_policy(entry) for entry in tomllib.loads(text)["policy"])
-    return tuple(_in_set(policy, policy_set) for policy in policies)
-
-
-def _in_set(policy: SeedPolicy, policy_set: PolicySet) -> SeedPolicy:
-    """Keep the revisions of the set. One that has a later one within its time ends the day before it."""
-    kept = [r for r in policy.revisions if policy_set == "current" or not r.later]
-    ended = []
-    for revision, following in zip(kept, [*kept[1:], None], strict=True):
-        end = revision.effective_to
-        if end is not None and following is not None and following.effective_from <= end:
-            revision = replace(revision, effective_to=following.effective_from - ONE_DAY)
-        ended.append(revision)
-    return replace(policy, revisions=tuple(ended))
 
 
 def download_path(settings: Settings, policy: SeedPolicy, revision: SeedRevision) -> Path:
@@ -117,7 +72,9 @@ class Seeder:
 
     async def _ensure_policy(self, policy: SeedPolicy) -> None:
         try:
-            await self._registry.create_policy(policy.source, policy.title, policy.category, policy.description)
+            await self._registry.create_policy(
+                policy.source, policy.title, policy.category, policy.description, policy.authorities
+            )
         except PolicyAlreadyExists:
             return
 
@@ -290,25 +247,3 @@ def _holds(revision: Revision, content: bytes) -> bool:
 
 def _with(outcome: SeedOutcome, result: Literal["busy", "failed"], *, detail: str) -> SeedOutcome:
     return SeedOutcome(outcome.source, outcome.version_label, result, outcome.revision_id, detail=detail)
-
-
-def _policy(entry: dict[str, Any]) -> SeedPolicy:
-    return SeedPolicy(
-        source=entry["source"],
-        title=entry["title"],
-        description=entry["description"],
-        category=PolicyCategory(entry["category"]),
-        authorities=tuple(entry.get("authorities", ())),
-        revisions=tuple(
-            SeedRevision(
-                version_label=r["version_label"],
-                effective_from=parse_day(r["effective_from"]),
-                effective_to=parse_day(r["effective_to"]) if "effective_to" in r else None,
-                url=r.get("url"),
-                landing=r["landing"],
-                digest=r["digest"],
-                later=r.get("later", False),
-            )
-            for r in entry["revision"]
-        ),
-    )

@@ -1,0 +1,75 @@
+"""Which policies a question is about, and what its answer should add: what is unknown, not in force, or not loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from trigpoint.errors import shorten
+from trigpoint.policies.known import missing_revisions
+from trigpoint.policies.models import Policy, PolicyCategory
+
+NOTHING_LOADED = (
+    "No policy is loaded. `trigpoint policies seed --digest` loads short digests, `trigpoint policies fetch` and "
+    "`seed` the official texts"
+)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The policies that may answer, with warnings for whoever reads the answer."""
+
+    policies: tuple[Policy, ...]
+    warnings: tuple[str, ...]
+    local_policies: tuple[str, ...] = ()  # slugs of local policies that apply to the authority
+
+
+def scope_of(
+    policies: Sequence[Policy], sources: Sequence[str] | None, authority: str | None, day: date | None
+) -> Scope:
+    """Choose the policies by slug and by authority. A name that is not known is never the same as no result."""
+    if not policies:
+        return Scope((), (NOTHING_LOADED,))
+    known = {policy.source: policy for policy in policies}
+    named = [known[s] for s in dict.fromkeys(sources) if s in known] if sources else list(policies)
+    chosen = [policy for policy in named if policy.applies_to(authority)]
+    local = tuple(p.source for p in policies if p.local and authority is not None and p.applies_to(authority))
+    warnings = [
+        *_unknown(sources or (), known),
+        *_elsewhere(named if sources else (), authority),
+        *_without_local_plan(policies, authority),
+        *(_not_in_force(policy, day) for policy in chosen if day is not None and policy.in_force(day) is None),
+        *(missing.message for missing in missing_revisions(chosen, day) if day is not None),
+    ]
+    return Scope(tuple(chosen), tuple(warnings), local)
+
+
+def _unknown(sources: Sequence[str], known: dict[str, Policy]) -> list[str]:
+    names = ", ".join(sorted(known))
+    return [f"There is no policy '{shorten(s)}'. Known are: {names}" for s in dict.fromkeys(sources) if s not in known]
+
+
+def _elsewhere(named: Sequence[Policy], authority: str | None) -> list[str]:
+    return [
+        f"{policy.source} does not apply to {authority} and was left out. It applies to {', '.join(policy.authorities)}"
+        for policy in named
+        if not policy.applies_to(authority)
+    ]
+
+
+def _without_local_plan(policies: Sequence[Policy], authority: str | None) -> list[str]:
+    plans = [p for p in policies if p.category is PolicyCategory.LOCAL_PLAN and p.applies_to(authority)]
+    if authority is None or plans:
+        return []
+    return [f"No local plan of {authority} is loaded. Only national policy and what else applies there can be cited"]
+
+
+def _not_in_force(policy: Policy, day: date | None) -> str:
+    timeline = policy.timeline
+    if not timeline:
+        return f"{policy.source} has no text that has been ingested"
+    if day is not None and day < timeline[0].start:
+        first = timeline[0].revision
+        return f"{policy.source}: {day} is before its first loaded revision ({first.version_label}, from {timeline[0].start})"
+    return f"{policy.source}: no loaded revision was in force on {day}, which lies in a gap"
