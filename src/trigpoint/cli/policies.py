@@ -47,13 +47,13 @@ def seed(
 ) -> None:
     """Register the shipped policies and ingest them. Repeating it changes nothing, and heals what failed."""
     settings = load_settings()
-    _exit_if_not(_run(_seed(settings, _chosen(sources, settings.policy_set), digest=digest)))
+    _exit_if_not(run(_seed(settings, _chosen(sources, settings.policy_set), digest=digest)))
 
 
 @app.command()
 def update() -> None:
     """Add the revisions that were missing or came later, and refresh digests that a newer Trigpoint has corrected."""
-    _exit_if_not(_run(_seed(load_settings(), load_seed("current"), digest=True)))
+    _exit_if_not(run(_seed(load_settings(), load_seed("current"), digest=True)))
 
 
 @app.command()
@@ -71,13 +71,13 @@ def fetch(sources: Sources = None) -> None:
 @app.command("list")
 def list_policies() -> None:
     """All policies with the revision in force today."""
-    _run(_with_registry(_list))
+    run(with_registry(_list))
 
 
 @app.command()
 def show(source: Source) -> None:
     """One policy with all its revisions, newest first."""
-    _run(_with_registry(lambda registry: _show(registry, source)))
+    run(with_registry(lambda registry: _show(registry, source)))
 
 
 @app.command()
@@ -85,7 +85,7 @@ def effective(
     date: Annotated[str, typer.Argument(help="YYYY-MM-DD, for example an application's validation date.")],
 ) -> None:
     """Which revision of each policy was in force on a date."""
-    _run(_with_registry(lambda registry: _effective(registry, date)))
+    run(with_registry(lambda registry: _effective(registry, date)))
 
 
 @app.command()
@@ -101,7 +101,7 @@ def search(
         raise InvalidInput(f"--mode {shorten(mode)}: expected hybrid or semantic")
     day = (today() if date is None else parse_day(date)).isoformat()
     arguments = {"query": query, "sources": source, "effective_date": day, "n_results": limit, "mode": mode}
-    _run(_search(load_settings(), arguments))
+    run(_search(load_settings(), arguments))
 
 
 @app.command()
@@ -113,7 +113,12 @@ def diff(
     summary: Annotated[bool, typer.Option("--summary", help="Only say which sections changed.")] = False,
 ) -> None:
     """What changed between two revisions, section by section."""
-    changes = _run(_compare(load_settings(), source, old, new))
+    changes, digests = run(_compare(load_settings(), source, old, new))
+    if digests:
+        out.print(
+            f"[yellow]Not a change of law: {escape(' and '.join(digests))} {'is a digest' if len(digests) == 1 else 'are digests'}, "
+            "not the official text. What differs may differ only in our wording.[/]"
+        )
     shown = [c for c in changes if c.kind != "same" and (section is None or section.casefold() in c.title.casefold())]
     for change in shown:
         _print_change(change, summary=summary)
@@ -128,7 +133,7 @@ _KINDS = ("changed", "renumbered", "added", "removed", "same")
 
 
 @asynccontextmanager
-async def _tools(settings: Settings) -> AsyncIterator[ToolClient | PolicyKnowledge]:
+async def policy_tools(settings: Settings) -> AsyncIterator[ToolClient | PolicyKnowledge]:
     """The running policy server, or the knowledge base opened by this process."""
     url = settings.server_url("policy-kb")
     async with AsyncExitStack() as stack:
@@ -146,7 +151,7 @@ async def _seed(settings: Settings, policies: tuple[SeedPolicy, ...], *, digest:
     with redis_server(settings) as url:
         redis = redis_client(url)
         try:
-            async with _tools(settings) as tools:
+            async with policy_tools(settings) as tools:
 
                 async def ingest(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
                     if isinstance(tools, PolicyKnowledge):
@@ -168,7 +173,7 @@ async def _seed(settings: Settings, policies: tuple[SeedPolicy, ...], *, digest:
 
 
 async def _search(settings: Settings, arguments: dict[str, Any]) -> None:
-    async with _tools(settings) as tools:
+    async with policy_tools(settings) as tools:
         if isinstance(tools, PolicyKnowledge):
             hits = await tools.search(
                 arguments["query"],
@@ -205,7 +210,7 @@ async def _list(registry: PolicyRegistry) -> None:
         current = policy.in_force(today())
         label = current.version_label if current else "-"
         rows.append((policy.source, policy.category.value, label, str(len(policy.revisions)), policy.title))
-    _print_rows(rows)
+    print_rows(rows)
     _print_missing(policies)
 
 
@@ -218,7 +223,7 @@ async def _show(registry: PolicyRegistry, source: str) -> None:
     policy = await registry.get_policy(source)
     out.print(f"[bold]{policy.source}[/] {escape(policy.title)} ({policy.category.value})")
     heads = ("REVISION", "LABEL", "FROM", "TO", "STATUS", "CHUNKS", "PAGES", "")
-    _print_rows([heads, *(_cells(revision) for revision in policy.revisions)])
+    print_rows([heads, *(_cells(revision) for revision in policy.revisions)])
 
 
 def _cells(revision: Revision) -> tuple[str, ...]:
@@ -242,27 +247,28 @@ async def _effective(registry: PolicyRegistry, date: str) -> None:
             rows.append((result.source, "-", (result.reason or "").replace("_", " "), "", ""))
         else:
             rows.append((result.source, *_cells(result.revision)[:4]))
-    _print_rows(rows)
+    print_rows(rows)
     _print_missing([result.policy for result in snapshot.results], snapshot.effective_date)
 
 
 # Comparing
 
 
-async def _compare(settings: Settings, source: str, old: str, new: str) -> list[SectionChange]:
+async def _compare(settings: Settings, source: str, old: str, new: str) -> tuple[list[SectionChange], list[str]]:
     from trigpoint.text.extract import DocumentProcessor
 
     async def read(registry: PolicyRegistry) -> Policy:
         return await registry.get_policy(source)
 
-    policy = await _with_registry(read)
+    policy = await with_registry(read)
     paths = [_file_of(policy, revision_id) for revision_id in (old, new)]
     processor = DocumentProcessor(settings)
     try:
         texts = [await asyncio.to_thread(read_sections, processor, path) for path in paths]
     finally:
         processor.close()
-    return compare(*texts)
+    named = [policy.revision(revision_id) for revision_id in (old, new)]
+    return compare(*texts), [r.version_label for r in named if r is not None and is_digest(r)]
 
 
 def _file_of(policy: Policy, revision_id: str) -> Path:
@@ -307,7 +313,7 @@ def _print_outcome(outcome: SeedOutcome) -> None:
     out.print(f"{outcome.result:9} {escape(name)}" + (f": {escape(what)}" if what else ""))
 
 
-def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
+def print_rows(rows: Sequence[tuple[str, ...]]) -> None:
     """Columns as wide as their widest cell, never wrapped or cut, so that ids can be copied and piped."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -315,7 +321,7 @@ def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
         out.print(escape(line.rstrip()))
 
 
-async def _with_registry(work: Callable[[PolicyRegistry], Coroutine[Any, Any, T]]) -> T:
+async def with_registry(work: Callable[[PolicyRegistry], Coroutine[Any, Any, T]]) -> T:
     with redis_server(load_settings()) as url:
         redis = redis_client(url)
         try:
@@ -324,10 +330,13 @@ async def _with_registry(work: Callable[[PolicyRegistry], Coroutine[Any, Any, T]
             await redis.aclose()
 
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
 def _exit_if_not(ok: bool) -> None:
     if not ok:
         raise typer.Exit(1)
+
+
+from trigpoint.cli import policy_life  # noqa: E402, F401  its commands join this app

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from trigpoint.api.bodies import StrictRoute
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.policies import (
+    AddedRevisions,
     EffectivePolicies,
     EffectivePolicy,
     PolicyCreation,
@@ -21,6 +22,8 @@ from trigpoint.api.schemas.policies import (
 from trigpoint.api.schemas.values import Day, PolicySource
 from trigpoint.api.services import Use
 from trigpoint.dates import today
+from trigpoint.jobs.policy_update import add_missing_revisions
+from trigpoint.logs import request_id
 from trigpoint.policies.models import PolicyCategory, PolicyChanges
 
 router = APIRouter(prefix="/api/v1/policies", tags=["Policies"], route_class=StrictRoute)
@@ -29,7 +32,9 @@ router = APIRouter(prefix="/api/v1/policies", tags=["Policies"], route_class=Str
 @router.post("", status_code=201, responses=errors(400, 409, 413))
 async def create_policy(policy: PolicyCreation, use: Use) -> PolicyDetail:
     """Register a new policy document."""
-    created = await use.registry.create_policy(policy.source, policy.title, policy.category, policy.description)
+    created = await use.registry.create_policy(
+        policy.source, policy.title, policy.category, policy.description, policy.authorities
+    )
     return PolicyDetail.of(created, today())
 
 
@@ -63,6 +68,14 @@ async def list_effective_policies(
     return EffectivePolicies(
         effective_date=date, policies=policies, policies_not_yet_effective=snapshot.policies_not_yet_effective
     )
+
+
+@router.post("/update", status_code=202, responses=errors(409))
+async def update_shipped_policies(use: Use) -> AddedRevisions:
+    """Add the shipped revisions that were missing or came later, and queue their ingestion."""
+    added = await add_missing_revisions(use.registry, use.queue, use.settings, request_id=request_id.get())
+    summaries = [summary for revision in added if (summary := RevisionSummary.of(revision)) is not None]
+    return AddedRevisions(added=summaries, total=len(summaries))
 
 
 @router.get("/{source}", responses=errors(404))

@@ -18,9 +18,11 @@ from pydantic import (
 from trigpoint.api.schemas.values import Day, PolicySource
 from trigpoint.dates import micro_timestamp
 from trigpoint.policies.models import Policy, PolicyCategory, Revision, RevisionStatus
+from trigpoint.policies.placements import Placement, PlacementStatus, RevisionPlacements
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 LongText = Annotated[str, StringConstraints(max_length=10_000)]
+Authority = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)]
 Moment = Annotated[datetime, PlainSerializer(micro_timestamp, return_type=str)]
 
 
@@ -31,6 +33,11 @@ class PolicyCreation(BaseModel):
     title: Text
     description: LongText | None = None
     category: PolicyCategory
+    authorities: list[Authority] = Field(
+        default_factory=list,
+        max_length=400,
+        description="Authorities that it applies to, by slug; none: all of England",
+    )
 
 
 def _left_out() -> Any:
@@ -46,6 +53,7 @@ class PolicyUpdate(BaseModel):
     title: Text = _left_out()
     description: LongText | None = None
     category: PolicyCategory = _left_out()
+    authorities: list[Authority] = _left_out()
 
 
 class RevisionUpdate(BaseModel):
@@ -217,3 +225,70 @@ class RevisionDeleted(BaseModel):
     revision_id: str
     status: Literal["deleted"]
     chunks_removed: int
+
+
+class PlacedProvision(BaseModel):
+    """Where a revision states a provision."""
+
+    provision_id: str
+    title: str
+    kind: str
+    requires: str = Field(description="What it requires, in our words")
+    state: PlacementStatus
+    section_ref: str | None
+    confidence: float
+    excerpt: str = Field(description="The words of the text that fit best")
+    page_number: int | None
+    runner_up: str | None = Field(description="The second-best section")
+    note: str | None
+
+    @classmethod
+    def of(cls, placement: Placement) -> PlacedProvision:
+        return cls(
+            provision_id=placement.provision.id,
+            title=placement.provision.title,
+            kind=placement.provision.kind.value,
+            requires=placement.provision.requires,
+            state=placement.status,
+            section_ref=placement.section_ref,
+            confidence=placement.confidence,
+            excerpt=placement.excerpt,
+            page_number=placement.page,
+            runner_up=placement.runner_up,
+            note=placement.note,
+        )
+
+
+class RevisionProvisions(BaseModel):
+    source: str
+    revision_id: str
+    version_label: str
+    current: bool = Field(description="False while the text has changed and is still being searched")
+    provisions: list[PlacedProvision]
+
+    @classmethod
+    def of(cls, placed: RevisionPlacements) -> RevisionProvisions:
+        revision = placed.revision
+        return cls(
+            source=revision.source,
+            revision_id=revision.revision_id,
+            version_label=revision.version_label,
+            current=placed.current,
+            provisions=[PlacedProvision.of(p) for p in placed.placements],
+        )
+
+
+class SectionChoice(BaseModel):
+    """The section that states a provision: `confirm` what was found, or set one; null says that none does."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    section_ref: Text | None = Field(None, description="The section; null: the revision does not state it")
+    confirm: bool = Field(False, description="Confirm the section that was found")
+
+
+class AddedRevisions(BaseModel):
+    """The revisions that an update has queued."""
+
+    added: list[RevisionSummary]
+    total: int

@@ -22,6 +22,7 @@ from trigpoint.dates import today
 from trigpoint.errors import FileMissing, ToolFailed, TrigpointError
 from trigpoint.policies.compare import SectionChange, SectionText, compare, read_sections, word_changes
 from trigpoint.policies.models import Policy, Revision
+from trigpoint.policies.seed import is_digest
 
 _RESULTS = 15
 _LONGEST_QUERY = 500
@@ -174,7 +175,17 @@ async def difference(request: Request) -> Response:
     changes = await asyncio.to_thread(_compared, request, old, new, before, after)
     counts = {kind: sum(c.change.kind == kind for c in changes) for kind in KINDS}
     shown = [c for c in changes if c.change.kind != "same"]
-    return page(request, "policy_compare.html", policy=policy, old=old, new=new, changes=shown, counts=counts)
+    digests = [r.version_label for r in (old, new) if is_digest(r)]
+    return page(
+        request,
+        "policy_compare.html",
+        policy=policy,
+        old=old,
+        new=new,
+        changes=shown,
+        counts=counts,
+        digests=digests,
+    )
 
 
 KINDS = ("changed", "added", "removed", "renumbered", "same")
