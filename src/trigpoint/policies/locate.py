@@ -24,7 +24,7 @@ from trigpoint.text.embed import Vector
 VERSION = 1  # of the method: placements made by another one are made again
 
 SURE = 0.55  # confidence from which a section is cited without "to be confirmed"
-_CANDIDATES = 30  # clauses a phrasing whose meaning is compared, best words first
+_CANDIDATES = 12  # clauses a phrasing whose meaning is compared, best words first
 _WORDS_WEIGHT = 0.5  # of the words in a clause's score; the rest is the cosine
 _SUPPORT = 0.4  # weight of the average over all phrasings against the best one
 _SUMMARY = {"Chapter": 0.9, "Annex": 0.8, "Appendix": 0.8, "Footnote": 0.8}  # objectives, definitions, references

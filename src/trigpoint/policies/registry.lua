@@ -282,7 +282,7 @@ function steps.mark_active()
   if given(a.job_id) and revision.held_by and revision.held_by ~= a.job_id then return refuse('held', revision.held_by) end
   if revision.status == 'failed' then return refuse('failed') end
   if revision.status == 'processing' then
-    set(revision, 'status', successor_of(book, a.id) and 'superseded' or 'active')
+    set(revision, 'status', (successor_of(book, a.id) or given(revision.shortens)) and 'superseded' or 'active')
   end
   take_replacement(revision)
   set(revision, 'chunk_count', a.chunk_count)
