@@ -81,12 +81,10 @@ def _check_unexplained(topic: Topic, total: _Part, parts: Sequence[_Part]) -> It
     sums = _possible_sums(parts)
     if plain and NEARLY_ALL * total.value <= named < total.value and total.value not in sums:
         found = _wrong_sum(topic, total, parts, named)
-        left = figures(total.value - named)
-        yield found.model_copy(
-            update={
-                "summary": f"The parts named make {figures(named)}; {left} of the {figures(total.value)} are not explained."
-            }
+        summary = (
+            f"The parts that are named make {figures(named)}, not {figures(total.value)}; the rest is not explained."
         )
+        yield found.model_copy(update={"summary": summary})
 
 
 def _check_stated_rate(fact: Fact) -> Iterator[Discrepancy]:
