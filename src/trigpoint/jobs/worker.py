@@ -31,6 +31,7 @@ from trigpoint.jobs.webhooks import Delivery, Outbox
 from trigpoint.logs import request_id
 from trigpoint.metrics import JOBS, WEBHOOKS
 from trigpoint.policies.registry import PolicyRegistry
+from trigpoint.registers.retention import remove_old_documents
 from trigpoint.storage.redis import redis_client, redis_server
 
 log = logging.getLogger(__name__)
@@ -74,6 +75,7 @@ class Worker:
         loops = [
             asyncio.create_task(self._deliver(stop, sender)),
             asyncio.create_task(self._purge()),
+            asyncio.create_task(self._remove_old_documents()),
             asyncio.create_task(self._take_up_orphans()),
         ]
         try:
@@ -227,6 +229,17 @@ class Worker:
             if removed:
                 log.info("removed %d reviews that ended more than %d days ago", removed, days)
                 continue
+            await asyncio.sleep(_PURGE_EVERY_SECONDS)
+
+    async def _remove_old_documents(self) -> None:
+        while True:
+            try:
+                removed = await asyncio.to_thread(remove_old_documents, self._settings)
+            except OSError as error:
+                log.warning("documents that are no longer kept could not be removed: %s", error)
+                removed = 0
+            if removed:
+                log.info("removed the documents of %d applications that are no longer kept", removed)
             await asyncio.sleep(_PURGE_EVERY_SECONDS)
 
     async def _take_up_orphans(self) -> None:

@@ -28,7 +28,7 @@ _SIGNED = re.compile(
     r"(?:yours (?:sincerely|faithfully|truly)|(?:kind |best |warm )?regards|many thanks),?[ \t]*\n(?:[ \t]*\n)*(?P<value>[^\n]{2,60})",
     re.IGNORECASE,
 )
-_NAMED_SELF = re.compile(r"\b(?:my name is|I am|this is)(?P<value>(?: [A-Z][a-z'’-]+){2,3})\b")
+_NAMED_SELF = re.compile(r"\b(?:[Mm]y name is|I am|[Tt]his is)(?P<value>(?: [A-Z][a-z'’-]+){2,3})\b")
 _STREET = re.compile(
     r"\b(?:Flat \d+\w?,? )?\d{1,4}[A-Za-z]?,? (?:[A-Z][\w'’.-]+ ){1,3}(?:Road|Street|Lane|Avenue|Drive|Close|Way|Court|Gardens"
     r"|Place|Terrace|Crescent|Square|Hill|Row|Mews|Grove|Park|Rd|St|Ave)\b"
