@@ -88,9 +88,11 @@ def seen(store: PassageStore) -> list[set[str]]:
     return list(where.values())
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
 @pytest.mark.parametrize(("change", "result"), [(replace_it, NEW), (delete_it, set())])
-@pytest.mark.parametrize("backend", ["sqlite", "qdrant", "chroma", "chroma at a URL"])
+@pytest.mark.parametrize(
+    "backend", ["sqlite", "qdrant", "chroma", pytest.param("chroma at a URL", marks=pytest.mark.slow)]
+)
 def test_a_crash_at_any_step_leaves_the_old_passages_or_the_new_ones(
     backend: str,
     change: Callable[[PassageStore, Callable[..., Passage]], None],

@@ -22,15 +22,14 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from trigpoint.errors import IndexUnavailable
 from trigpoint.passages import qdrant_points as points
 from trigpoint.passages.embed_models import is_our_model, model_key
-from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Vector, Where
+from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Where
+from trigpoint.passages.qdrant_search import QdrantCandidates
 from trigpoint.passages.search import rank
 from trigpoint.passages.store import Inspection, Migration, always, ask, check_dimensions, mismatch
 
-_DEPTH = 200
 _PAGE = 500
 _LOOKS = 5
 _MOST_SECTIONS = 10_000
-_PLACES = 4
 
 
 class QdrantStores:
@@ -109,7 +108,7 @@ class QdrantPassages:
             if model is None:
                 return []
             by_meaning = is_our_model(model)  # questions are embedded with no other; words find in any
-            candidates = _Candidates(self._client, self._alias, self._filter(question.where), by_meaning)
+            candidates = QdrantCandidates(self._client, self._alias, self._filter(question.where), by_meaning)
             asked, hits = question.k, list[Hit]()
             for _ in range(_LOOKS):
                 ranked = rank(candidates, _asking(question, asked))
@@ -355,52 +354,6 @@ class QdrantPassages:
             raise IndexUnavailable(f"The library at {self._where} cannot be used ({reason}){way_out}") from error
 
 
-class _Candidates:
-    """The two halves of a search, by point id. The filter is Qdrant's own."""
-
-    def __init__(self, client: QdrantClient, name: str, allowed: models.Filter, by_meaning: bool) -> None:
-        self._client = client
-        self._name = name
-        self._allowed = allowed
-        self._by_meaning = by_meaning
-
-    def nearest(self, vector: Vector, k: int, where: Where) -> list[tuple[str, float]]:
-        if not self._by_meaning:
-            return []
-        found = self._query(vector.tolist(), points.DENSE, max(k, _DEPTH), self._allowed)
-        return [(str(p.id), _cosine(p.score)) for p in found]
-
-    def cosines(self, vector: Vector, ids: Sequence[str], where: Where) -> Mapping[str, float]:
-        if not ids or not self._by_meaning:
-            return {}
-        only = models.Filter(must=[models.HasIdCondition(has_id=list(ids))])
-        return {str(p.id): _cosine(p.score) for p in self._query(vector.tolist(), points.DENSE, len(ids), only)}
-
-    def matching(self, words: str, k: int, where: Where) -> Mapping[str, float]:
-        asked = points.question_words(words)
-        if not asked.indices:
-            return {}
-        found = self._query(asked, points.WORDS, max(_DEPTH, k), self._allowed)
-        hits = {str(p.id): p.score for p in found if p.score > 0}
-        most = self._most_possible(asked, hits)
-        return {i: min(1.0, score / most) for i, score in hits.items()}
-
-    def _most_possible(self, question: models.SparseVector, hits: Mapping[str, float]) -> float:
-        """Return about the score of a passage with every word without end: the server does not tell how rare each is."""
-        if not hits:
-            return 1.0
-        best = max(hits, key=lambda i: (hits[i], i))
-        point = self._client.retrieve(self._name, [best], with_payload=False, with_vectors=[points.WORDS])[0]
-        passage = point.vector[points.WORDS] if isinstance(point.vector, dict) else None
-        assert isinstance(passage, models.SparseVector)  # as _set_of makes them
-        return hits[best] / points.share_of_question(question, passage)
-
-    def _query(self, query: Any, using: str, limit: int, which: models.Filter) -> Sequence[Any]:
-        return self._client.query_points(
-            self._name, query=query, using=using, query_filter=which, limit=limit, with_payload=False
-        ).points
-
-
 _IDENTITY = ["chunk_id", "doc_id", "version"]
 
 
@@ -416,10 +369,6 @@ def _alias(name: str) -> str:
 
 def _short_hash(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def _cosine(score: float) -> float:
-    return round(min(1.0, max(0.0, score)), _PLACES)
 
 
 def _document_row(document_id: str, payloads: list[Any]) -> DocumentRow:
