@@ -1,7 +1,7 @@
 """Cells of real tables as a person read them off the page: row heading, column heading, value.
 
 Facts only: the documents are not part of this project. `TUNED` tables were looked at while the table reader was
-written; `UNSEEN` ones were written down first and read by it only to be counted.
+written; `UNSEEN` ones were written down first and read by it only to be counted; `LAST` ones were added at the end.
 """
 
 from __future__ import annotations
@@ -395,6 +395,57 @@ UNSEEN = (
                 "Representation from Cemex - Black Country Core Strategy.",
             ),
             ("TOTAL", "Estimated Quantity of Sand and Gravel (million tonnes)", "4.0"),
+        ),
+    ),
+)
+
+LAST = (
+    RealTable(
+        _BLACK_COUNTRY,
+        38,
+        (
+            ("Permanent Residential Pitches", "Dudley", "21"),
+            ("Permanent Residential Pitches", "Wolverhampton", "36"),
+            ("Transit Pitches", "Black Country", "10-12"),
+            ("Transit Pitches", "Dudley", "10-12 Pitches"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        52,
+        (
+            ("Wolverhampton", "Delivery of additional comparison floorspace (sqm gross) 2006-2021", "70,000sqm"),
+            ("Walsall", "Delivery of additional comparison floorspace (sqm gross) 2021-2026", "25,000sqm"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        97,
+        (
+            ("8.800", "Annual Production Requirement (million tonnes)", "0.550"),
+            ("8.800", "Landbank Permitted Reserves @ 31.12.08 (million tonnes)", "5.210"),
+            ("8.800", "Shortfall Reserves Required to Provide Landbank to 2026 (million tonnes)", "8.540"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        85,
+        (
+            ("Dudley", "C&I*", "125000"),
+            ("Sandwell", "Transfer*", "50000"),
+            ("Walsall", "CD&EW", "Unable to quantify at present"),
+            ("Wolverhampton", "C&I*", "115000"),
+            ("Black Country Total", "MSW", "74,000 (material recovery) 54,000 (organic/ composting)"),
+            ("Black Country Total", "Transfer*", "155000"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        49,
+        (
+            ("Travelling households", "2016 - 2021", "18"),
+            ("Not Known", "2026 - 31", "1"),
+            ("Sub-Total", "Total", "24"),
         ),
     ),
 )

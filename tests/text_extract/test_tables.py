@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pymupdf
 import pytest
-from real_tables import TUNED, UNSEEN, RealTable
+from real_tables import LAST, TUNED, UNSEEN, RealTable
 
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import Page
@@ -169,7 +169,7 @@ def test_every_word_of_a_page_with_tables_is_in_its_text(shared_data: Path, proc
                 assert not missing, f"page {page.number}"
 
 
-@pytest.mark.parametrize(("name", "tables"), [("tuned", TUNED), ("unseen", UNSEEN)])
+@pytest.mark.parametrize(("name", "tables"), [("tuned", TUNED), ("unseen", UNSEEN), ("last", LAST)])
 def test_cells_of_real_tables_have_the_right_headings(
     name: str, tables: Sequence[RealTable], shared_data: Path, processor: DocumentProcessor
 ) -> None:

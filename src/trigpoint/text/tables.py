@@ -233,7 +233,8 @@ def _is_header(first: Sequence[Cell], others: Sequence[Cell]) -> bool:
         return True
     if any(_NUMERIC.fullmatch(cell.text) for cell in first if not cell.bold):
         return False
-    if any(_words_above_figures(cell, others) for cell in first):
+    figures = sum(bool(_NUMERIC.fullmatch(cell.text)) for cell in others)
+    if figures >= 0.8 * len(others) or any(_words_above_figures(cell, others) for cell in first):
         return True
     return 2 * max(len(cell.text) for cell in first) < median(len(cell.text) for cell in beside)
 
