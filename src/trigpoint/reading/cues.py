@@ -27,7 +27,8 @@ CUES = Lexicon(
         "own": "proposed new additional improved enhanced",
         "document": "transport_assessment travel_plan transport_statement planning_statement statement plan assessment "
         "strategy code",
-        "policy": "policy policies nppf framework london_plan local_plan paragraph paragraphs ltn guidance spd standards "
+        "policy": "policy policies nppf policy_framework of_the_framework framework_states framework_requires framework_seeks "
+        "framework_advises framework_sets framework_identifies framework_encourages framework_promotes framework_expects london_plan local_plan paragraph paragraphs ltn guidance spd standards "
         "neighbourhood_plan development_plan circular act regulations legislation design_guide manual_for_streets "
         "core_policy strategic_policy transport_strategy lpg highways_act city_plan planning_practice_guidance ppg national_policy core_strategy code standard nppg",
         "policy_verb": "requires require required states state seeks seek encourages encourage expects expect supports sets_out "

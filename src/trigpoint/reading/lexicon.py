@@ -134,7 +134,8 @@ CLASSES: dict[str, str] = {
     "towards": "towards",
     "pounds": "£",
     "per_cent": "% per_cent percent",
-    "not_rail": "police_station fire_station power_station petrol_station filling_station service_station station_rise ambulance_station stationary "
+    "not_rail": "station_road station_street station_lane station_approach station_way railway_street railway_road "
+    "railway_lane railway_terrace police_station fire_station power_station petrol_station filling_station service_station station_rise ambulance_station stationary "
     "charging_station* docking_station* substation*",
     "works": "section_278 s_278 s_._278 highway_works highways_works off_-_site_works highway_improvement* "
     "off_-_site_highway off_-_site_improvements highway_mitigation junction_improvement* capacity_improvement* "

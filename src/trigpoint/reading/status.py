@@ -99,7 +99,7 @@ def _exists_on_site(c: Context) -> bool:
 
 def _plainly_exists_on_site(c: Context) -> bool:
     """A description of the site in which nobody argues, supposes or reports."""
-    argued = c.genre == "appeal decision" or c.has("may", "if", "opinion", "reports", "complies", "reporter")
+    argued = c.genre == "appeal decision" or c.has("may", "if", "opinion", "reports", "complies", "reporter", "must")
     return _exists_on_site(c) and not argued
 
 
@@ -124,8 +124,13 @@ def _will_be_provided(c: Context) -> bool:
 
 
 def _in_proposal(c: Context) -> bool:
-    """A whole sentence or bullet under a heading on the proposal; a label or a row has no verb to go by."""
-    return c.section == "proposal" and c.statement.kind in ("sentence", "bullet") and len(c.tokens) > SHORTEST
+    """A sentence under a heading on the proposal, or a bullet of what is provided; a label has no verb to go by."""
+    has_verb = c.has("present", "future", "proposes", "redesigned") or (
+        c.statement.kind == "bullet" and c.led("provides")
+    )
+    return (
+        c.section == "proposal" and has_verb and c.statement.kind in ("sentence", "bullet") and len(c.tokens) > SHORTEST
+    )
 
 
 def _is_provided(c: Context) -> bool:

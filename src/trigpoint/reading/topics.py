@@ -31,6 +31,11 @@ class Words:
         """Whether the statement has a word of one of these classes."""
         return any(name in self.found for name in classes)
 
+    def has_apart(self, wanted: str, unwanted: str) -> bool:
+        """Whether a class has a word that is no part of a phrase of another class: a station, and not Station Road."""
+        within = {position for at in self.found.get(unwanted, ()) for position in range(at, at + 3)}
+        return any(position not in within for position in self.found.get(wanted, ()))
+
     def under(self, *classes: str) -> bool:
         """Whether the headings or the sentence that introduces the list have a word of one of these classes."""
         return any(name in self.above for name in classes)
@@ -44,8 +49,7 @@ class Words:
     @property
     def cycling(self) -> bool:
         """Whether cycles are meant, and not a life cycle."""
-        others = {position for at in self.found.get("not_cycle", ()) for position in range(at, at + 3)}
-        return any(position not in others for position in self.found.get("cycle", ()))
+        return self.has_apart("cycle", "not_cycle")
 
     @property
     def cycling_above(self) -> bool:
@@ -215,7 +219,7 @@ def _audit(words: Words) -> Iterator[Topic]:
 
 
 def _public_transport(words: Words) -> Iterator[Topic]:
-    rail = words.has("rail") and not words.has("not_rail", "noise")
+    rail = words.has_apart("rail", "not_rail") and not words.has("noise")
     if words.has("not_bus"):
         return
     if words.has("bus") and words.has("bus_stop"):
