@@ -196,12 +196,20 @@ def general_contradictions(evidence: Evidence) -> tuple[Finding, ...]:
     return tuple(_contradiction(one) for one in evidence.discrepancies if not aspects_of(one.topic))
 
 
+def _expression(one: Discrepancy) -> str:
+    """Return the calculation, with the difference of a sum, so that every figure of the summary is worked out."""
+    if one.kind != "sum" or one.stated is None or one.computed is None:
+        return one.calculation
+    more, less = max(one.stated, one.computed), min(one.stated, one.computed)
+    return f"{one.calculation}; {more:,g} - {less:,g} = {more - less:,g}"
+
+
 def _contradiction(one: Discrepancy) -> Finding:
     known = tuple(given.value for given in one.inputs if given.value is not None)
     computed = one.computed if one.computed is not None else one.stated
     subject = one.topic.replace(".", ", ").replace("_", " ").capitalize()
     summary = f"{one.summary[0].lower()}{one.summary[1:].rstrip('.')}"
-    calculation = Calculation(expression=one.calculation, inputs=known, result=computed or 0.0)
+    calculation = Calculation(expression=_expression(one), inputs=known, result=computed or 0.0)
     return Finding(
         check=one.kind,
         requirement=_WANTED_OF.get(one.kind, "Statements that agree with each other"),
