@@ -229,6 +229,14 @@ def test_a_householder_gets_a_short_review_without_a_demand() -> None:
     assert "travel plan" not in review.summary.lower()
 
 
+def test_policy_that_is_not_asked_of_a_development_is_not_shown() -> None:
+    def asked(proposal: str) -> set[str]:
+        judged = judge_aspect(evidence_of_text("Cycle parking.", proposal=proposal), aspect("cycle_parking"))
+        return {ask.provision for ask in judged.asks}
+
+    assert asked(OFFICE) - asked("Erection of 200 dwellings") == {"trip_end_facilities"}
+
+
 def test_an_office_is_not_asked_about_bedrooms() -> None:
     text = "The office building will provide 40 long-stay cycle parking spaces in the basement for staff."
     result = result_of(evidence_of_text(text, proposal=OFFICE))
