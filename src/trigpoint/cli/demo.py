@@ -71,18 +71,27 @@ def portal(
     fault: Annotated[
         list[str] | None,
         typer.Option(
-            help="A fault as kind[:times[:value]]: error, too_many, slow, cut, html, moved, away, disclaimer, empty."
+            help="A fault as kind[:times[:value]]: error, too_many, slow, cut, html, moved, away, disclaimer, empty, "
+            "challenge, passing, strange."
         ),
     ] = None,
+    software: Annotated[str, typer.Option(help="Structure of the pages: atrium or idox.")] = "atrium",
 ) -> None:
     """Serve the sample applications as a planning portal on this machine."""
     from trigpoint.demo.faults import parse_fault
+    from trigpoint.demo.idox_portal import IdoxDemoPortal
     from trigpoint.demo.portal import DemoPortal
     from trigpoint.demo.register import sample_register
 
     faults = [parse_fault(one) for one in fault or []]
-    with DemoPortal(sample_register(load_settings()), host=host, port=port, faults=faults) as server:
+    kinds = {"atrium": DemoPortal, "idox": IdoxDemoPortal}
+    if software not in kinds:
+        raise InvalidInput(f"--software {shorten(software)}: expected {' or '.join(kinds)}")
+    with kinds[software](sample_register(load_settings()), host=host, port=port, faults=faults) as server:
         print(f"Demo portal on {server.url} (fictional applications). Stop with Ctrl-C.")
-        print(f"Use it with  CHERWELL_PORTAL_URL={server.url}")
+        if software == "atrium":
+            print(f"Use it with  CHERWELL_PORTAL_URL={server.url}")
+        else:
+            print(f'Use it with a row of REGISTERS_FILE: software = "idox", address = "{server.address}"')
         print(f"Requests seen: {server.url}/_demo/requests   Faults: GET or PUT {server.url}/_demo/faults")
         server.wait()
