@@ -295,7 +295,7 @@ def _place(fact: Fact) -> tuple[str, int]:
 
 
 AROUND = 40  # characters around a figure in which a word tells that it is only a part
-NEAR = 12  # statements between a claim and the shortfall that it stands next to
+NEAR = 12  # statements between a claim and the shortfall next to it
 _NAMES: dict[Topic, str] = {
     "cycle_parking.long_stay": "long-stay cycle parking",
     "cycle_parking.short_stay": "short-stay cycle parking",

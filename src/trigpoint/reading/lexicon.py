@@ -10,7 +10,7 @@ from trigpoint.reading.tokens import Token, tokenise
 LETTERS = 3  # by which prefixes are looked up: none is shorter
 _Phrase = tuple[tuple[str, ...], bool, str]
 
-# A class lists words; "walk*" stands for every word that begins so; words joined by "_" are a phrase.
+# A class lists words; "walk*" means every word that begins so; words joined by "_" are a phrase.
 CLASSES: dict[str, str] = {
     "cycle": "cycle cycles cycled cycling cyclist cyclists bicycle* bike* ebike* cycleway* cyclepath* cycle-friendly wheeling "
     "mobility_hub micromobility",

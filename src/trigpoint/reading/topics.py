@@ -15,7 +15,7 @@ _POINTS_BACK = ("these ", "this ", "such ", "they ", "it ", "those ", "both ", "
 
 
 class Words:
-    """The word classes of a statement, and those of what it stands under."""
+    """The word classes of a statement, and those of the headings and list above it."""
 
     def __init__(self, statement: Statement, before: str = "", title: str = "") -> None:
         own = " ".join((statement.text, *statement.columns)) if statement.columns else statement.text
