@@ -6,7 +6,6 @@ Digests for all four, then digests for September and December 2023 with the offi
 from __future__ import annotations
 
 import tempfile
-import time
 from pathlib import Path
 
 import pymupdf
@@ -50,12 +49,11 @@ def _chain(report: Report, finder: _Finder, kind: str, files: dict[str, Path]) -
     """Each revision is read with the help of the one before, as in the knowledge base."""
     earlier: dict[str, Earlier] = {}
     for revision, file in files.items():
-        began = time.monotonic()
         located, earlier = finder.locate(file, earlier)
-        _score(report, f"{kind}, {revision}", revision, located, time.monotonic() - began)
+        _score(report, f"{kind}, {revision}", revision, located)
 
 
-def _score(report: Report, name: str, revision: str, located: list[Located], seconds: float) -> None:
+def _score(report: Report, name: str, revision: str, located: list[Located]) -> None:
     stated = [one for one in located if right_sections(one.provision_id, revision)]
     right = [one for one in stated if one.section_ref in right_sections(one.provision_id, revision)]
     sure = [one for one in located if one.sure]
@@ -65,7 +63,6 @@ def _score(report: Report, name: str, revision: str, located: list[Located], sec
     report.row(f"{name}: stated, found in the right section", len(right), f"of {len(stated)}")
     report.row(f"{name}: certain, and right", len(sure_right), f"of {len(sure)}", note="; ".join(wrong))
     report.row(f"{name}: left to be confirmed", len(unsure), "provisions", note=", ".join(unsure))
-    report.row(f"{name}: time", seconds, "s")
 
 
 class _Finder:
