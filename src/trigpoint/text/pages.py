@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from trigpoint.text.account import DocumentAccount, Kind, Region
 from trigpoint.text.tables import Table
@@ -26,8 +26,7 @@ class HiddenText:
     region: Region | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MarginLine:
+class MarginLine(NamedTuple):
     """A line in the top or bottom margin of a page, where running lines are printed.
 
     `start` is its offset in the page's text layer, -1 if that is not known; `text` has its newline; `place` is how far down the page it is, 0 to

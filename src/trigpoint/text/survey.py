@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from trigpoint.text.account import Attachment, DocumentAccount, LeftOut, PageAccount, ReadBy
 from trigpoint.text.doubts import NEEDS_OCR, Doubt
@@ -29,9 +30,8 @@ class Opened:
     attachments: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PageLook:
-    """A page's text layer, and what lies on it beside text."""
+class PageLook(NamedTuple):
+    """A page's text layer, and what lies on it beside text. A tuple, since one is sent for every page."""
 
     number: int
     text: str
@@ -137,7 +137,7 @@ def _with_continued_tables(looks: Mapping[int, PageLook]) -> dict[int, PageLook]
         text = looks[number].text
         for before, after in zip(looks[number].tables, tables, strict=True):
             text = text.replace(before.markdown(), after.markdown(), 1)
-        continued[number] = replace(looks[number], text=text, tables=tables)
+        continued[number] = looks[number]._replace(text=text, tables=tables)
     return continued
 
 
