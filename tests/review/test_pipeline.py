@@ -232,3 +232,23 @@ async def test_documents_that_could_not_be_had_or_read_are_named_in_the_summary(
     )
     assert "Not read, because no text was found in them: Letter.pdf." in result.review.summary
     assert "- Could not be downloaded: Transport Assessment\n" in result.review.full_markdown
+
+
+async def test_only_policies_of_the_sites_authority_are_asked_for_and_a_missing_local_one_is_said(
+    settings: Settings,
+) -> None:
+    class Elsewhere(Servers):
+        def _get_application_details(self, args: dict[str, Any]) -> dict[str, Any]:
+            entry = {"authority": "tower-hamlets", "name": "Tower Hamlets", "page_url": "https://register.example/1"}
+            return super()._get_application_details(args) | {"register_entry": entry}
+
+        def _get_provisions(self, args: dict[str, Any]) -> dict[str, Any]:
+            assert args["authority"] == "tower-hamlets"
+            return super()._get_provisions(args) | {"local_policies": []}
+
+    result, _ = await _run(Elsewhere(), settings)
+    assert "No local policy of tower-hamlets is loaded: only national policy is cited." in result.review.summary
+    assert result.review.profile is not None
+    assert result.review.profile.authority == "tower-hamlets"
+    here, _ = await _run(Servers(), settings)
+    assert "No local policy" not in here.review.summary

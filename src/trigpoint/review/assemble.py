@@ -109,7 +109,7 @@ def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
 def _summary(judgement: Judgement, documents: DocumentCounts | None) -> str:
     judged = [aspect for aspect in judgement.aspects if aspect.applies]
     parts = [*_state(judged), *_good(judged), *_short(judged), *_contradicted(judgement), *_open(judged)]
-    return " ".join([*parts, *_unread(documents)])
+    return " ".join([*parts, *judgement.remarks, *_unread(documents)])
 
 
 def _state(judged: Sequence[AspectReview]) -> list[str]:

@@ -85,6 +85,7 @@ class Evidence:
     discrepancies: tuple[Discrepancy, ...] = ()
     provisions: Mapping[str, tuple[PlacedProvision, ...]] = field(default_factory=dict)  # by provision id
     unresolved: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what the summary must say of the policies
     passages: Mapping[str, Passage] = field(default_factory=dict)
     ranked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # aspect: ids of passages, best first
     searched_policies: Mapping[str, PolicyPassage] = field(default_factory=dict)

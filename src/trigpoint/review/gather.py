@@ -47,6 +47,11 @@ class Wanted:
     def application_ref(self) -> str:
         return self.application.reference
 
+    @property
+    def place(self) -> dict[str, str]:
+        """The argument that limits policies to those of the site's authority, if it is known."""
+        return {"authority": self.application.authority} if self.application.authority else {}
+
 
 async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
     """Return the evidence. Raises the tools' errors as they are."""
@@ -54,7 +59,8 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
     documents = await _documents(tools, wanted)
     reading = await asyncio.to_thread(read_application, documents, wanted.application)
     await step(0.5, "Looking up policy")
-    provisions, unresolved = await _provisions(tools, wanted)
+    answer = await _ask_provisions(tools, wanted)
+    provisions = await _placed_provisions(tools, wanted, answer)
     searches = _Searches(tools, wanted, {document.id: document for document in documents})
     if wanted.passages:
         await searches.run(lambda share, detail: step(0.6 + 0.4 * share, detail))
@@ -67,7 +73,8 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
         facts=reading.facts,
         discrepancies=reading.discrepancies,
         provisions=provisions,
-        unresolved=unresolved,
+        unresolved=_not_available(answer),
+        remarks=_remarks(wanted, answer),
         passages=searches.passages,
         ranked=searches.ranked,
         searched_policies=searches.policies,
@@ -121,11 +128,28 @@ def _source_kind(name: str, text: str, entry: Mapping[str, str]) -> SourceKind:
     return source_kind_of(name, text, entry.get("category", ""))
 
 
-async def _provisions(tools: Tools, wanted: Wanted) -> tuple[dict[str, tuple[PlacedProvision, ...]], tuple[str, ...]]:
-    """Return where the revisions in force state what the checks rest on, and what no loaded revision states."""
+async def _ask_provisions(tools: Tools, wanted: Wanted) -> dict[str, Any]:
+    """Ask where the revisions in force that apply to the site's authority state what the checks rest on."""
     names = sorted({name for aspect in wanted.aspects for name in aspect.provisions})
-    given: dict[str, Any] = {"effective_date": wanted.effective_date, "provision_ids": names}
-    answer = await tools.call("policy-kb", "get_provisions", given)
+    given: dict[str, Any] = {"effective_date": wanted.effective_date, "provision_ids": names, **wanted.place}
+    return await tools.call("policy-kb", "get_provisions", given)
+
+
+def _remarks(wanted: Wanted, answer: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a reader must know of the policies: that none of the authority's own is loaded."""
+    if wanted.application.authority and "local_policies" in answer and not answer["local_policies"]:
+        return (f"No local policy of {wanted.application.authority} is loaded: only national policy is cited.",)
+    return ()
+
+
+def _not_available(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    unavailable = [f"{one['provision_id']}: {one['reason']}" for one in answer.get("unavailable", ())]
+    return (*unavailable, *answer.get("warnings", ()))
+
+
+async def _placed_provisions(
+    tools: Tools, wanted: Wanted, answer: Mapping[str, Any]
+) -> dict[str, tuple[PlacedProvision, ...]]:
     placed: dict[str, list[PlacedProvision]] = {}
     stated = [one for one in answer["provisions"] if one["section_ref"]]
     texts: dict[str, list[str]] = {}  # two provisions may be clauses of one section
@@ -138,8 +162,7 @@ async def _provisions(tools: Tools, wanted: Wanted) -> tuple[dict[str, tuple[Pla
     for check in (check for aspect in wanted.aspects for check in aspect.checks if check.standard):
         name = check.provisions[0]
         placed[name] = [await _whole_section(tools, one) for one in placed.get(name, ())]
-    unavailable = [f"{one['provision_id']}: {one['reason']}" for one in answer.get("unavailable", ())]
-    return {name: tuple(group) for name, group in placed.items()}, tuple(unavailable)
+    return {name: tuple(group) for name, group in placed.items()}
 
 
 async def _whole_section(tools: Tools, placed: PlacedProvision) -> PlacedProvision:
@@ -220,7 +243,7 @@ class _Searches:
             _keep_best(self._scores[aspect.id], passage.id, passage.score)
 
     async def _search_policies(self, aspect: Aspect, query: str) -> None:
-        given: dict[str, Any] = {"query": query, "effective_date": self.wanted.effective_date}
+        given: dict[str, Any] = {"query": query, "effective_date": self.wanted.effective_date, **self.wanted.place}
         given |= {"n_results": POLICY_PASSAGES_PER_QUERY, "mode": "hybrid"}
         answer = await self.tools.call("policy-kb", "search_policy", given)
         for result in answer["results"]:

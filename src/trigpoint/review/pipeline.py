@@ -205,7 +205,7 @@ class _Run:
         """Phase 4: read everything once, judge by one of the two analysers, verify every claim."""
         chosen = tuple(aspect(area) for area in self.request.options.aspects)
         wanted = Wanted(
-            application=_register_entry(found["application"]),
+            application=_register_entry(found),
             effective_date=found["effective_date"],
             aspects=chosen,
             manifest=ingested.get("documents"),
@@ -219,7 +219,7 @@ class _Run:
         for note in count.notes:
             log.warning("review %s: dropped: %s", self.request.review_id, note)
         return {
-            "judgement": verified.model_dump(mode="json"),
+            "judgement": verified.model_copy(update={"remarks": evidence.remarks}).model_dump(mode="json"),
             "citations": count.counts().model_dump(),
             "documents": len(evidence.documents),
             "notes": [shorten(note, 200) for note in (*evidence.unresolved, *count.notes)],
@@ -349,9 +349,10 @@ def _page_counts(outcomes: Mapping[str, str], accounts: Mapping[str, Data | None
     }
 
 
-def _register_entry(details: Data) -> RegisterEntry:
-    fields = {name: details.get(name) or "" for name in RegisterEntry.model_fields}
-    return RegisterEntry.model_validate(fields)
+def _register_entry(found: Data) -> RegisterEntry:
+    authority = (found.get("register") or {}).get("authority")
+    details = found["application"] | {"authority": authority}
+    return RegisterEntry.model_validate({name: details.get(name) or "" for name in RegisterEntry.model_fields})
 
 
 def _document_counts(fetched: Data, ingested: Data) -> DocumentCounts:

@@ -226,6 +226,7 @@ class Judgement(Stored):
     aspects: tuple[AspectReview, ...]
     contradictions: tuple[Finding, ...] = Field((), description="Those that belong to no single aspect.")
     profile: Profile | None = None
+    remarks: tuple[str, ...] = Field((), description="What the summary must say of the policies that were used.")
     analyser: Literal["rules", "llm"]
     model: str
     tokens: int = 0
