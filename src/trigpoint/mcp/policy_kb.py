@@ -296,7 +296,8 @@ async def search_policy(given: SearchInput, call: Call) -> SearchAnswer:
 async def get_policy_section(given: SectionInput, call: Call) -> SectionAnswer:
     knowledge: PolicyKnowledge = call.state
     section = await knowledge.section(given.source, given.section_ref, given.revision_id)
-    text = fitting_text(section.text[given.offset :], MOST_BYTES // 2)
+    rest = section.text[given.offset :]
+    text = rest if call.any_size else fitting_text(rest, MOST_BYTES // 2)
     end = given.offset + len(text)
     return SectionAnswer(
         source=given.source,
