@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from trigpoint.demo.portal import DemoPortal
 from trigpoint.errors import TrigpointError
 from trigpoint.mcp.client import ToolClient
 from trigpoint.mcp.scraper import server
+from trigpoint.registers.intake import Given
+from trigpoint.registers.submission import Stated, submit_files
 
 Portal = Callable[..., DemoPortal]
 Serve = Callable[..., str]
@@ -186,3 +189,21 @@ def test_health_and_the_token(portal: Portal, serve: Serve) -> None:
     url = serve(portal(served("Plan.pdf")), mcp_api_key="secret")
     assert httpx.get(f"{url}/health").status_code == 200
     assert httpx.post(f"{url}/mcp", json={}).status_code == 401
+
+
+async def test_a_folder_keeps_its_authority_even_if_no_register_is_known_for_it(
+    portal: Portal, serve: Serve, to_portal: Callable[..., Settings], tmp_path: Path
+) -> None:
+    running = portal(served("Plan A.pdf"))
+    (tmp_path / "given.pdf").write_bytes(PDF)
+    stated = Stated(REF, "Westcote District Council", None, None, date(2025, 5, 21))
+    submit_files(to_portal(running), "one", [Given("Plan A.pdf", tmp_path / "given.pdf")], stated)
+    async with ToolClient(serve(running)) as client:
+        where = {"application_ref": REF, "folder": "one"}
+        details = await client.call("get_application_details", where)
+        fetched = await client.call("download_all_documents", where | {"output_dir": "."})
+    entry = details["register_entry"]
+    assert (entry["authority"], entry["name"], entry["page_url"]) == ("westcote-district-council", None, None)
+    assert details["application"]["date_validated"] == "2025-05-21"
+    assert [one["status"] for one in fetched["downloads"]] == ["already_present"]
+    assert running.seen == []  # nobody was asked

@@ -103,7 +103,7 @@ class ApplicationOut(BaseModel):
 
 class RegisterOut(BaseModel):
     authority: str
-    name: str
+    name: str | None
     page_url: str | None
 
 
@@ -213,10 +213,14 @@ class Scraper:
 
     def _folder_details(self, name: str, call: Call) -> DetailsAnswer:
         register = FolderRegister(self.settings, name)
-        entry = _directory(call).table.find(register.given.authority)
+        authority = register.given.authority
+        entry = _directory(call).table.find(authority)
+        known = (
+            RegisterOut(authority=authority, name=entry.name if entry else None, page_url=None) if authority else None
+        )
         return DetailsAnswer(
             application=ApplicationOut(**dataclasses.asdict(register.application())),
-            register_entry=RegisterOut(authority=entry.authority, name=entry.name, page_url=None) if entry else None,
+            register_entry=known,
             notes=register.given.notes(),
         )
 
