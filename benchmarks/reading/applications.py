@@ -1,4 +1,4 @@
-"""Labelled applications: the public ones of the shared data, and our own in `benchmarks/reading/applications`."""
+"""Labelled applications: the public ones of the shared data, and our own in `written` and `sealed`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from trigpoint.reading.statements import Statement, document_statements
 from trigpoint.text.classify import DocumentClassifier
 from trigpoint.text.extract import DocumentProcessor
 
-OWN = Path(__file__).with_name("applications")
+WRITTEN = Path(__file__).with_name("written")
+SEALED = Path(__file__).with_name("sealed")
 FAMILIES = {
     "UTT_25_3011_OP": "uttlesford",
     "UTT_25_3012_OP": "uttlesford",
@@ -84,7 +85,7 @@ def shared_applications(root: Path = SHARED_DATA / "reading") -> Iterator[Labell
         yield _application(folder, labels, paths)
 
 
-def own_applications(root: Path = OWN) -> Iterator[LabelledApplication]:
+def own_applications(root: Path = WRITTEN) -> Iterator[LabelledApplication]:
     """Yield applications in our own folders: `application.json`, `labels.jsonl` and `documents/`."""
     for folder in sorted(path.parent for path in root.glob("*/application.json")):
         paths = [path for path in sorted((folder / "documents").iterdir()) if path.is_file()]
