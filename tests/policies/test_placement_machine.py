@@ -69,7 +69,7 @@ class PlacementMachine(RuleBasedStateMachine):
         self.knowledge.close()
         self.wait(self.redis.aclose())
         self.loop.close()
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)

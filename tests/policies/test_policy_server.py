@@ -190,3 +190,16 @@ async def test_an_ingested_revision_is_overwritten_only_with_reindex_and_only_by
     assert refused["error_type"] == "revision_already_ingested"
     assert not_pdf["error_type"] == "unsupported_file_type"
     assert after == answer["chunks_created"] != before
+
+
+async def test_a_new_label_is_shown_at_once_by_every_tool(client: ToolClient, clean_redis_url: str) -> None:
+    redis = redis_client(clean_redis_url)
+    await PolicyRegistry(redis).update_revision("NPPF", "rev_NPPF_2024_12", {"version_label": "The new label"})
+    await redis.aclose()
+
+    found = await client.call("search_policy", {"query": "travel plan", "effective_date": "2025-06-01"})
+    section = await client.call("get_policy_section", {"source": "NPPF", "section_ref": "Para 118"})
+    listed = await client.call("list_policy_revisions", {"source": "NPPF"})
+
+    assert {result["version_label"] for result in found["results"]} == {"The new label"}
+    assert section["version_label"] == listed["revisions"][0]["version_label"] == "The new label"
