@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
@@ -11,17 +12,21 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-$(STAMP): requirements.lock requirements-dev.lock pyproject.toml
+$(RUNS): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' || \
 		{ echo "$(PYTHON) is $$($(PYTHON) -V 2>&1). Trigpoint needs Python 3.11.5 or later: make PYTHON=python3.12 …"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing pinned packages into $(VENV) (once; a few minutes)…"
 	@$(PIP) install -q --no-deps --require-hashes -r requirements.lock
-	@$(PIP) install -q --no-deps --require-hashes -r requirements-dev.lock
 	@$(PIP) install -q --no-deps --no-build-isolation -e .
+	@touch $(RUNS)
+
+$(STAMP): $(RUNS) requirements-dev.lock
+	@echo "Installing what tests and measures need…"
+	@$(PIP) install -q --no-deps --require-hashes -r requirements-dev.lock
 	@touch $(STAMP)
 
-demo: $(STAMP) ## From nothing to a finished review of a sample application
+demo: $(RUNS) ## From nothing to a finished review of a sample application
 	@$(BIN)/trigpoint demo run
 
 test: $(STAMP) lint type ## Lint, types, layers, and the tests
@@ -30,7 +35,7 @@ test: $(STAMP) lint type ## Lint, types, layers, and the tests
 test-all: $(STAMP) lint type ## The same, and the slow suites: faults, soak, big corpora, browsers
 	@$(BIN)/python -m pytest -n 2 -m "slow or not slow" --timeout=1200
 
-up: $(STAMP) ## Everything in one process
+up: $(RUNS) ## Everything in one process
 	@$(BIN)/trigpoint up
 
 bench: $(STAMP) ## Measure; prints a table and writes benchmarks/results.json

