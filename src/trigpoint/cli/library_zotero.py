@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from trigpoint.cli.library_session import ProjectName, opened, out, read_into
+from trigpoint.extras import needs_extra
 from trigpoint.library import zotero
 
 app = typer.Typer(no_args_is_help=True, help="Zotero's collections, items and annotations.")
@@ -60,7 +61,8 @@ def ingest(
 
 def _source(folder: Path, *, api: bool) -> zotero.ZoteroSource:
     if api:
-        from trigpoint.library.zotero_api import ZoteroApi
+        with needs_extra("zotero", "pyzotero", "Zotero's API"):
+            from trigpoint.library.zotero_api import ZoteroApi
 
         return ZoteroApi()
     from trigpoint.library.zotero_database import ZoteroDatabase

@@ -18,6 +18,7 @@ from trigpoint.errors import (
     InvalidInput,
     shorten,
 )
+from trigpoint.extras import needs_extra
 from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, RULES, check_chunks, page_span, shown
 from trigpoint.library.citations import References, current_references
 from trigpoint.library.filters import Filters
@@ -43,7 +44,8 @@ QUOTE_CANDIDATES = 60
 def open_stores(settings: Settings) -> PassageStores:
     """SQLite in the data folder, or Qdrant where QDRANT_URL names one."""
     if settings.qdrant_url is not None:
-        from trigpoint.passages.qdrant import QdrantStores
+        with needs_extra("qdrant", "qdrant_client", f"QDRANT_URL={settings.qdrant_url}"):
+            from trigpoint.passages.qdrant import QdrantStores
 
         return QdrantStores.at(settings.qdrant_url, settings.qdrant_api_key, RULES)
     return SqliteStores(settings.data_dir / "library", RULES)

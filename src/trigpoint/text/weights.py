@@ -111,7 +111,9 @@ def _downloaded() -> ModelFiles:
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
-        raise ModelMissing(f"No embedding model found, and huggingface_hub is not installed. {WAYS_OUT}") from None
+        raise ModelMissing(
+            f"No embedding model found, and it cannot be downloaded without trigpoint[hub]. {WAYS_OUT}"
+        ) from None
     log.info("no embedding model on this machine: downloading %s (90 MB)", MODEL_NAME)
     try:
         folder = Path(snapshot_download(MODEL_NAME, allow_patterns=list(_FILES)))

@@ -1,0 +1,22 @@
+"""Packages that only some users need are extras. Whoever needs one that is missing is told its name in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from trigpoint.errors import ConfigurationError
+
+
+@contextmanager
+def needs_extra(extra: str, package: str, purpose: str) -> Iterator[None]:
+    """Import inside. Raise ConfigurationError, naming the extra, if the package is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise ConfigurationError(
+            f"{purpose} needs {package}, which is not installed. Install trigpoint[{extra}]: "
+            f"pip install 'trigpoint[{extra}]'"
+        ) from None
