@@ -132,7 +132,7 @@ def _trusted_layer(sheet: Sheet) -> _Layer:
 
 def _visible(sheet: Sheet) -> _Layer:
     blocks = [Piece(block[:4], block[4]) for block in sheet.layout.blocks]
-    outside = off_page_text(sheet.markup, sheet.size, sheet.layout.text.count("\n"))
+    outside = off_page_text(sheet.markup, sheet.size)
     drawn_over = sheet.layout.drawn_over()
     spans = list(sheet.spans()) if drawn_over or may_hide_text(sheet.markup) else []
 

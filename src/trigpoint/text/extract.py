@@ -93,7 +93,7 @@ def _first_look(page: Any, label: str | None, note: str | None, *, is_form: bool
         note,
         doubts=() if is_blank else doubts_of(layout, sheet.markup, has_fields=has_fields, has_comments=has_comments),
         pictures=open_pictures(layout),
-        hidden=tuple(off_page_text(sheet.markup, sheet.size, layout.text.count("\n"))),
+        hidden=tuple(off_page_text(sheet.markup, sheet.size)),
         tables=tables,
     )
 

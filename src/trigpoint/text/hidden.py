@@ -16,6 +16,7 @@ _FAINT = 0xC8  # of 255, in each of red, green and blue
 _MOSTLY = 0.5
 
 _STYLE = re.compile(r"font-size:([0-9.]+)pt(?:;color:#([0-9a-f]{6}))?")
+_PLACE = re.compile(r"top:(-?[0-9.]+)pt;left:(-?[0-9.]+)pt")
 _TINY_SIZES = ("font-size:0.", "font-size:1.")
 _LINE = re.compile(r'<p style="top:(-?[0-9.]+)pt;left:(-?[0-9.]+)pt;line-height:([0-9.]+)pt">(.*?)</p>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
@@ -56,11 +57,11 @@ def may_hide_text(markup: str) -> bool:
     )
 
 
-def off_page_text(markup: str, size: tuple[float, float], lines: int) -> list[HiddenText]:
-    """Return the lines that lie outside the page, which has so many `lines` on it."""
-    if markup.count("</p>") <= lines:
-        return []
+def off_page_text(markup: str, size: tuple[float, float]) -> list[HiddenText]:
+    """Return the lines of a page that lie outside it."""
     width, height = size
+    if all(0 <= float(top) <= height and 0 <= float(left) <= width for top, left in _PLACE.findall(markup)):
+        return []
     texts = [
         clean_text(unescape(_TAG.sub("", match[4]))).strip()
         for match in _LINE.finditer(markup)
