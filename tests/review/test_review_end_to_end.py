@@ -87,7 +87,7 @@ def test_the_command_writes_what_was_asked_for(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Overall: " in done.stdout
     review = json.loads((tmp_path / "review-25_02034_F.json").read_text())
-    assert [aspect.name for aspect in review["review"]["aspects"]] == ["Cycle Parking"]
+    assert [aspect["name"] for aspect in review["review"]["aspects"]] == ["Cycle Parking"]
     assert (tmp_path / "review-25_02034_F.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "review-25_02034_F-letter.pdf").read_bytes().startswith(b"%PDF")
 
@@ -142,7 +142,7 @@ def test_the_command_uses_an_api_that_runs(tmp_path: Path, free_port: Callable[[
             )
             listed = httpx.get(f"http://127.0.0.1:{environment['API_PORT']}/api/v1/reviews", trust_env=False).json()
     assert done.returncode == 0, done.stderr
-    assert "Overall: NOT ASSESSED" in done.stdout
+    assert "Overall: AMBER" in done.stdout
     assert (tmp_path / "letter.pdf").read_bytes().startswith(b"%PDF")
     assert unknown.returncode == 1
     assert "Application not found on Cherwell planning portal" in unknown.stderr
