@@ -18,6 +18,7 @@ from serving_api import serving
 from trigpoint.config import load_settings
 from trigpoint.errors import TrigpointError
 from trigpoint.mcp.server import Call, Tool, ToolServer
+from trigpoint.policies.models import IngestPhase, IngestStage
 
 DOCUMENTS = ("Transport Assessment.pdf", "Travel Plan.pdf", "Design and Access Statement.pdf")
 
@@ -143,7 +144,7 @@ class FakeServers:
         raise TrigpointError("no such section")
 
     async def ingest_policy_revision(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
-        await call.progress(50, 100, "embedded 12 of 24 chunks")
+        await call.progress(50, 100, IngestStage(IngestPhase.EMBEDDING, 12, 24).as_message())
         while "after_progress" in self.hold:  # noqa: ASYNC110  released from another thread
             await asyncio.sleep(0.02)
         if b"broken" in Path(args["file_path"]).read_bytes():  # noqa: ASYNC240

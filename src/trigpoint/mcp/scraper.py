@@ -22,6 +22,7 @@ from trigpoint.registers.folder import FolderRegister
 from trigpoint.registers.models import RegisterDocument
 from trigpoint.registers.register import WebRegister
 from trigpoint.registers.sources import SourceKind, source_kind
+from trigpoint.storage.files import data_folder
 
 _ERROR_TYPES = {
     "application_not_found",
@@ -197,6 +198,7 @@ class Scraper:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Directory]:
+        await asyncio.to_thread(data_folder, self.settings, "downloads")  # a folder that cannot be written is said now
         async with Directory(self.settings) as directory:
             yield directory
 
