@@ -295,7 +295,7 @@ async def test_a_lexical_index_of_another_make_up_is_rebuilt(
     folder = settings.chroma_dir("policies") / "lexical"
     shutil.rmtree(folder)
     with monkeypatch.context() as earlier:
-        earlier.setattr("trigpoint.passages.lexical.MAKE_UP", 1)
+        earlier.setattr("trigpoint.passages.lexical._EVERY", "make_up_1")
         bare = LexicalIndex(folder)  # as many rows, without the words around them
         bare.replace(revision_id, [(r.id, r.text) for r in records])
         bare.replace("rev_GONE", [("gone", "width of a cycle track")])
