@@ -142,7 +142,7 @@ async def _main() -> None:
                 print(
                     f"{reference}: {one.found}/{one.expected} facts, {one.ratings_met}/{one.ratings_expected} ratings, {one.abstained} left open, "
                     f"{one.contradictions_found}/{one.contradictions_expected} contradictions, citations "
-                    f"{result.metadata['citations']}, PDF {len(pdf) // 1024} KB, after {taken:.1f} s"
+                    f"{result.metadata.citations.verified} of {result.metadata.citations.checked} verified, PDF {len(pdf) // 1024} KB, after {taken:.1f} s"
                 )
                 for problem in one.problems:
                     print(f"  {problem}")

@@ -11,20 +11,10 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, WithJsonSchema, field_validator
 
 from trigpoint.errors import shorten
+from trigpoint.reading.vocabulary import ASPECTS, Aspect
 
-FocusArea = Literal[
-    "cycle_parking",
-    "cycle_routes",
-    "junctions",
-    "permeability",
-    "trip_generation",
-    "route_audit",
-    "public_transport",
-    "off_site",
-    "travel_planning",
-    "placemaking",
-]
-FOCUS_AREAS: tuple[FocusArea, ...] = FocusArea.__args__  # type: ignore[attr-defined]
+FocusArea = Aspect
+FOCUS_AREAS = ASPECTS
 _AreaName = Annotated[str, WithJsonSchema({"type": "string", "enum": list(FOCUS_AREAS)})]
 
 Server = Literal["scraper", "document-store", "policy-kb"]
