@@ -49,6 +49,8 @@ _CLAIMS = Lexicon(
         "vehicle": "vehicle vehicles vehicular car",
         "morning": "am_peak morning_peak a_._m",
         "evening": "pm_peak evening_peak p_._m",
+        "whole": "total totals totalling overall altogether in_all scheme_will_provide scheme_provides development_provides "
+        "development_will_provide proposals_provide proposals_will_provide",
         "standard": "requirement requirements standard standards london_plan local_plan policy development_plan",
     }
 )
@@ -90,14 +92,15 @@ def _different_totals(facts: Sequence[Fact]) -> Iterator[Discrepancy]:
 
 
 def _total(fact: Fact) -> Quantity | None:
-    """Return the figure of a statement that gives the scheme's whole number of spaces, and no other."""
+    """Return the figure of a statement that calls it the scheme's total number of spaces."""
     if fact.status not in _STATED or fact.speaker not in ("applicant", "officer"):
         return None
     counts = [one for one in fact.quantities if one.unit == _TOTALS[fact.topic] and one.per is None]
     if len(counts) != 1 or counts[0].limit != "exactly" or counts[0].high is not None:
         return None
     described = set(counts[0].of.replace("-", " ").split())
-    if "not_ours" in _CLAIMS.tag_text(fact.source.quote):
+    said = _CLAIMS.tag_text(fact.source.quote)
+    if "not_ours" in said or "whole" not in said:  # a figure that nobody calls the total may be that of a part
         return None
     around = fact.source.quote[max(0, counts[0].start - AROUND) : counts[0].end + AROUND]
     return counts[0] if described <= _NEUTRAL and "part" not in _CLAIMS.tag_text(around) else None
