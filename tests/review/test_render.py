@@ -13,7 +13,7 @@ from stated_facts import fact, stated
 
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import GROUPS
-from trigpoint.review.letter import write_letter
+from trigpoint.review.letter_draft import write_letter
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.render import escape, render_json, render_letter, render_markdown, render_pdf
 from trigpoint.review.result import ReviewResult

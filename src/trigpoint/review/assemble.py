@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.findings import Assessed, Finding
+from trigpoint.review.letter import Letter
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
@@ -38,7 +39,16 @@ def assemble_review(
         assessed=_assessed(judged),
         notice=BRIEF if judgement.analyser == "rules" else "",
         profile=judgement.profile,
+        letter=_letter(judgement),
     )
+
+
+def _letter(judgement: Judgement) -> Letter | None:
+    """Return the drafted letter without what rests on findings that are gone."""
+    if judgement.letter is None:
+        return None
+    kept = [*judgement.contradictions, *(finding for aspect in judgement.aspects for finding in aspect.findings)]
+    return judgement.letter.resting_on({finding.check for finding in kept})
 
 
 def revisions_used(judgement: Judgement) -> tuple[RevisionUsed, ...]:

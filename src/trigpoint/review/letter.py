@@ -1,126 +1,121 @@
-"""The letter of response to the council: an argument in order of weight, and nothing about how it was made."""
+"""The letter to the council as data. Rules, a model, somebody's agent and a person's edits all fill this one type; the
+page and every file are made from it. Nothing in it is markup, and nothing in it tells how it was made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Set
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from trigpoint.review.aspects import aspect as aspect_by_id
-from trigpoint.review.assemble import CORE
-from trigpoint.review.findings import Citation, Finding, NotAssessed, Place, Stored
-from trigpoint.review.rating import weightiest
-from trigpoint.review.result import AspectReview, ReviewResult
+from trigpoint.review.findings import Stored
 
-MOST_GROUNDS = 8
-MOST_CHECKS = 5
+Stance = Literal["object", "support", "comment"]
+PointKind = Literal["shortfall", "contradiction", "request", "question", "strength", "remark"]
+
+LINE = 300
+PARAGRAPH = 6_000
+MOST_POINTS = 60
+
+
+class Reference(Stored):
+    """A place where the reader can check a point, as a person would write it. The other fields lead to its page."""
+
+    text: str = Field(max_length=LINE, description='"NPPF, paragraph 117" or "Transport Assessment, page 11".')
+    quote: str = Field("", max_length=PARAGRAPH, description="The words at that place, if the letter quotes them.")
+    document_id: str | None = Field(None, max_length=LINE)
+    passage_id: str | None = Field(None, max_length=LINE)
+    pages: tuple[int, ...] = Field((), max_length=100)
 
 
 class Ground(Stored):
-    """One point of the letter: what is wrong or missing, the words that show it, what policy says, what is asked."""
+    """One point of the letter. Its place in the letter's list is its weight: the most important comes first."""
 
-    heading: str
-    text: str
-    quotations: tuple[Citation, ...] = ()
-    calculation: str | None = None
-    policies: tuple[str, ...] = ()
-    asks: str | None = None
+    id: str = Field(pattern=r"^[a-z0-9_.-]{1,80}$", description="Unique within the letter.")
+    kind: PointKind = Field(
+        "shortfall",
+        description="shortfall: evidence that policy is not met. contradiction: documents that disagree. request: "
+        "something essential that is not shown. question: something for the council to check. strength: something to "
+        "welcome. remark: a point that a person added.",
+    )
+    heading: str = Field("", max_length=LINE, description="A few words, without a full stop.")
+    text: str = Field(max_length=PARAGRAPH, description="The argument, in whole sentences.")
+    references: tuple[Reference, ...] = Field((), max_length=20, description="What the text is checked by.")
+    asks: str = Field(
+        "", max_length=PARAGRAPH, description='What would put it right. Completes "The applicant should …".'
+    )
+    ticked: bool = Field(True, description="False: left out of the letter, and kept for later.")
+    annex: bool = Field(False, description="Whether the point is printed in the annex.")
+    rests_on: tuple[str, ...] = Field(
+        (), max_length=20, description="Checks of the findings it rests on. If verification drops one, the point goes."
+    )
+
+
+class Condition(Stored):
+    """A planning condition to ask for, should permission be granted."""
+
+    text: str = Field(max_length=PARAGRAPH)
+    ticked: bool = True
+    annex: bool = False
+    rests_on: tuple[str, ...] = Field((), max_length=20)
+
+
+class Council(Stored):
+    """Whom the letter is addressed to. An empty name is printed as a blank to fill in."""
+
+    name: str = Field("", max_length=LINE)
+    department: str = Field("Development Management", max_length=LINE)
+    address: str = Field("", max_length=1_000, description="One line of the address on each line.")
+
+
+class Sender(Stored):
+    """Who signs. An empty name or address is printed as a blank; with an organisation the letter says "we"."""
+
+    name: str = Field("", max_length=LINE)
+    organisation: str = Field("", max_length=LINE)
+    address: str = Field("", max_length=1_000, description="One line of the address on each line.")
+    email: str = Field("", max_length=LINE)
+
+
+class Suggestion(Stored):
+    """The stance that the judgement suggests, and why. It is shown to the writer and never printed."""
+
+    stance: Stance
+    why: str = Field(max_length=PARAGRAPH)
 
 
 class Letter(Stored):
-    """A letter: its position, its grounds in order of weight, what is welcome, and an annex with the rest."""
+    """A letter. Whoever judges fills stance, suggestion, points and conditions; the rest comes from the register and the
+    sender. An empty `opening` or `closing` is printed in the usual words for the stance.
+    """
 
-    stand: str
-    opening: str
-    grounds: tuple[Ground, ...]
-    strengths: tuple[Ground, ...] = ()
-    checks: tuple[str, ...] = Field((), description="What the council is asked to satisfy itself of, with pages.")
-    annex: tuple[Ground, ...] = ()
-    conditions: tuple[str, ...] = ()
+    stance: Stance
+    suggestion: Suggestion | None = None
+    reference: str = Field("", max_length=LINE, description="The application's reference.")
+    site: str = Field("", max_length=1_000, description="The address of the site.")
+    proposal: str = Field("", max_length=PARAGRAPH, description="What is proposed, as the subject line says it.")
+    date: str = Field("", max_length=40, description="YYYY-MM-DD. Empty: the day on which it is printed.")
+    council: Council = Council()
+    sender: Sender = Sender()
+    opening: str = Field("", max_length=PARAGRAPH)
+    grounds: tuple[Ground, ...] = Field((), max_length=MOST_POINTS)
+    conditions: tuple[Condition, ...] = Field((), max_length=MOST_POINTS)
+    closing: str = Field("", max_length=PARAGRAPH)
 
+    @model_validator(mode="after")
+    def _has_distinct_points(self) -> Self:
+        ids = [ground.id for ground in self.grounds]
+        twice = next((one for one in ids if ids.count(one) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two points of the letter have the id '{twice}'")
+        return self
 
-def write_letter(result: ReviewResult, *, most: int = MOST_GROUNDS) -> Letter:
-    """Return the letter. Grounds beyond `most` are in its annex."""
-    review = result.review
-    aspects = [aspect for aspect in review.aspects if aspect.applies]
-    names = {finding.check: aspect.name for aspect in aspects for finding in aspect.findings}
-    judged = [finding for aspect in aspects for finding in aspect.findings]
-    grounds = [
-        *(_ground(finding, names.get(finding.check, "The figures")) for finding in weightiest(_wanting(judged))),
-        *(_ground(finding, "The figures") for finding in review.general_contradictions()),
-        *(_request(point, aspect) for aspect in aspects for point in aspect.not_assessed if _asked(point)),
-    ]
-    strengths = [_ground(finding, names[finding.check]) for finding in judged if finding.outcome == "met"]
-    stand, opening = _position(result, grounds)
-    return Letter(
-        stand=stand,
-        opening=opening,
-        grounds=tuple(grounds[:most]),
-        strengths=tuple(strengths[:4]),
-        checks=tuple(_to_check(point) for aspect in aspects if aspect.id in CORE for point in _spoken_of(aspect))[
-            :MOST_CHECKS
-        ],
-        annex=tuple(grounds[most:]),
-        conditions=review.suggested_conditions,
-    )
-
-
-def _position(result: ReviewResult, grounds: Sequence[Ground]) -> tuple[str, str]:
-    rating = result.review.shown_rating
-    if rating == "red":
-        return "Objection", "We object to this application, for the reasons given below."
-    if rating == "green" and not grounds:
-        return "Support", "We support this application, for the reasons given below."
-    if rating == "green":
-        return "Support", "We support this application, and ask that the points below are settled."
-    ask = "We ask that the points below are settled before the application is decided."
-    return "Comments", ask if grounds else "We make the following comments on this application."
-
-
-def _wanting(findings: Sequence[Finding]) -> list[Finding]:
-    return [finding for finding in findings if finding.outcome in ("failed", "partly", "contradicted")]
-
-
-def _asked(point: NotAssessed) -> bool:
-    """Whether something essential is left open or not to be found, so that the letter may ask for it."""
-    return point.essential and point.request is not None
-
-
-def _spoken_of(aspect: AspectReview) -> list[NotAssessed]:
-    """Return the essential points on which the documents say something that only a reader can judge."""
-    topics = {topic for quotation in aspect.says for topic in quotation.topics}
-    checks = {check.id: check for check in aspect_by_id(aspect.id).checks}
-    return [
-        point
-        for point in aspect.not_assessed
-        if point.essential
-        and point.request is None
-        and point.policy
-        and point.check in checks
-        and topics & set(checks[point.check].topics)
-    ]
-
-
-def _ground(finding: Finding, heading: str) -> Ground:
-    return Ground(
-        heading=finding.requirement if finding.outcome == "contradicted" else heading,
-        text=finding.text.rstrip("."),
-        quotations=finding.evidence[: 2 if finding.outcome == "contradicted" else 1],
-        calculation=next((one.expression for one in finding.calculations), None),
-        policies=tuple(policy.ref for policy in finding.policy[:2]),
-        asks=finding.recommendation if finding.outcome != "met" else None,
-    )
-
-
-def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
-    wanted = f"{point.requirement[0].lower()}{point.requirement[1:]}"
-    where = "; ".join(str(place) for place in point.places)
-    text = (
-        f"The application leaves open {wanted} ({where})" if where else f"We could not find {wanted} in the documents"
-    )
-    return Ground(heading=aspect.name, text=text, policies=point.policy[:2], asks=point.request)
-
-
-def _to_check(point: NotAssessed) -> str:
-    where = "; ".join(str(Place(**place.model_dump() | {"pages": place.pages[:4]})) for place in point.places[:1])
-    return f"{point.requirement} ({point.policy[0]}; {where})"
+    def resting_on(self, checks: Set[str]) -> Letter:
+        """Return the letter without the points and conditions that rest on a finding which is not among these."""
+        return self.model_copy(
+            update={
+                "grounds": tuple(one for one in self.grounds if set(one.rests_on) <= checks),
+                "conditions": tuple(one for one in self.conditions if set(one.rests_on) <= checks),
+            }
+        )

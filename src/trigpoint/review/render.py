@@ -10,7 +10,7 @@ from typing import Any
 import pymupdf
 
 from trigpoint.review.findings import GROUPS
-from trigpoint.review.letter import MOST_GROUNDS, write_letter
+from trigpoint.review.letter_draft import MOST_GROUNDS, write_letter
 from trigpoint.review.markdown import OUTCOMES, built, escape, render_markdown
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
 from trigpoint.review.result import ReviewResult

@@ -23,6 +23,7 @@ from trigpoint.review.findings import (
     Rating,
     Stored,
 )
+from trigpoint.review.letter import Letter
 
 
 class Application(Stored):
@@ -121,6 +122,7 @@ class ReviewBody(Stored):
     assessed: Assessed = "yes"
     notice: str = Field("", description="What kind of review this is, and how to have it judged further.")
     profile: Profile | None = Field(None, description="What is being built, as the documents tell it.")
+    letter: Letter | None = Field(None, description="The letter as it was drafted with the judgement, if it was.")
     full_markdown: str = ""
 
     @property
@@ -230,5 +232,6 @@ class Judgement(Stored):
     analyser: Literal["rules", "llm"]
     model: str
     tokens: int = 0
+    letter: Letter | None = Field(None, description="A draft of the letter. None: it is written from the findings.")
     notes: tuple[str, ...] = ()
     fallback_from: str | None = None
