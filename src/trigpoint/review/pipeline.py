@@ -7,14 +7,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import PurePath
-from typing import Any
 
 from trigpoint.config import Settings
 from trigpoint.dates import parse_day, today
-from trigpoint.documents.reading_line import ReadingCounts
 from trigpoint.errors import (
     AnalysisFailed,
     IngestionFailed,
@@ -23,11 +20,21 @@ from trigpoint.errors import (
     TrigpointError,
     shorten,
 )
-from trigpoint.reading.profile import Application as RegisterEntry
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.assemble import assemble_review, revisions_used
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.gather import Wanted, gather_evidence
+from trigpoint.review.intake import (
+    Data,
+    application_of,
+    counted,
+    document_counts,
+    missing_document,
+    of_manifest,
+    page_counts,
+    public_name,
+    register_entry,
+)
 from trigpoint.review.models import (
     FOCUS_AREAS,
     PHASES,
@@ -41,15 +48,7 @@ from trigpoint.review.models import (
     Tools,
 )
 from trigpoint.review.render import render_markdown
-from trigpoint.review.result import (
-    Application,
-    CitationCounts,
-    DocumentCounts,
-    Judgement,
-    Metadata,
-    MissingDocument,
-    ReviewResult,
-)
+from trigpoint.review.result import CitationCounts, Judgement, Metadata, ReviewResult
 from trigpoint.review.rules import judge_by_rules
 from trigpoint.review.verify import verify
 
@@ -73,7 +72,6 @@ log = logging.getLogger(__name__)
 
 INGESTS_AT_ONCE = 2
 
-Data = dict[str, Any]
 Report = Callable[[Progress], Awaitable[None]]
 Step = Callable[[float, str], Awaitable[None]]
 Work = Callable[[Step], Awaitable[Data]]
@@ -83,13 +81,19 @@ async def run_review(
     request: ReviewRequest, *, tools: Tools, checkpoints: Checkpoints, report: Report, settings: Settings
 ) -> ReviewResult:
     """Review one application. Raises ReviewFailed; a cancellation passes through at any await."""
-    run = _Run(request, tools, checkpoints, report, settings)
-    found = await run.phase(1, run.fetch_metadata, ScraperError)
-    fetched = await run.phase(2, run.download, ScraperError)
-    ingested = await run.phase(3, lambda step: run.ingest(step, fetched), IngestionFailed)
-    judged = await run.phase(4, lambda step: run.analyse(step, found, ingested), AnalysisFailed)
-    done = await run.phase(5, lambda step: run.generate(step, found, fetched, ingested, judged), ReviewFailed)
-    return run.result(done)
+    run = ReviewRun(request, tools, checkpoints, report, settings)
+    opened = await run.open()
+    judged = await run.phase(4, lambda step: run.analyse(step, opened.found, opened.ingested), AnalysisFailed)
+    return await run.finish(opened, judged)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What the first three phases left behind: the register's entry, the files, what became of them."""
+
+    found: Data
+    fetched: Data
+    ingested: Data
 
 
 @dataclass(frozen=True)
@@ -102,8 +106,8 @@ class _Ingest:
 
 
 @dataclass
-class _Run:
-    """One run of the pipeline: what the phases share."""
+class ReviewRun:
+    """One run of the pipeline: what the phases share. Somebody else's agent may do the judging between `open` and `finish`."""
 
     request: ReviewRequest
     tools: Tools
@@ -113,6 +117,18 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.seconds: dict[str, float] = {}
+
+    async def open(self) -> Opened:
+        """Phases 1 to 3: look the application up, download its documents, have them read."""
+        found = await self.phase(1, self.fetch_metadata, ScraperError)
+        fetched = await self.phase(2, self.download, ScraperError)
+        ingested = await self.phase(3, lambda step: self.ingest(step, fetched), IngestionFailed)
+        return Opened(found, fetched, ingested)
+
+    async def finish(self, opened: Opened, judged: Data) -> ReviewResult:
+        """Phase 5: the review as the contract has it."""
+        parts = opened.found, opened.fetched, opened.ingested
+        return self.result(await self.phase(5, lambda step: self.generate(step, *parts, judged), ReviewFailed))
 
     async def phase(self, number: int, work: Work, failure: type[ReviewFailed]) -> Data:
         """What the phase left behind, from its checkpoint or by doing it now."""
@@ -152,7 +168,7 @@ class _Run:
         """Phase 2: the documents that the portal's filter lets through, into the data folder."""
 
         async def progress(done: float, total: float | None, message: str | None) -> None:
-            await step(done / total if total else 0.0, message or f"Downloading {_count(total, 'document')}")
+            await step(done / total if total else 0.0, message or f"Downloading {counted(total, 'document')}")
 
         answer = await self.tools.call(
             "scraper",
@@ -163,18 +179,22 @@ class _Run:
         files = [one["file_path"] for one in answer["downloads"] if one.get("file_path")]
         failed = int(answer["failed_downloads"])
         if failed and not files:
-            raise ScraperError(f"None of the {_count(failed, 'document')} of the application could be downloaded")
+            raise ScraperError(f"None of the {counted(failed, 'document')} of the application could be downloaded")
         return {
             "files": sorted(dict.fromkeys(files)),
             "listed": int(answer["total_documents"]),
             "failed": failed,
             "filtered": int(answer["filtered_count"]),
-            "manifest": {one["file_path"]: _of_manifest(one) for one in answer["downloads"] if one.get("file_path")},
+            "manifest": {one["file_path"]: of_manifest(one) for one in answer["downloads"] if one.get("file_path")},
             "not_downloaded": [
-                _missing(one, one.get("error")) for one in answer["downloads"] if one.get("status") == "failed"
+                missing_document(one, one.get("error")) for one in answer["downloads"] if one.get("status") == "failed"
             ],
-            "left_out": [_missing(one, one.get("filter_reason")) for one in answer.get("filtered_documents") or ()],
-            "unreadable": [_missing(one, one.get("reason")) for one in answer.get("unreadable_documents") or ()],
+            "left_out": [
+                missing_document(one, one.get("filter_reason")) for one in answer.get("filtered_documents") or ()
+            ],
+            "unreadable": [
+                missing_document(one, one.get("reason")) for one in answer.get("unreadable_documents") or ()
+            ],
         }
 
     async def ingest(self, step: Step, fetched: Data) -> Data:
@@ -185,7 +205,7 @@ class _Run:
         async def one(path: str) -> None:
             async with turn:
                 done[path] = await self._ingest_one(path)
-                await step(len(done) / len(files), f"Ingested {len(done)} of {_count(len(files), 'document')}")
+                await step(len(done) / len(files), f"Ingested {len(done)} of {counted(len(files), 'document')}")
 
         async with asyncio.TaskGroup() as group:
             for path in files:
@@ -193,25 +213,36 @@ class _Run:
         outcomes = {path: one.outcome for path, one in done.items()}
         counts = {name: sum(o == name for o in outcomes.values()) for name in ("ingested", "skipped", "failed")}
         if files and counts["failed"] == len(files):
-            raise IngestionFailed(f"None of the {_count(len(files), 'document')} could be read")
+            raise IngestionFailed(f"None of the {counted(len(files), 'document')} could be read")
         manifest = fetched.get("manifest", {})
         return counts | {
-            "not_read": sorted(_public_name(path, manifest) for path, one in done.items() if one.outcome != "ingested"),
-            "pages": _page_counts(outcomes, {path: one.account for path, one in done.items()}),
+            "not_read": sorted(public_name(path, manifest) for path, one in done.items() if one.outcome != "ingested"),
+            "pages": page_counts(outcomes, {path: one.account for path, one in done.items()}),
             "documents": {done[path].document_id: manifest.get(path, {}) for path in files if done[path].document_id},
         }
 
+    @property
+    def chosen_aspects(self) -> tuple[Aspect, ...]:
+        return tuple(aspect(area) for area in self.request.options.aspects)
+
+    async def evidence(self, found: Data, ingested: Data, step: Step, *, passages: bool = False) -> Evidence:
+        """Return the documents as they were read, and the policy in force. Reads the same every time."""
+        wanted = Wanted(
+            application=register_entry(found),
+            effective_date=found["effective_date"],
+            aspects=self.chosen_aspects,
+            manifest=ingested.get("documents"),
+            passages=passages,
+        )
+        return await gather_evidence(self.tools, wanted, step)
+
     async def analyse(self, step: Step, found: Data, ingested: Data) -> Data:
         """Phase 4: read everything once, judge by one of the two analysers, verify every claim."""
-        chosen = tuple(aspect(area) for area in self.request.options.aspects)
-        wanted = Wanted(
-            application=_register_entry(found),
-            effective_date=found["effective_date"],
-            aspects=chosen,
-            manifest=ingested.get("documents"),
-            passages=self.settings.trigpoint_model is not None,
+        chosen = self.chosen_aspects
+        passages = self.settings.trigpoint_model is not None
+        evidence = await self.evidence(
+            found, ingested, lambda share, detail: step(share * 0.5, detail), passages=passages
         )
-        evidence = await gather_evidence(self.tools, wanted, lambda share, detail: step(share * 0.5, detail))
         await step(0.5, "Judging the evidence")
         judgement = await self._judge(evidence, chosen, lambda share, detail: step(0.5 + share * 0.4, detail))
         await step(0.9, "Verifying citations")
@@ -229,8 +260,8 @@ class _Run:
         """Phase 5: the contract's objects, and the Markdown."""
         judgement = Judgement.model_validate(judged["judgement"])
         result = ReviewResult(
-            application=_application(found, fetched, ingested),
-            review=assemble_review(judgement, self.request.options, _document_counts(fetched, ingested)),
+            application=application_of(found, fetched, ingested),
+            review=assemble_review(judgement, self.request.options, document_counts(fetched, ingested)),
             metadata=self._metadata(found, judged, judgement, fetched, ingested),
         )
         await step(0.3, "Writing the review")
@@ -278,7 +309,7 @@ class _Run:
             policy_effective_date=found["effective_date"],
             policy_revisions_used=used,
             citations=CitationCounts.model_validate(judged["citations"]),
-            documents=_document_counts(fetched, ingested),
+            documents=document_counts(fetched, ingested),
             options=self.request.options.model_dump(mode="json"),
             fallback_from=judgement.fallback_from,
             notes=(*found.get("notes", ()), *judgement.notes, *judged["notes"]),
@@ -320,81 +351,3 @@ async def _guarded(work: Callable[[], Awaitable[Data]], failure: type[ReviewFail
         raise first from None
     except TrigpointError as error:
         raise failure(error.message) from None
-
-
-def _application(found: Data, fetched: Data, ingested: Data) -> Application:
-    known = {key: value for key, value in found["application"].items() if key in Application.model_fields}
-    register = found.get("register") or {}
-    return Application.model_validate(
-        {
-            **known,
-            "documents_fetched": len(fetched["files"]),
-            "documents_ingested": ingested["ingested"],
-            "portal_url": register.get("page_url"),
-            "authority": register.get("authority"),
-            "authority_name": register.get("name"),
-        }
-    )
-
-
-def _page_counts(outcomes: Mapping[str, str], accounts: Mapping[str, Data | None]) -> Data:
-    """Return how many pages were read, and how, with a sentence for people."""
-    read = [(PurePath(path).name, accounts[path]) for path in sorted(outcomes) if outcomes[path] == "ingested"]
-    counts = ReadingCounts.of(read)
-    return {
-        "pages": counts.pages,
-        "pages_read": counts.pages_read,
-        "pages_by_ocr": counts.pages_by_ocr,
-        "reading": counts.sentence(len(outcomes)) if read else "",
-    }
-
-
-def _register_entry(found: Data) -> RegisterEntry:
-    authority = (found.get("register") or {}).get("authority")
-    details = found["application"] | {"authority": authority}
-    return RegisterEntry.model_validate({name: details.get(name) or "" for name in RegisterEntry.model_fields})
-
-
-def _document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
-    return DocumentCounts(
-        **ingested.get("pages", {}),
-        listed=fetched["listed"],
-        filtered=fetched["filtered"],
-        download_failed=fetched["failed"],
-        ingested=ingested["ingested"],
-        skipped=ingested["skipped"],
-        failed=ingested["failed"],
-        not_read=tuple(ingested["not_read"]),
-        not_fetched=tuple(one["name"] for one in fetched.get("not_downloaded", ())),
-        not_downloaded=tuple(fetched.get("not_downloaded", ())),
-        left_out=tuple(fetched.get("left_out", ())),
-        unreadable=tuple(fetched.get("unreadable", ())),
-    )
-
-
-def _public_name(path: str, manifest: Data) -> str:
-    """A file's name, unless it is a comment of a member of the public, which is often named after them."""
-    return "Public comment" if manifest.get(path, {}).get("source_kind") == "public" else PurePath(path).name
-
-
-def _of_manifest(one: Data) -> Data:
-    """What the register says about a file: its category, its title, and who wrote it."""
-    return {
-        "category": one.get("document_type") or "",
-        "description": one.get("description") or "",
-        "source_kind": one.get("source_kind") or "applicant",
-    }
-
-
-def _missing(one: Data, reason: str | None) -> Data:
-    """A document that is not read. Titles of public comments name the people who wrote them, and are left out."""
-    kind = one.get("source_kind") or "applicant"
-    name = "Public comment" if kind == "public" else one.get("description") or one.get("name") or "Document"
-    return MissingDocument(
-        name=name, category=one.get("document_type") or "", source_kind=kind, reason=reason or ""
-    ).model_dump()
-
-
-def _count(number: float | None, noun: str) -> str:
-    known = int(number or 0)
-    return f"{known} {noun}" if known == 1 else f"{known} {noun}s"
