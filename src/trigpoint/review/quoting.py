@@ -115,12 +115,12 @@ def asks(evidence: Evidence, aspect: Aspect) -> tuple[PolicyAsk, ...]:
             citation=policy_citation(placed.passage, said.get(name, placed.requires)) if placed.certain else None,
         )
         for name in aspect.asks
-        if _is_asked(name, evidence, aspect)
+        if is_asked(name, evidence, aspect)
         for placed in evidence.provisions.get(name, ())
     )
 
 
-def _is_asked(name: str, evidence: Evidence, aspect: Aspect) -> bool:
+def is_asked(name: str, evidence: Evidence, aspect: Aspect) -> bool:
     """Whether a provision is asked of the development: showers are not asked of homes."""
     resting = [check for check in aspect.checks if name in check.provisions]
     return not resting or any(aspect.fits(check, evidence.profile) != "no" for check in resting)

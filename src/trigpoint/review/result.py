@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from trigpoint.reading.profile import Profile
+from trigpoint.review.conclusion import Conclusion, Quality
 from trigpoint.review.findings import (
     Assessed,
     Citation,
@@ -123,6 +124,7 @@ class ReviewBody(Stored):
     notice: str = Field("", description="What kind of review this is, and how to have it judged further.")
     profile: Profile | None = Field(None, description="What is being built, as the documents tell it.")
     letter: Letter | None = Field(None, description="The letter as it was drafted with the judgement, if it was.")
+    conclusion: Conclusion | None = Field(None, description="What a judged review comes to, sentence by sentence.")
     full_markdown: str = ""
 
     @property
@@ -211,6 +213,7 @@ class Metadata(Stored):
     documents: DocumentCounts = DocumentCounts()
     options: dict[str, Any] = Field(default_factory=dict)
     fallback_from: str | None = None
+    quality: Quality | None = Field(None, description="Of a judged review: what was handed in, sent back and left out.")
     notes: tuple[str, ...] = ()
 
 
@@ -235,3 +238,5 @@ class Judgement(Stored):
     letter: Letter | None = Field(None, description="A draft of the letter. None: it is written from the findings.")
     notes: tuple[str, ...] = ()
     fallback_from: str | None = None
+    conclusion: Conclusion | None = None
+    quality: Quality | None = None

@@ -233,33 +233,33 @@ def figures_problem(finding: Finding, evidence: Evidence) -> str | None:
         if finding.outcome == "contradicted" and (strange := _not_stated(calculation, sources)):
             return f"not stated in its passages: {strange:g}"
     computed = {number for one in finding.calculations for number in (*one.inputs, one.result)}
-    computed |= {number for one in finding.calculations for number in _figures(one.expression)}
+    computed |= {number for one in finding.calculations for number in figures_of(one.expression)}
     wrong = unsupported(finding.text, sources, computed)
     return f"not in its passages: {', '.join(wrong)[:120]}" if wrong else None
 
 
 def _not_stated(calculation: Calculation, sources: Sequence[str]) -> float | None:
     """Return an input of a calculation that none of the cited statements gives, or None."""
-    stated = {value for source in sources for value in _numbers_of(fold(source))}
+    stated = {value for source in sources for value in numbers_of(fold(source))}
     return next((value for value in calculation.inputs if value not in stated), None)
 
 
 def unsupported(text: str, sources: Iterable[str], computed: Iterable[float] = ()) -> list[str]:
     """Return the numbers and quoted words of a text that none of its sources contains."""
     folded = [fold(source) for source in sources]
-    known = {value for source in folded for value in _numbers_of(source)} | {round(one, 6) for one in computed}
+    known = {value for source in folded for value in numbers_of(source)} | {round(one, 6) for one in computed}
     plain = _NAMES.sub(" ", text)
     wrong = [found for found in _NUMBER.findall(plain) if float(found.replace(",", "")) not in known]
     wrong += [quoted for quoted in _QUOTED.findall(text) if not any(fold(quoted) in source for source in folded)]
     return wrong
 
 
-def _numbers_of(source: str) -> set[float]:
+def numbers_of(source: str) -> set[float]:
     stated = {value for q in read_quantities(source) for value in (q.value, q.high, q.per_count) if value is not None}
-    return stated | _figures(source)
+    return stated | figures_of(source)
 
 
-def _figures(text: str) -> set[float]:
+def figures_of(text: str) -> set[float]:
     return {float(found.replace(",", "")) for found in _NUMBER.findall(text)}
 
 

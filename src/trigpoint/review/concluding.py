@@ -1,0 +1,199 @@
+"""From what was verified to a judgement: ratings by the stated rule, open points, and the conclusion's sentences checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from trigpoint.review.aspects import Aspect
+from trigpoint.review.conclusion import Conclusion, Sentence, Stance
+from trigpoint.review.evidence import Evidence
+from trigpoint.review.findings import Finding, NotAssessed
+from trigpoint.review.quoting import asks, quotations
+from trigpoint.review.rating import key_issue, rate, weightiest
+from trigpoint.review.result import AspectReview, Judgement
+from trigpoint.review.rules import assessed, contradictions, general_contradictions, judge_check
+from trigpoint.review.submitted import Cited, DraftConclusion, DraftFinding, Verdict
+from trigpoint.review.verify_figures import figure_reasons
+
+MOST_MAIN = 15
+_VAGUE = re.compile(
+    r"\b(?:where(?:ver)? possible|as far as (?:is )?(?:reasonably )?practicable|if possible|should consider|consider|"
+    r"encourage[sd]?|endeavour\w*|adequate|appropriate level)\b",
+    re.IGNORECASE,
+)
+_ABOUT_DOCUMENTS = re.compile(
+    r"\b(?:documents?|application|submission|applicant) (?:do|does|did|has|have) not\b", re.IGNORECASE
+)
+
+
+class Holding(Protocol):
+    """A finding that was handed in, as the conclusion needs it."""
+
+    @property
+    def given(self) -> DraftFinding: ...
+    @property
+    def finding(self) -> Finding | None: ...
+    @property
+    def open_point(self) -> NotAssessed | None: ...
+    @property
+    def counts(self) -> bool: ...
+
+
+def conclude(
+    given: DraftConclusion | None,
+    *,
+    evidence: Evidence,
+    aspects: Sequence[Aspect],
+    held: Mapping[str, Holding],
+    settled: frozenset[str],
+    model: str,
+) -> Judgement:
+    """Return the judgement. What the judge left unanswered is judged by rules if they are certain, and else left open."""
+    left = _unsettled(evidence, settled)
+    counting = {name: one for name, one in held.items() if one.counts and not (given and name in given.repeats)}
+    judged = tuple(_aspect(left, one, counting) for one in aspects)
+    findings = {name: one.finding for name, one in counting.items() if one.finding is not None}
+    return Judgement(
+        aspects=judged,
+        contradictions=general_contradictions(left),
+        profile=evidence.profile,
+        analyser="llm",
+        model=model,
+        conclusion=_conclusion(given, findings, counting, evidence) if given else None,
+    )
+
+
+def _unsettled(evidence: Evidence, settled: frozenset[str]) -> Evidence:
+    """Return the evidence without the discrepancies that were dismissed or are reported by a finding."""
+    kept = tuple(one for number, one in enumerate(evidence.discrepancies, 1) if f"C{number}" not in settled)
+    return replace(evidence, discrepancies=kept)
+
+
+def _aspect(evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding]) -> AspectReview:
+    own = [one for one in counting.values() if one.given.aspect == aspect.id]
+    findings = [one.finding for one in own if one.finding is not None]
+    answered = {one.given.question for one in own if one.finding is not None}
+    open_points = [one.open_point for one in own if one.open_point is not None and one.given.question not in answered]
+    answered |= {one.given.question for one in own}
+    asked = [check for check in aspect.checks if aspect.fits(check, evidence.profile) != "no"]
+    for check in asked:
+        if check.id not in answered:
+            by_rules = judge_check(evidence, aspect, check)
+            (findings if isinstance(by_rules, Finding) else open_points).append(by_rules)  # type: ignore[arg-type]
+    found = (*findings, *contradictions(evidence, aspect))
+    said = quotations(evidence, aspect)
+    rating = rate(found, open_points)
+    applies = bool(asked) or bool(findings)
+    return AspectReview(
+        id=aspect.id,
+        name=aspect.name,
+        rating=rating,
+        key_issue=key_issue(aspect.name, rating, found, open_points, said, applies=applies),
+        findings=found,
+        assessed=assessed(found, open_points),
+        not_assessed=tuple(open_points),
+        applies=applies or bool(said),
+        asks=asks(evidence, aspect) if asked else (),
+        says=said,
+    )
+
+
+def conclusion_verdicts(
+    given: DraftConclusion, findings: Mapping[str, Finding], evidence: Evidence, open_points: Iterable[str] = ()
+) -> list[Verdict]:
+    """Return a verdict on every sentence of a conclusion that would be left out, with the reason."""
+    known: dict[str, Finding | None] = {**dict.fromkeys(open_points), **findings}
+    verdicts = []
+    for part in ("summary", "recommendations", "conditions", "letter"):
+        for number, one in enumerate(getattr(given, part), 1):
+            reasons = _sentence_reasons(part, one, known, evidence)
+            if reasons:
+                verdicts.append(Verdict(id=f"{part} {number}", verdict="dropped", reasons=tuple(reasons)))
+    return verdicts
+
+
+def _sentence_reasons(part: str, one: Cited, known: Mapping[str, Finding | None], evidence: Evidence) -> list[str]:
+    unknown = [name for name in one.rests_on if name not in known]
+    if unknown:
+        return [f"{', '.join(unknown)} is not a finding that counts"]
+    resting = [finding for name in one.rests_on if (finding := known[name]) is not None]
+    reasons = figure_reasons(
+        one.text, _sources(resting, evidence), [c for f in resting for c in f.calculations], evidence
+    )
+    if _ABOUT_DOCUMENTS.search(one.text):
+        reasons.append("Never say what the documents do not say: say what was looked for and not found")
+    if part in ("recommendations", "conditions", "letter") and not one.rests_on:
+        reasons.append("It must rest on a finding")
+    if part in ("recommendations", "conditions") and resting and all(f.outcome == "met" for f in resting):
+        reasons.append("It rests only on points that are met")
+    if part == "conditions":
+        reasons += _condition_reasons(one.text)
+    return reasons
+
+
+def _condition_reasons(text: str) -> list[str]:
+    """Return which of the tests of a planning condition a text plainly fails: precise and enforceable."""
+    reasons = (
+        []
+        if re.search(r"\bshall\b|\bmust\b", text)
+        else ["A condition says what shall be done: it must be enforceable"]
+    )
+    if vague := _VAGUE.search(text):
+        reasons.append(f"“{vague.group()}” is not precise enough for a condition")
+    return reasons
+
+
+def _sources(findings: Iterable[Finding], evidence: Evidence) -> list[str]:
+    texts = [evidence.profile.proposal, evidence.profile.site]
+    for finding in findings:
+        texts += [finding.text, finding.requirement, finding.recommendation or "", finding.condition or ""]
+        texts += [citation.quote for citation in finding.evidence]
+        texts += [f"{citation.document} {' '.join(map(str, citation.pages))}" for citation in finding.evidence]
+        texts += [
+            evidence.policies[one.passage_id].text for one in finding.policy if one.passage_id in evidence.policies
+        ]
+        texts += [one.expression for one in finding.calculations]
+    return texts
+
+
+def _conclusion(
+    given: DraftConclusion, findings: Mapping[str, Finding], held: Mapping[str, Holding], evidence: Evidence
+) -> Conclusion:
+    known: dict[str, Finding | None] = {name: findings.get(name) for name in held}
+    return Conclusion(
+        summary=_kept("summary", given.summary, known, evidence),
+        recommendations=_kept("recommendations", given.recommendations, known, evidence),
+        conditions=_kept("conditions", given.conditions, known, evidence),
+        letter=_kept("letter", given.letter, known, evidence),
+        stance=_stance(given.stance, findings.values()),
+        main=_main(given.main, findings),
+    )
+
+
+def _kept(
+    part: str, sentences: Iterable[Cited], known: Mapping[str, Finding | None], evidence: Evidence
+) -> tuple[Sentence, ...]:
+    return tuple(
+        Sentence(
+            text=" ".join(one.text.split()),
+            rests_on=tuple(finding.check for name in one.rests_on if (finding := known[name]) is not None),
+        )
+        for one in sentences
+        if not _sentence_reasons(part, one, known, evidence)
+    )
+
+
+def _stance(given: Stance, findings: Iterable[Finding]) -> Stance:
+    """Return the stance, unless no finding bears it: an objection needs a shortfall."""
+    short = any(finding.outcome in ("failed", "partly", "contradicted") for finding in findings)
+    return "comment" if given == "object" and not short else given
+
+
+def _main(given: Iterable[str], findings: Mapping[str, Finding]) -> tuple[str, ...]:
+    """Return the findings of the main part: those that were named, or else the weightiest."""
+    named = [findings[name] for name in given if name in findings]
+    chosen = named or weightiest(list(findings.values()))
+    return tuple(dict.fromkeys(finding.check for finding in chosen))[:MOST_MAIN]

@@ -1,0 +1,55 @@
+"""The conclusion of a judged review, in sentences that name the findings they rest on."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from trigpoint.review.findings import Stored
+
+Stance = Literal["object", "comment", "support"]
+
+
+class Sentence(Stored):
+    """A sentence and the findings that it rests on, by their `check`. None: it tells what is proposed."""
+
+    text: str
+    rests_on: tuple[str, ...] = ()
+
+
+class Conclusion(Stored):
+    """What a review comes to. Everything in it rests on findings that were verified."""
+
+    summary: tuple[Sentence, ...] = ()
+    recommendations: tuple[Sentence, ...] = ()
+    conditions: tuple[Sentence, ...] = ()
+    stance: Stance = "comment"
+    letter: tuple[Sentence, ...] = Field((), description="The argument of the letter, ground by ground.")
+    main: tuple[str, ...] = Field((), description="The findings of the report's main part, weightiest first.")
+
+
+class Spent(Stored):
+    """What one pass of a model cost."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = Field(0, description="Input tokens that the provider read from its cache.")
+
+
+class Quality(Stored):
+    """How a judged review came about: what was handed in, checked, sent back and left out."""
+
+    submitted: int = Field(0, description="Findings that were handed in.")
+    verified: int = Field(0, description="Those that count.")
+    corrected: int = Field(0, description="Those that count after they were sent back once.")
+    dropped: int = Field(0, description="Those that could not be proved.")
+    facts: int = Field(0, description="Facts that were read and found on their page.")
+    facts_dropped: int = 0
+    sentences_dropped: int = Field(0, description="Sentences of the conclusion that nothing proved.")
+    pages_read: int = 0
+    pages: int = 0
+    support_checked: int = Field(0, description="Findings that a second, independent call checked for meaning.")
+    passes: dict[str, Spent] = Field(default_factory=dict)
+    cost: float | None = Field(None, description="In the currency of the configured prices.")

@@ -1,0 +1,358 @@
+"""A review while it is being judged, whoever judges it: our own model, somebody else's agent, or a script.
+
+A `ReviewDraft` shows what is known, gives out pages, searches and calculates, and takes facts, findings and a
+conclusion. It answers each with a verdict and turns what was verified into a `Judgement`. It has no model and no
+network in it, and its state is JSON, so that judging can stop anywhere and go on later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from trigpoint.errors import InvalidInput
+from trigpoint.reading.documents import Source
+from trigpoint.reading.facts import Fact, measures
+from trigpoint.reading.profile import Profile, UseSize
+from trigpoint.reading.quantities import read_quantities
+from trigpoint.reading.sources import SPEAKER_OF, genre_of
+from trigpoint.review.aspects import Aspect, aspect
+from trigpoint.review.concluding import conclude, conclusion_verdicts
+from trigpoint.review.conclusion import Quality
+from trigpoint.review.evidence import Evidence, PolicyPassage
+from trigpoint.review.findings import Calculation, Finding, NotAssessed
+from trigpoint.review.locating import Found
+from trigpoint.review.lookup import Hit, Lookup
+from trigpoint.review.orientation import Orientation, PolicyLabels, candidates, citable, orient
+from trigpoint.review.result import Judgement
+from trigpoint.review.sheets import WINDOW, PageWindow, Sheet, Sheets
+from trigpoint.review.submitted import (
+    Dismissal,
+    DraftConclusion,
+    DraftFact,
+    DraftFinding,
+    ProfileCorrection,
+    Support,
+    Verdict,
+)
+from trigpoint.review.verify_drafts import Checked, DraftVerifier
+from trigpoint.review.verify_figures import calculation_of
+from trigpoint.review.verify_together import clash
+
+READ_BY_ANOTHER = 0.89  # certainty of a fact that a model read: quoted and weighed, never judged by rules alone
+MOST_FINDINGS = 120
+PolicySearch = Callable[[str], Awaitable[Sequence[PolicyPassage]]]
+
+
+class Held(BaseModel):
+    """A finding that was handed in, and what became of it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    given: DraftFinding
+    verdict: Verdict
+    tries: int = 1
+    finding: Finding | None = None
+    open_point: NotAssessed | None = None
+    support: Support | None = None
+
+    @property
+    def counts(self) -> bool:
+        return self.verdict.verdict == "verified"
+
+
+class DraftState(BaseModel):
+    """Everything that judging has added to the evidence; `model_dump_json` is the checkpoint."""
+
+    model_config = ConfigDict(frozen=True)
+
+    read: tuple[str, ...] = ()
+    searches: tuple[str, ...] = ()
+    policies: tuple[dict[str, Any], ...] = Field((), description="Passages of policy that searches brought, in order.")
+    facts: tuple[Fact, ...] = ()
+    facts_dropped: int = 0
+    held: dict[str, Held] = Field(default_factory=dict)
+    dismissed: dict[str, str] = Field(default_factory=dict)
+    profile: Profile | None = None
+    conclusion: DraftConclusion | None = None
+
+
+class ReviewDraft:
+    """The state of one review that is being judged. Every method that changes it replaces `state` as a whole."""
+
+    def __init__(self, evidence: Evidence, aspects: Iterable[Aspect | str], state: DraftState | None = None) -> None:
+        self.aspects = tuple(aspect(one) if isinstance(one, str) else one for one in aspects)
+        self.state = state or DraftState()
+        self._base = evidence
+        self.sheets = Sheets(evidence)
+        found = [PolicyPassage(**one) for one in self.state.policies]
+        self.labels = PolicyLabels([*citable(evidence, self.aspects), *evidence.searched_policies.values(), *found])
+
+    # -- checkpoint ---------------------------------------------------------------------------------------------------
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the state as JSON data."""
+        return self.state.model_dump(mode="json")
+
+    @classmethod
+    def from_state(cls, evidence: Evidence, aspects: Iterable[Aspect | str], state: dict[str, Any]) -> Self:
+        """Return the draft as it was when `to_state` was called. The evidence must be the same."""
+        return cls(evidence, aspects, DraftState.model_validate(state))
+
+    def _change(self, **changes: Any) -> None:
+        self.state = self.state.model_copy(update=changes)
+
+    # -- orientation --------------------------------------------------------------------------------------------------
+
+    @property
+    def evidence(self) -> Evidence:
+        """The evidence with everything that judging has added: facts, policies that were looked up, the profile."""
+        found = {one.id: one for one in self.labels.by_label.values()}
+        return replace(
+            self._base,
+            facts=(*self._base.facts, *self.state.facts),
+            profile=self.state.profile or self._base.profile,
+            searched_policies={**self._base.searched_policies, **found},
+            in_force={**{one.source: one.revision_id for one in found.values()}, **self._base.in_force},
+        )
+
+    def orientation(self) -> Orientation:
+        """Return the development, documents, policies and questions, before anything is read."""
+        return orient(self.evidence, self.aspects, self.sheets, self.labels)
+
+    def correct_profile(self, given: ProfileCorrection) -> Verdict:
+        """Change the profile, if the words that show it are on their page or in the proposal."""
+        checked = Checked()
+        if given.quote is not None:
+            self._verifier().quotes([given.quote], checked)
+        if checked.reasons:
+            return Verdict(id="profile", verdict="dropped", reasons=tuple(checked.reasons))
+        profile = self.evidence.profile
+        uses = profile.uses if given.uses is None else _uses(profile, given)
+        changed = {"kind": given.kind or profile.kind, "scale": given.scale or profile.scale, "uses": uses}
+        self._change(profile=profile.model_copy(update=changed))
+        return Verdict(id="profile", verdict="verified", remarks=tuple(checked.remarks))
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def unread(self) -> tuple[Sheet, ...]:
+        """Return the pages that matter and have not been read, most relevant first."""
+        return tuple(one for one in self.sheets.by_relevance if one.key not in self.state.read)
+
+    def read(
+        self, document: str, page: int | None = None, *, to: int | None = None, offset: int = 0, most: int = WINDOW
+    ) -> PageWindow:
+        """Return the text from a page on, in whole sentences, and note that it was read. Raise InvalidInput."""
+        known = self.sheets.document(document)
+        if known is None:
+            labels = ", ".join(self.sheets.labels)
+            raise InvalidInput(f"There is no document {document!r} in this review. There are {labels}")
+        numbers = [one.number for one in known.pages]
+        if page is not None and numbers and page not in numbers:
+            raise InvalidInput(f"{document} has the pages {numbers[0]} to {numbers[-1]}, and no page {page}")
+        first = page if page is not None or not numbers else numbers[0]
+        window = self.sheets.window(known, first if numbers else None, to=to, offset=offset, most=most)
+        self.note_read(f"{window.label}:{number}" for number in window.pages or (0,))
+        return window
+
+    def note_read(self, keys: Iterable[str]) -> None:
+        self._change(read=tuple(dict.fromkeys((*self.state.read, *keys))))
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.sheets)
+
+    def search(self, query: str, most: int = 12) -> tuple[Hit, ...]:
+        """Return the statements of the documents nearest in words to a query."""
+        self._change(searches=(*self.state.searches, query)[-400:])
+        return self._lookup.search(query, most)
+
+    async def search_policy(self, query: str, ask: PolicySearch) -> dict[str, PolicyPassage]:
+        """Return passages of the policy in force by their labels. `ask` searches the server for this date and place."""
+        return self.add_policies(await ask(query))
+
+    def add_policies(self, passages: Iterable[PolicyPassage]) -> dict[str, PolicyPassage]:
+        """Make passages citable and return them by their labels. They must be of revisions in force on the day."""
+        given = [one for one in passages if one.section_ref]
+        known = set(self.labels.by_label.values())
+        labelled = {self.labels.add(one): one for one in given}
+        new = [vars(one) for one in given if one not in known]
+        self._change(policies=(*self.state.policies, *new))
+        return labelled
+
+    def calculate(self, expression: str) -> Calculation:
+        """Return a sum, difference, product or quotient. Raise InvalidInput if it is not arithmetic, or wrong."""
+        try:
+            return calculation_of(expression)
+        except ValueError as error:
+            raise InvalidInput(f"{expression!r} cannot be calculated: {error}") from None
+
+    # -- handing in ---------------------------------------------------------------------------------------------------
+
+    def submit_facts(self, facts: Iterable[DraftFact]) -> list[Verdict]:
+        """Add facts whose words are on their page. A fact is not sent back: what is not there is dropped."""
+        verifier = self._verifier()
+        verdicts, kept, dropped = [], list(self.state.facts), 0
+        for number, given in enumerate(facts, 1):
+            checked = Checked()
+            places = verifier.quotes([given.quote], checked)
+            if checked.reasons or not places:
+                dropped += 1
+                verdicts.append(Verdict(id=str(number), verdict="dropped", reasons=tuple(checked.reasons)))
+                continue
+            kept.append(_fact(given, places[0], self.sheets))
+            verdicts.append(Verdict(id=str(number), verdict="verified", remarks=tuple(checked.remarks)))
+        self._change(facts=tuple(dict.fromkeys(kept)), facts_dropped=self.state.facts_dropped + dropped)
+        return verdicts
+
+    def submit_findings(self, findings: Iterable[DraftFinding]) -> list[Verdict]:
+        """Check findings one after the other: verified, returned once with the reasons, or dropped."""
+        return [self._submit(one) for one in findings]
+
+    def _submit(self, given: DraftFinding) -> Verdict:
+        name = given.id if given.id in self.state.held else f"F{len(self.state.held) + 1}"
+        if len(self.state.held) >= MOST_FINDINGS and name not in self.state.held:
+            return Verdict(id=name, verdict="dropped", reasons=(f"A review takes {MOST_FINDINGS} findings at most",))
+        before = self.state.held.get(name)
+        tries = 1 if before is None or before.counts else before.tries + 1
+        checked = self._verifier().check(given)
+        if checked.finding is not None and not checked.reasons:
+            checked.finding = checked.finding.model_copy(update={"check": f"{checked.finding.check}/{name}"})
+            others = {key: one for key, one in self.verified().items() if key != name}
+            reason = clash(checked.finding, others)
+            checked.reasons += [reason] if reason else []
+        verdict = _verdict(name, checked, tries)
+        if before is not None and before.counts and verdict.verdict != "verified":
+            return verdict  # what already counts stays until something better replaces it
+        self._hold(name, Held(given=given, verdict=verdict, tries=tries, **_kept(checked)))
+        return verdict
+
+    def _hold(self, name: str, held: Held) -> None:
+        self._change(held={**self.state.held, name: held})
+
+    def record_support(self, name: str, support: Support, why: str) -> Verdict:
+        """Note what a second, independent reader says of a verified finding; unless supported it is sent back once."""
+        held = self.state.held[name]
+        if support == "supported":
+            self._hold(name, held.model_copy(update={"support": support}))
+            return held.verdict
+        words = "goes further than" if support == "overstated" else "is not supported by"
+        reasons = (f"A second reader says that the statement {words} the quoted words: {why}",)
+        verdict = Verdict(id=name, verdict="returned" if held.tries == 1 else "dropped", reasons=reasons)
+        self._hold(name, held.model_copy(update={"support": support, "verdict": verdict}))
+        return verdict
+
+    def dismiss(self, dismissals: Iterable[Dismissal]) -> list[Verdict]:
+        """Leave out suspected discrepancies that a reader has looked at and that are none."""
+        known = {one.id for one in candidates(self._base, self.sheets)}
+        verdicts = []
+        for one in dismissals:
+            if one.candidate not in known:
+                reasons = (f"There is no suspected discrepancy {one.candidate!r}",)
+                verdicts.append(Verdict(id=one.candidate, verdict="dropped", reasons=reasons))
+                continue
+            self._change(dismissed={**self.state.dismissed, one.candidate: one.why})
+            verdicts.append(Verdict(id=one.candidate, verdict="verified"))
+        return verdicts
+
+    def give_up(self, names: Iterable[str]) -> None:
+        """Drop findings that were returned and are not going to be mended, or that only repeat another one."""
+        for name in names:
+            if (held := self.state.held.get(name)) is not None and held.verdict.verdict != "dropped":
+                verdict = held.verdict.model_copy(update={"verdict": "dropped"})
+                self._hold(name, held.model_copy(update={"verdict": verdict}))
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def verified(self) -> dict[str, Finding]:
+        """Return the findings that count, by id."""
+        return {name: one.finding for name, one in self.state.held.items() if one.counts and one.finding is not None}
+
+    def returned(self) -> dict[str, Held]:
+        """Return what waits to be mended, by id."""
+        return {name: one for name, one in self.state.held.items() if one.verdict.verdict == "returned"}
+
+    def check_conclusion(self, given: DraftConclusion) -> list[Verdict]:
+        """Return what would be left out of a conclusion, and why. Nothing is changed."""
+        open_points = [name for name, one in self.state.held.items() if one.counts]
+        return conclusion_verdicts(given, self.verified(), self.evidence, open_points)
+
+    def conclude(self, given: DraftConclusion | None, *, model: str) -> Judgement:
+        """Return the judgement of everything that counts. Without a conclusion it is assembled from the findings."""
+        self._change(conclusion=given)
+        return conclude(
+            given,
+            evidence=self.evidence,
+            aspects=self.aspects,
+            held=self.state.held,
+            settled=self._settled_candidates(),
+            model=model,
+        ).model_copy(update={"quality": self.quality()})
+
+    def _settled_candidates(self) -> frozenset[str]:
+        """Return the discrepancies that need no finding by arithmetic: dismissed, or reported by a verified finding."""
+        reported = [name for held in self.state.held.values() if held.counts for name in held.given.settles]
+        return frozenset((*self.state.dismissed, *reported))
+
+    def quality(self) -> Quality:
+        """Return how the review came about, as far as the draft knows."""
+        held = self.state.held.values()
+        return Quality(
+            submitted=len(held),
+            verified=sum(one.counts for one in held),
+            corrected=sum(one.counts and one.tries > 1 for one in held),
+            dropped=sum(not one.counts for one in held),
+            facts=len(self.state.facts),
+            facts_dropped=self.state.facts_dropped,
+            pages_read=len(self.state.read),
+            pages=len(self.sheets.all),
+            support_checked=sum(one.support is not None for one in held),
+        )
+
+    def _verifier(self) -> DraftVerifier:
+        return DraftVerifier(self.evidence, self.sheets, self._lookup, self.labels, frozenset(self.state.read))
+
+
+def _kept(checked: Checked) -> dict[str, Any]:
+    return {"finding": checked.finding, "open_point": checked.open_point}
+
+
+def _verdict(name: str, checked: Checked, tries: int) -> Verdict:
+    kind = "verified" if not checked.reasons else "returned" if tries == 1 else "dropped"
+    return Verdict(id=name, verdict=kind, reasons=tuple(checked.reasons), remarks=tuple(checked.remarks))
+
+
+def _fact(given: DraftFact, place: Found, sheets: Sheets) -> Fact:
+    statements = sheets.words_of(place.document).statements
+    index = next((one.index for one in statements if one.start < place.end and place.start < one.end), 0)
+    source = Source(
+        document_id=place.document.id,
+        document=place.document.name,
+        page=place.pages[0] if place.pages else None,
+        start=place.start,
+        end=place.end,
+        statement=index,
+        quote=place.words,
+    )
+    return Fact(
+        topic=given.topic,
+        status=given.status,
+        speaker="policy_text" if given.status == "policy" else SPEAKER_OF[genre_of(place.document)],
+        polarity=given.polarity,
+        certainty=READ_BY_ANOTHER,
+        quantities=tuple(one for one in read_quantities(place.words) if measures(given.topic, one)),
+        source=source,
+        because=("read by the reader of this review",),
+        reader="model",
+    )
+
+
+def _uses(profile: Profile, given: ProfileCorrection) -> tuple[UseSize, ...]:
+    """Return the uses as corrected; those that were known keep their sizes."""
+    kept = tuple(one for one in profile.uses if one.use in (given.uses or ()))
+    known = {one.use for one in kept}
+    return (*kept, *(UseSize(use=use) for use in given.uses or () if use not in known))

@@ -1,0 +1,200 @@
+"""What whoever judges must know before reading: the development, the documents, the policy that applies, the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from trigpoint.reading.profile import Profile
+from trigpoint.reading.vocabulary import aspects_of
+from trigpoint.review.aspects import Aspect
+from trigpoint.review.evidence import Evidence, PolicyPassage, readable_ref
+from trigpoint.review.quoting import is_asked, rates_words
+from trigpoint.review.sheets import Sheets
+
+
+@dataclass(frozen=True)
+class DocumentEntry:
+    """A document of the application, under the label by which it is cited."""
+
+    label: str
+    name: str
+    document_type: str
+    written_by: str
+    pages: int
+    characters: int
+
+
+@dataclass(frozen=True)
+class ProvisionEntry:
+    """Something that policy in force asks, under the label by which it is cited."""
+
+    label: str
+    ref: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing to judge. `policy` are the labels of the provisions that ask for it."""
+
+    id: str
+    asks: str
+    essential: bool
+    subject: str
+    policy: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AspectEntry:
+    """One aspect with the questions that apply to this development."""
+
+    id: str
+    name: str
+    core: bool
+    question: str
+    questions: tuple[Question, ...]
+    provisions: tuple[ProvisionEntry, ...]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Figures or statements that seem not to agree, found by arithmetic; to be confirmed or dismissed by a reader."""
+
+    id: str
+    aspect: str | None
+    kind: str
+    summary: str
+    calculation: str
+    places: tuple[tuple[str, int | None, str], ...]  # label, page, words
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """Everything that is known before the first page is read."""
+
+    application_ref: str
+    effective_date: str
+    profile: Profile
+    documents: tuple[DocumentEntry, ...]
+    aspects: tuple[AspectEntry, ...]
+    candidates: tuple[Candidate, ...]
+    pages: int
+    remarks: tuple[str, ...]
+
+
+class PolicyLabels:
+    """Passages of policy under short labels (P1, P2 …). Those found later are added at the end, so labels never move."""
+
+    def __init__(self, passages: Iterable[PolicyPassage]) -> None:
+        self.by_label: dict[str, PolicyPassage] = {}
+        self._label_of: dict[str, str] = {}
+        for passage in passages:
+            self.add(passage)
+
+    def add(self, passage: PolicyPassage) -> str:
+        """Return the label of a passage, a new one if it has none yet."""
+        if passage.id not in self._label_of:
+            label = f"P{len(self.by_label) + 1}"
+            self.by_label[label], self._label_of[passage.id] = passage, label
+        return self._label_of[passage.id]
+
+    def find(self, name: str) -> PolicyPassage | None:
+        """Return the passage of a label, a reference such as `LTN 1/20:Table 11-1`, or an id; None if it is unknown."""
+        label = name.strip().strip("[]").upper()
+        if label in self.by_label:
+            return self.by_label[label]
+        return next((one for one in self.by_label.values() if name in (one.id, reference(one))), None)
+
+
+def reference(passage: PolicyPassage) -> str:
+    return readable_ref(passage.source, passage.section_ref)
+
+
+def citable(evidence: Evidence, aspects: Iterable[Aspect]) -> list[PolicyPassage]:
+    """Return the passages of the provisions that the aspects rest on, in their order."""
+    names = [name for aspect in aspects for name in aspect.provisions]
+    return [one.passage for name in names for one in evidence.provisions.get(name, ()) if one.certain]
+
+
+def orient(evidence: Evidence, aspects: Iterable[Aspect], sheets: Sheets, labels: PolicyLabels) -> Orientation:
+    """Return the orientation of a review."""
+    chosen = tuple(aspects)
+    return Orientation(
+        application_ref=evidence.application_ref,
+        effective_date=evidence.effective_date,
+        profile=evidence.profile,
+        documents=tuple(_documents(sheets)),
+        aspects=tuple(_aspect(evidence, one, labels) for one in chosen),
+        candidates=candidates(evidence, sheets),
+        pages=evidence.pages_read,
+        remarks=evidence.remarks,
+    )
+
+
+def _documents(sheets: Sheets) -> Iterable[DocumentEntry]:
+    for label, document in sheets.labels.items():
+        yield DocumentEntry(
+            label, document.name, document.document_type, document.source_kind, len(document.pages), len(document.text)
+        )
+
+
+def _aspect(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> AspectEntry:
+    asked = [check for check in aspect.checks if aspect.fits(check, evidence.profile) != "no"]
+    questions = tuple(
+        Question(
+            check.id,
+            check.requirement,
+            check.essential,
+            check.words.subject,
+            _labels(evidence, check.provisions, labels),
+        )
+        for check in asked
+    )
+    return AspectEntry(
+        aspect.id,
+        aspect.name,
+        aspect.core,
+        aspect.question,
+        questions,
+        _provisions(evidence, aspect, labels) if asked else (),
+    )
+
+
+def _labels(evidence: Evidence, names: Iterable[str], labels: PolicyLabels) -> tuple[str, ...]:
+    placed = [one for name in names for one in evidence.provisions.get(name, ()) if one.certain]
+    return tuple(dict.fromkeys(labels.add(one.passage) for one in placed))
+
+
+def _provisions(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> tuple[ProvisionEntry, ...]:
+    rates = {check.provisions[0]: words for check in aspect.checks if (words := rates_words(check, evidence))}
+    says: dict[str, list[str]] = {}
+    for name in aspect.provisions:
+        if not is_asked(name, evidence, aspect):
+            continue
+        for placed in evidence.provisions.get(name, ()):
+            if placed.certain:
+                says.setdefault(labels.add(placed.passage), []).append(rates.get(name, placed.requires))
+    return tuple(
+        ProvisionEntry(label, reference(labels.by_label[label]), " ".join(dict.fromkeys(texts)))
+        for label, texts in says.items()
+    )
+
+
+def candidates(evidence: Evidence, sheets: Sheets) -> tuple[Candidate, ...]:
+    """Return the suspected discrepancies, under ids that stay the same for the same evidence."""
+    return tuple(
+        Candidate(
+            f"C{number}",
+            next(iter(aspects_of(one.topic)), None),
+            one.kind,
+            one.summary,
+            one.calculation,
+            tuple((sheets.label_of(i.source.document_id), i.source.page, i.source.quote) for i in one.inputs),
+        )
+        for number, one in enumerate(evidence.discrepancies, 1)
+    )
+
+
+def by_id(entries: Iterable[Candidate]) -> Mapping[str, Candidate]:
+    return {one.id: one for one in entries}

@@ -1,0 +1,141 @@
+"""What whoever judges a review hands in: facts, findings, corrections of the profile and the conclusion.
+
+A model of ours, somebody else's agent over MCP and a script in a test all submit these types. Nothing in them is
+trusted: `ReviewDraft` answers each with a `Verdict`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from trigpoint.reading.profile import Kind, Scale
+from trigpoint.reading.uses import Use
+from trigpoint.reading.vocabulary import Polarity, Status, Topic
+from trigpoint.review.models import FocusArea
+
+DraftOutcome = Literal["met", "partly", "failed", "contradicted", "not_shown"]
+Stance = Literal["object", "comment", "support"]
+Support = Literal["supported", "overstated", "not_supported"]
+
+_Text = Annotated[str, Field(min_length=5, max_length=600)]
+_Words = Annotated[str, Field(min_length=2, max_length=600)]
+
+
+class Submitted(BaseModel):
+    """Something handed in by whoever judges. Unknown fields are refused, so that nothing is silently ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Quote(Submitted):
+    """Words of one of the application's documents, copied exactly."""
+
+    document: str = Field(min_length=1, max_length=300, description="Label of the document, for example D3.")
+    page: int | None = Field(None, description="Page on which the words are; none if the document has no pages.")
+    words: _Words = Field(description="One sentence, bullet or table row, or part of it, copied word for word.")
+
+
+class PolicyQuote(Submitted):
+    """Words of a policy in force, copied exactly."""
+
+    policy: str = Field(min_length=1, max_length=200, description="Label of the policy passage, for example P4.")
+    words: str | None = Field(
+        None, max_length=600, description="The words that ask for it. Needed unless the question itself names P4."
+    )
+
+
+class DraftFact(Submitted):
+    """What a statement of a document says about a topic."""
+
+    topic: Topic
+    status: Status
+    polarity: Polarity = "neutral"
+    quote: Quote
+
+
+class DraftFinding(Submitted):
+    """One judged point.
+
+    `not_shown` is the outcome for something that applies and that the documents do not settle; it names what was looked
+    for. A derived figure needs its calculation, written as an equation.
+    """
+
+    id: str | None = Field(None, description="Only for a finding that was returned: its id, for example F7.")
+    aspect: FocusArea
+    question: str | None = Field(
+        None,
+        max_length=60,
+        description="Id of the question that it answers, for example long_stay. None: another point.",
+    )
+    outcome: DraftOutcome
+    statement: _Text = Field(description="The point in one or two sentences, with its figures.")
+    requirement: str | None = Field(
+        None, max_length=200, description="What is asked for. Needed only without a question."
+    )
+    evidence: tuple[Quote, ...] = Field((), max_length=6)
+    policy: tuple[PolicyQuote, ...] = Field((), max_length=4)
+    calculations: tuple[Annotated[str, Field(max_length=200)], ...] = Field(
+        (), max_length=6, description="Equations of figures that are quoted, for example `127 + 7 = 134`."
+    )
+    looked_for: tuple[Annotated[str, Field(max_length=200)], ...] = Field(
+        (), max_length=8, description="For not_shown: the words that were searched for."
+    )
+    settles: tuple[str, ...] = Field(
+        (), max_length=6, description="Ids of suspected discrepancies that it reports (C2)."
+    )
+    recommendation: str | None = Field(None, max_length=400, description="What to change, naming the place.")
+    condition: str | None = Field(None, max_length=700, description="A planning condition that would cure it.")
+
+
+class Dismissal(Submitted):
+    """A suspected discrepancy that is none, and why."""
+
+    candidate: str = Field(description="Its id, for example C2.")
+    why: _Text
+
+
+class ProfileCorrection(Submitted):
+    """A correction of what the development is. Only what is wrong or missing is given."""
+
+    kind: Kind | None = None
+    scale: Scale | None = None
+    uses: tuple[Use, ...] | None = Field(None, description="All uses of the development, if the list is wrong.")
+    quote: Quote | None = Field(None, description="The words that show it, unless the proposal itself does.")
+
+
+class Cited(Submitted):
+    """A sentence and the findings that it rests on."""
+
+    text: _Text
+    rests_on: tuple[str, ...] = Field(
+        (), max_length=12, description="Ids of findings, for example F3. None: the proposal."
+    )
+
+
+class DraftConclusion(Submitted):
+    """The review as a whole: what is proposed, what is good, what decides, what to change and what to ask for."""
+
+    summary: tuple[Cited, ...] = Field(min_length=1, max_length=8)
+    recommendations: tuple[Cited, ...] = Field((), max_length=10)
+    conditions: tuple[Cited, ...] = Field((), max_length=10)
+    main: tuple[str, ...] = Field(
+        (), max_length=15, description="Ids of the findings that matter most, weightiest first."
+    )
+    stance: Stance
+    letter: tuple[Cited, ...] = Field((), max_length=14, description="The argument of the letter, ground by ground.")
+    repeats: tuple[str, ...] = Field((), max_length=40, description="Ids of findings that only repeat another one.")
+
+
+class Verdict(Submitted):
+    """The answer to something that was handed in.
+
+    `verified`: it counts. `returned`: it does not yet; mend it and hand it in once more under the same id. `dropped`: it
+    was returned before, or can never count, and is gone with everything that rests on it.
+    """
+
+    id: str
+    verdict: Literal["verified", "returned", "dropped"]
+    reasons: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = Field((), description="What was corrected without being asked, such as a page number.")
