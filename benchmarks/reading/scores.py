@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.reading.applications import Label, LabelledApplication
 from benchmarks.reading.matching import letters, match_labels
-from trigpoint.reading.arithmetic import check_sums
-from trigpoint.reading.contradictions import find_contradictions
+from trigpoint.reading.contradictions import find_discrepancies
+from trigpoint.reading.counts import read_counts
 from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.reading.facts import Fact, read_facts
 from trigpoint.reading.profile import Application as RegisterEntry
@@ -156,13 +156,14 @@ class Reported:
     found: tuple[str, ...]
     missed: tuple[str, ...]
     others: tuple[Discrepancy, ...]
+    by: tuple[Discrepancy, ...] = ()
 
 
 def score_discrepancies(application: LabelledApplication) -> Reported:
     """Compare the discrepancies found with the arithmetic and contradictions that must be reported, by page and subject."""
     profile = read_profile(RegisterEntry(reference=application.about.get("application", "")), application.documents)
     facts = read_facts(application.statements, profile, application.documents)
-    found = [*check_sums(facts, application.statements), *find_contradictions(facts, profile)]
+    found = find_discrepancies(facts, profile, application.statements, application.documents)
     wanted = [one for one in application.about.get("must_report", ()) if one["kind"] in ("arithmetic", "contradiction")]
     points: dict[str, Discrepancy] = {}
     for each in found:
@@ -173,6 +174,7 @@ def score_discrepancies(application: LabelledApplication) -> Reported:
         found=tuple(points),
         missed=tuple(one["point"] for one in wanted if one["point"] not in points),
         others=tuple(each for each in found if each not in points.values()),
+        by=tuple(points.values()),
     )
 
 
@@ -180,26 +182,37 @@ _ARITHMETIC = frozenset(("sum", "percentage", "rate"))
 
 
 def _is_about(found: Discrepancy, wanted: dict[str, Any]) -> bool:
-    """Whether a discrepancy is the one that must be reported: its sort, subject, pages and figures agree."""
-    families = {_family(topic) for topic in wanted["topics"]}
+    """Whether a discrepancy is the one that must be reported, by its page and its figures.
+
+    Two figures that the point names decide, whichever kind of contradiction and subject its author wrote next to it; of a sum,
+    what is stated and what it makes. Without figures the kind and the subject must agree.
+    """
     pages = {one.source.page for one in found.inputs}
     on_page = not wanted["pages"] or bool(pages & set(wanted["pages"])) or pages == {None}
+    if any(one.value is not None for one in found.inputs):
+        return on_page and _names_figures(found, wanted["point"])
     same_sort = (found.kind in _ARITHMETIC) == (wanted["kind"] == "arithmetic")
-    figured = any(one.value is not None for one in found.inputs)
-    return (
-        same_sort
-        and on_page
-        and _family(found.topic) in families
-        and (not figured or _in_common(found, wanted["point"]) > 1)
-    )
+    return on_page and same_sort and _family(found.topic) in {_family(topic) for topic in wanted["topics"]}
 
 
 def _words_in_common(found: Discrepancy, point: str) -> int:
     return len(set(letters(found.summary).split()) & set(letters(point).split()))
 
 
+def _names_figures(found: Discrepancy, point: str) -> bool:
+    named = _figures_of(point)
+    if found.stated is not None and found.computed is not None:
+        return {round(found.stated), round(found.computed)} <= {100, *(round(one) for one in named)}
+    return _in_common(found, point) > 1
+
+
 def _in_common(found: Discrepancy, point: str) -> int:
-    """Count the figures of a discrepancy that the point names."""
-    figures_named = {float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", point)}
+    """Count the different figures of a discrepancy that the point names."""
     values = {one.value for one in found.inputs} | {found.stated, found.computed}
-    return len(values & figures_named)
+    return len(values & _figures_of(point))
+
+
+def _figures_of(point: str) -> set[float]:
+    """Return the numbers of a point, in figures or words."""
+    written = {float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", point)}
+    return written | {one.value for one in read_counts(point)}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trigpoint.reading.arithmetic import check_sums
-from trigpoint.reading.contradictions import find_contradictions
+from trigpoint.reading.contradictions import find_discrepancies
 from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import read_facts
@@ -18,7 +17,7 @@ def discrepancies(*texts: str) -> list[Discrepancy]:
     statements = [one for document in documents for one in document_statements(document)]
     profile = read_profile(Application(), documents)
     facts = read_facts(statements, profile, documents)
-    return [*check_sums(facts, statements), *find_contradictions(facts, profile)]
+    return list(find_discrepancies(facts, profile, statements, documents))
 
 
 def test_parts_whose_shares_make_the_whole_must_make_the_total() -> None:
@@ -170,3 +169,99 @@ def test_a_share_of_homes_is_checked() -> None:
     text = "The scheme comprises 148 dwellings, of which 52 ({}%) would be affordable."
     assert discrepancies(text.format(35)) == []
     assert [found.kind for found in discrepancies(text.format(40))] == ["percentage"]
+
+
+MODES = """Mode share targets
+
+| Mode | Now | Year 5 |
+|---|---|---|
+| Walking | 20% | 22% |
+| Cycling | 8% | {cycling}% |
+| Bus | 12% | 14% |
+| Car | 57% | 48% |
+| Other | 3% | 3% |
+"""
+
+
+def test_mode_shares_must_make_the_whole_within_rounding() -> None:
+    assert discrepancies(MODES.format(cycling=13)) == discrepancies(MODES.format(cycling=14)) == []
+    (found,) = discrepancies(MODES.format(cycling=18))
+    assert (found.kind, found.topic, found.computed) == ("sum", "travel_plan.target", 105)
+    assert found.calculation == "22 + 18 + 14 + 48 + 3 = 105; the whole is 100"
+    assert discrepancies(MODES.format(cycling=18) + "\nFigures may not sum owing to rounding.\n") == []
+
+
+CONTRIBUTIONS = """Heads of terms
+
+| Contribution | Amount |
+|---|---|
+| Bus service | £120,000 |
+| Cycle route | £85,000 |
+| Crossing | £40,000 |
+| {total} | £{amount} |
+"""
+
+
+def test_a_table_of_money_is_added_up() -> None:
+    assert discrepancies(CONTRIBUTIONS.format(total="Total", amount="245,000")) == []
+    (found,) = discrepancies(CONTRIBUTIONS.format(total="Total", amount="235,000"))
+    assert (found.topic, found.stated, found.computed) == ("offsite.contribution", 235_000, 245_000)
+
+
+@pytest.mark.parametrize(
+    ("total", "amount"),
+    [("Total, highways only", "235,000"), ("Total", "205,000"), ("Total", "90,000")],
+    ids=["total of some rows", "all rows but one", "no total of these rows"],
+)
+def test_a_total_that_may_be_of_other_rows_is_left_alone(total: str, amount: str) -> None:
+    assert discrepancies(CONTRIBUTIONS.format(total=total, amount=amount)) == []
+
+
+def test_a_subtotal_is_not_added_to_its_own_parts() -> None:
+    table = """Cycle parking
+
+| User | Now | Proposed |
+|---|---|---|
+| Residents, Block A | | 120 |
+| Residents, Block B | | 96 |
+| Residents, both | 180 | 216 |
+| Visitors | 12 | 12 |
+| Total | 192 | 228 |
+"""
+    assert discrepancies(table) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "computed"),
+    [
+        ("Car parking has 74 standard bays, 5 accessible and 4 for car sharers, 86 bays in total.", 86, 83),
+        ("There are 480 car parking spaces: 310 at Unit 1 and 180 at Units 2 and 3.", 480, 490),
+        (
+            "The hall measures 640 sqm of floorspace and the annex 690 sqm. The total is therefore 1,430 sqm.",
+            1_430,
+            1_330,
+        ),
+        ("The target is a reduction of 10 percentage points in car use, from 71 per cent to 64 per cent.", 10, 7),
+        ("Sixty Sheffield stands give 150 cycle spaces.", 150, 120),
+    ],
+    ids=["total last", "total first", "total in the next sentence", "change", "stands"],
+)
+def test_sums_in_sentences_are_done_again(text: str, stated: float, computed: float) -> None:
+    (found,) = discrepancies(text)
+    assert (found.stated, found.computed) == (stated, computed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Car parking has 74 standard bays, 5 accessible and 4 for car sharers, 83 bays in total.",
+        "The car park has 86 bays in total, including 5 accessible bays and 4 bays for car sharers.",
+        "There are twelve clusters of six rooms and twenty-four rooms in studios, making 96 rooms.",
+        "Two parking spaces for each dwelling and a further space for visitors make five spaces in all.",
+        "Car use falls by 7 percentage points, from 71 per cent to 64 per cent.",
+        "Ten Sheffield stands and 20 two-tier racks provide 60 cycle spaces.",
+        "Seven Sheffield stands (14 spaces) are on the footway.",
+    ],
+)
+def test_sentences_that_add_up_or_count_other_things_are_left_alone(text: str) -> None:
+    assert discrepancies(text) == []

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from trigpoint.reading.arithmetic import check_sums
 from trigpoint.reading.conditions import find_condition_gaps
 from trigpoint.reading.discrepancies import Discrepancy, Input, distinct, figures
+from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.places import named_places
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.quantity import Quantity
+from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import Topic
 
 _TOTALS: dict[Topic, str] = {
@@ -54,6 +57,13 @@ _CLAIMS = Lexicon(
         "standard": "requirement requirements standard standards london_plan local_plan policy development_plan",
     }
 )
+
+
+def find_discrepancies(
+    facts: Sequence[Fact], profile: Profile, statements: Sequence[Statement], documents: Sequence[Document]
+) -> tuple[Discrepancy, ...]:
+    """Return the sums that do not add up and the statements that contradict each other, each once."""
+    return (*check_sums(facts, statements, documents), *find_contradictions(facts, profile))
 
 
 def find_contradictions(facts: Sequence[Fact], profile: Profile) -> tuple[Discrepancy, ...]:

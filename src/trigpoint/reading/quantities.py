@@ -100,7 +100,7 @@ class _Grammar(Cursor):
             return True
         if before.text in ("/", ":") and not token.spaced:
             return True
-        return before.text in _NAMES
+        return before.text in NAMES_BEFORE_NUMBERS
 
     def _limit(self) -> Limit:
         found: Limit = "exactly"
@@ -386,7 +386,7 @@ _BEGINNINGS = (
     NUMBER_WORDS | LIMITS.longest.keys() | {"a", "an", "£", "every", "hourly", "no", "none", "between", "from"}
 )
 _NOT_COUNTED = frozenset("way tier tiered sided".split())  # "two-way", "two tier"
-_NAMES = frozenset(
+NAMES_BEFORE_NUMBERS = frozenset(
     "number policy policies paragraph paragraphs para paras section sections table tables figure figures appendix phase class "
     "condition conditions chapter plan route footpath bridleway block plot zone stage version revision rev july june "
     "january february march april may august september october november december part schedule article core "

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trigpoint.reading.arithmetic import check_sums
-from trigpoint.reading.contradictions import find_contradictions
+from trigpoint.reading.contradictions import find_discrepancies
 from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import Fact, read_facts
@@ -28,4 +27,4 @@ def read_application(documents: Sequence[Document], application: Application) ->
     statements = [statement for document in documents for statement in document_statements(document)]
     profile = read_profile(application, documents)
     facts = read_facts(statements, profile, documents)
-    return Reading(profile, facts, (*check_sums(facts, statements), *find_contradictions(facts, profile)))
+    return Reading(profile, facts, find_discrepancies(facts, profile, statements, documents))
