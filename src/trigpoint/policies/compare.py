@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -31,6 +32,10 @@ class SectionText:
     @property
     def words(self) -> tuple[str, ...]:
         return tuple(_WORD.findall(self.text))
+
+    @cached_property
+    def bag(self) -> frozenset[str]:
+        return frozenset(word.casefold().strip(".,;:()") for word in self.words)
 
 
 @dataclass(frozen=True)
@@ -98,14 +103,13 @@ def word_changes(old: SectionText, new: SectionText) -> Iterator[tuple[Literal["
 
 def _pairs(old: Sequence[SectionText], new: Sequence[SectionText]) -> list[tuple[SectionText, SectionText]]:
     """Those that are the same section: most alike first, and at the same reference before elsewhere."""
-    words = {id(s): _bag(s) for s in (*old, *new)}
     scored = []
     for a in old:
         for b in new:
             same_kind = a.ref.split(" ")[0] == b.ref.split(" ")[0]
-            likeness = _likeness(words[id(a)], words[id(b)]) if same_kind else 0.0
-            if likeness >= _ALIKE or (a.ref == b.ref and likeness >= _ALIKE / 2):
-                scored.append((likeness + (0.1 if a.ref == b.ref else 0), a, b))
+            alike = likeness(a, b) if same_kind else 0.0
+            if alike >= _ALIKE or (a.ref == b.ref and alike >= _ALIKE / 2):
+                scored.append((alike + (0.1 if a.ref == b.ref else 0), a, b))
     scored.sort(key=lambda item: -item[0])
     used_old: set[str] = set()
     used_new: set[str] = set()
@@ -128,12 +132,4 @@ def _kind(old: SectionText | None, new: SectionText) -> Kind:
 
 def likeness(a: SectionText, b: SectionText) -> float:
     """Return the share of words that two sections have in common: 1 for the same words, 0 for none."""
-    return _likeness(_bag(a), _bag(b))
-
-
-def _bag(section: SectionText) -> frozenset[str]:
-    return frozenset(word.casefold().strip(".,;:()") for word in section.words)
-
-
-def _likeness(a: frozenset[str], b: frozenset[str]) -> float:
-    return len(a & b) / len(a | b) if a or b else 1.0
+    return len(a.bag & b.bag) / len(a.bag | b.bag) if a.bag or b.bag else 1.0

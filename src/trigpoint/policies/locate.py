@@ -83,21 +83,25 @@ def locate(
     earlier: Mapping[str, Earlier] | None = None,
 ) -> list[Located]:
     """Return for each provision the section that states it best, in the order of `provisions`. Slow: call it in a thread."""
-    text = _Text(sections, embed)
-    return [_best(provision, text, (earlier or {}).get(provision.id)) for provision in provisions]
+    before = earlier or {}
+    phrasings = [phrasing for provision in provisions for phrasing in _phrasings(provision)]
+    text = _Text(sections, embed, [*phrasings, *(one.excerpt for one in before.values())])
+    return [_best(provision, text, before.get(provision.id)) for provision in provisions]
 
 
 class _Text:
-    """A revision's clauses with what is needed to compare them. Each clause is embedded once."""
+    """A revision's clauses, compared with phrasings by words, and the nearest of them by meaning."""
 
-    def __init__(self, sections: Sequence[SectionText], embed: Embed) -> None:
+    def __init__(self, sections: Sequence[SectionText], embed: Embed, phrasings: Sequence[str]) -> None:
         self.sections = sections
         self._analyze = passage_analyzer().analyze
-        self._embed = embed
-        self._vectors: dict[str, Vector] = {}
         self.clauses = [
             Clause(section, text, self.words(text)) for section in sections for text in _split(section.text)
         ]
+        self._nearest = {phrasing: self._by_words(phrasing) for phrasing in phrasings}
+        near = (self.clauses[index].text for found in self._nearest.values() for index, _ in found)
+        texts = list(dict.fromkeys((*phrasings, *near)))  # in one batch: it is most of the work
+        self._vectors: dict[str, Vector] = dict(zip(texts, embed(texts), strict=True)) if texts else {}
 
     @cached_property
     def _uses(self) -> Counter[str]:
@@ -111,30 +115,31 @@ class _Text:
 
     def scores(self, phrasing: str) -> dict[str, tuple[float, Clause]]:
         """Return the score and the best clause of each section that shares words with the phrasing."""
+        query = self._vectors[phrasing]
+        best: dict[str, tuple[float, Clause]] = {}
+        for index, shared in self._nearest[phrasing]:
+            clause = self.clauses[index]
+            cosine = float(np.dot(query, self._vectors[clause.text]))
+            score = _WORDS_WEIGHT * shared + (1 - _WORDS_WEIGHT) * cosine
+            if score > best.get(clause.section.ref, (0.0, None))[0]:
+                best[clause.section.ref] = (score, clause)
+        return best
+
+    def _by_words(self, phrasing: str) -> list[tuple[int, float]]:
+        """Return the clauses that share most of the phrasing's words, rare words counting more, with the share."""
         wanted = self.words(phrasing)
         rarity = {word: self.rarity(word) for word in wanted}
         total = sum(rarity.values()) or 1.0
         shared = [sum(rarity[w] for w in wanted & clause.words) / total for clause in self.clauses]
-        nearest = sorted(range(len(shared)), key=lambda i: -shared[i])[:_CANDIDATES]
-        cosines = self._cosines(phrasing, [self.clauses[i].text for i in nearest])
-        best: dict[str, tuple[float, Clause]] = {}
-        for index, cosine in zip(nearest, cosines, strict=True):
-            score = _WORDS_WEIGHT * shared[index] + (1 - _WORDS_WEIGHT) * cosine
-            ref = self.clauses[index].section.ref
-            if score > best.get(ref, (0.0, None))[0]:
-                best[ref] = (score, self.clauses[index])
-        return best
+        return [(i, shared[i]) for i in sorted(range(len(shared)), key=lambda i: -shared[i])[:_CANDIDATES]]
 
-    def _cosines(self, phrasing: str, texts: Sequence[str]) -> list[float]:
-        missing = list(dict.fromkeys(t for t in (phrasing, *texts) if t not in self._vectors))
-        if missing:
-            self._vectors.update(zip(missing, self._embed(missing), strict=True))
-        query = self._vectors[phrasing]
-        return [float(np.dot(query, self._vectors[text])) for text in texts]
+
+def _phrasings(provision: Provision) -> tuple[str, ...]:
+    return (*provision.phrasings, provision.requires)
 
 
 def _best(provision: Provision, text: _Text, earlier: Earlier | None) -> Located:
-    by_phrasing = [text.scores(phrasing) for phrasing in (*provision.phrasings, provision.requires)]
+    by_phrasing = [text.scores(phrasing) for phrasing in _phrasings(provision)]
     own = _section_scores(by_phrasing)
     helped = _helped(own, text, earlier) if earlier else own
     ranked = sorted(helped.items(), key=lambda item: (-item[1], item[0]))
@@ -181,8 +186,8 @@ def _aligned(section: SectionText, sections: Sequence[SectionText]) -> str | Non
     """Return the reference of the section that has most words in common, if it is clearly the same one."""
     if not sections:
         return None
-    nearest = max(sections, key=lambda other: likeness(section, other))
-    return nearest.ref if likeness(section, nearest) >= _ALIKE else None
+    alike, _, ref = max((likeness(section, other), -at, other.ref) for at, other in enumerate(sections))
+    return ref if alike >= _ALIKE else None
 
 
 def _split(text: str) -> list[str]:
