@@ -349,6 +349,17 @@ class NotPlacedYet(PolicyError):
         )
 
 
+class NoParkingStandard(PolicyError):
+    code = "no_parking_standard"
+    status = 404
+
+    def __init__(self, source: str, revision_id: str) -> None:
+        super().__init__(
+            f"No parking standard is stated for {revision_id}. State one with PUT or `trigpoint policies parking`",
+            source=source,
+        )
+
+
 class PolicyAlreadyExists(PolicyError):
     code = "policy_already_exists"
 

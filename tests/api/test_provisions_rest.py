@@ -115,3 +115,32 @@ def test_a_replacement_must_have_the_dates_of_what_it_replaces(settings: Setting
     assert (same.json()["version_label"], shown["version_label"], shown["status"]) == ("December 2024", "v", "active")
     files = list((settings.data_dir / "policy" / "NPPF" / REVISION).glob("*.pdf"))
     assert len(files) == 1
+
+
+RATES = {
+    "section": "para 118",
+    "rates": [{"name": "cycle_parking_long_stay", "use": "dwellings", "count": 2, "unit": "dwelling"}],
+}
+
+
+def test_a_parking_standard_is_stated_read_and_taken_away(settings: Settings) -> None:
+    asyncio.run(fill(str(settings.redis_url)))
+    path = f"/api/v1/policies/NPPF/revisions/{REVISION}/parking-standard"
+    with running_api(settings) as client:
+        assert client.get(path).json()["error"]["code"] == "no_parking_standard"
+        stated = client.put(path, json=RATES)
+        assert (stated.status_code, stated.json()["section"]) == (200, "Para 118")
+        assert client.get(path).json() == stated.json()
+
+        wrong = [
+            RATES | {"section": "Table 99"},
+            RATES | {"rates": []},
+            RATES | {"rates": [RATES["rates"][0] | {"use": "castles"}]},  # type: ignore[index, operator]
+            RATES | {"rates": [RATES["rates"][0] | {"count": 0}]},  # type: ignore[index, operator]
+        ]
+        assert [client.put(path, json=one).status_code for one in wrong] == [422, 422, 422, 422]
+        assert client.get(path).json() == stated.json()
+        assert client.put(path.replace("2024_12", "1999_01"), json=RATES).status_code == 404
+
+        assert client.delete(path).status_code == 204
+        assert client.get(path).status_code == 404

@@ -16,10 +16,22 @@ TEXT = (
 )
 
 
+STANDARD = {
+    "source": "HEREFORD_SPD",
+    "revision_id": "rev_HEREFORD_SPD_2023_01",
+    "version_label": "2023",
+    "section": "Table 7",
+    "note": "",
+    "rates": [{"name": "cycle_parking_long_stay", "use": "dwellings", "count": 2, "unit": "bedroom"}],
+}
+
+
 class Servers:
     """The three servers as the pipeline sees them, answering from what a test put in."""
 
-    def __init__(self, *, details: dict[str, Any] | None = None, files: int = 2, **answers: Any) -> None:
+    def __init__(
+        self, *, details: dict[str, Any] | None = None, files: int = 2, local_standard: bool = False, **answers: Any
+    ) -> None:
         self.details = {
             "reference": REF,
             "proposal": HOMES,
@@ -27,6 +39,7 @@ class Servers:
             "date_received": "2025-05-15",
         } | (details or {})
         self.files = files
+        self.local_standard = local_standard
         self.answers = answers
         self.calls: list[tuple[str, dict[str, Any]]] = []
 
@@ -82,10 +95,13 @@ class Servers:
     def _get_provisions(self, args: dict[str, Any]) -> dict[str, Any]:
         placed = placed_provisions(args["effective_date"])
         chosen = [one for name in args["provision_ids"] for one in placed.get(name, ())]
-        return {"provisions": [_provision(one) for one in chosen], "unavailable": [], "warnings": []}
+        answer = {"provisions": [_provision(one) for one in chosen], "unavailable": [], "warnings": []}
+        return answer | {"parking_standards": [STANDARD] if self.local_standard else []}
 
     def _get_policy_section(self, args: dict[str, Any]) -> dict[str, Any]:
         wanted = args["source"], args["section_ref"], args["revision_id"]
+        if wanted[0] == STANDARD["source"]:
+            return {"section_ref": "Table 7", "page_numbers": [41], "text": "Homes: 2 cycle spaces per bedroom."}
         passages = [p for day in ("2024-01-01", "2025-06-01") for p in digest_passages(day).values()]
         return {"text": next(p.text for p in passages if (p.source, p.section_ref, p.revision_id) == wanted)}
 

@@ -18,7 +18,7 @@ from trigpoint.reading.vocabulary import TOPICS, aspects_of
 from trigpoint.review.aspects import Aspect, Check, load_aspects
 from trigpoint.review.evidence import readable_ref
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
-from trigpoint.review.standards import Standard, load_standards, parse_standards, standard_for
+from trigpoint.review.standards import Standard, load_standards, standard_for
 from trigpoint.review.verify import unsupported
 
 CHECKS = [(aspect, check) for aspect in load_aspects() for check in aspect.checks]
@@ -150,21 +150,17 @@ def test_the_rates_are_those_of_the_policy_that_they_name() -> None:
 
 
 def test_a_local_standard_comes_before_the_national_one_where_its_policy_is_in_force() -> None:
-    text = """
-    - {source: HEREFORD_SPD, section: Table 1, authorities: [hereford],
-       rates: [{name: cycle_parking_long_stay, use: office, count: 1, of: 75, unit: m2}]}
-    """
-    standards: tuple[Standard, ...] = (*load_standards(), *parse_standards(text))
-    here = _profile("office").model_copy(update={"authority": "hereford"})
-    for profile, in_force, source in (
-        (here, {"LTN_1_20", "HEREFORD_SPD"}, "HEREFORD_SPD"),
-        (here, {"LTN_1_20"}, "LTN_1_20"),
-        (_profile("office"), {"LTN_1_20", "HEREFORD_SPD"}, "LTN_1_20"),
+    rate = {"name": "cycle_parking_long_stay", "use": "office", "count": 1, "of": 75, "unit": "m2"}
+    local = [Standard(source="HEREFORD_SPD", section="Table 1", rates=[rate])]  # type: ignore[list-item]
+    for use, in_force, source in (
+        ("office", {"LTN_1_20", "HEREFORD_SPD"}, "HEREFORD_SPD"),
+        ("office", {"LTN_1_20"}, "LTN_1_20"),
+        ("school", {"LTN_1_20", "HEREFORD_SPD"}, "LTN_1_20"),
     ):
-        chosen = standard_for("cycle_parking_long_stay", profile, in_force, standards)
+        chosen = standard_for("cycle_parking_long_stay", _profile(use), in_force, local)
         assert chosen is not None
         assert chosen[0].source == source
-    assert standard_for("cycle_parking_long_stay", here, set(), standards) is None
+    assert standard_for("cycle_parking_long_stay", _profile("office"), set(), local) is None
 
 
 @pytest.mark.parametrize(

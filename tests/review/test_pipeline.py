@@ -252,3 +252,16 @@ async def test_only_policies_of_the_sites_authority_are_asked_for_and_a_missing_
     assert result.review.profile.authority == "tower-hamlets"
     here, _ = await _run(Servers(), settings)
     assert "No local policy" not in here.review.summary
+
+
+async def test_the_local_parking_standard_is_asked_for_and_cited_before_the_national_one(settings: Settings) -> None:
+    asked = []
+    for local in (False, True):
+        result, _ = await _run(Servers(local_standard=local), settings)
+        cycle_parking = result.review.aspects[0]
+        asked.append([(one.says, one.citation and one.citation.ref) for one in cycle_parking.asks][:2])
+        assert result.metadata.citations.dropped == 0
+    assert asked[0][0][1] == "LTN 1/20:Table 11-1"
+    assert [ref for _, ref in asked[1]] == ["HEREFORD SPD:Table 7", "LTN 1/20:Table 11-1"]
+    assert "2 per bedroom" in asked[1][0][0]
+    assert "2 per bedroom" not in asked[1][1][0]

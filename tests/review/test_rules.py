@@ -14,11 +14,12 @@ from trigpoint.reading.discrepancies import Discrepancy, DiscrepancyKind, Input
 from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.reading.vocabulary import Status
 from trigpoint.review.aspects import aspect
-from trigpoint.review.evidence import Evidence
+from trigpoint.review.evidence import Evidence, PlacedProvision, PolicyPassage
 from trigpoint.review.findings import Finding, NotAssessed
 from trigpoint.review.quoting import group_of, quotations
 from trigpoint.review.render import render_markdown, render_pdf
 from trigpoint.review.rules import judge_aspect, judge_by_rules, judge_check
+from trigpoint.review.standards import Standard
 
 OFFICE = "Erection of an office building of 5,000 sqm"
 
@@ -97,6 +98,28 @@ def test_long_stay_parking_is_held_against_the_rate_for_the_use(
     made = stated(evidence, fact(evidence, "cycle_parking.long_stay", words), profile=profile)
     found = judged(made, "cycle_parking.long_stay")
     assert (found.outcome if isinstance(found, Finding) else None) == outcome
+
+
+def test_a_local_standard_decides_before_the_national_one_and_alone_is_cited_for_it() -> None:
+    words = "1 cycle space per bedroom"
+    rate = {"name": "cycle_parking_long_stay", "use": "dwellings", "count": 2, "unit": "bedroom"}
+    local = Standard(source="HEREFORD_SPD", section="Table 7", rates=[rate])  # type: ignore[list-item]
+    table = PolicyPassage("spd:7", "Homes: 2 cycle spaces per bedroom.", "HEREFORD_SPD", "r", "2023", "Table 7", 41)
+    evidence = evidence_of_text(f"The scheme provides {words} for its users.")
+    rates = (PlacedProvision("cycle_parking_rates", "", "", table), *evidence.provisions["cycle_parking_rates"])
+    made = replace(
+        stated(evidence, fact(evidence, "cycle_parking.long_stay", words), profile=homes()),
+        standards=(local,),
+        provisions={**evidence.provisions, "cycle_parking_rates": rates},
+        in_force={**evidence.in_force, "HEREFORD_SPD": "r"},
+    )
+    found = judged(made, "cycle_parking.long_stay")
+    assert isinstance(found, Finding)
+    assert found.outcome == "failed"
+    assert "2 per bedroom (HEREFORD SPD:Table 7)" in found.text
+    assert [policy.ref for policy in found.policy if policy.source in ("HEREFORD_SPD", "LTN_1_20")] == [
+        "HEREFORD SPD:Table 7"
+    ]
 
 
 def test_a_number_that_is_worked_out_shows_its_calculation() -> None:

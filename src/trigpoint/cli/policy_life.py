@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import yaml
+from pydantic import ValidationError
 from rich.markup import escape
 
 from trigpoint.cli.policies import (
@@ -21,10 +23,19 @@ from trigpoint.cli.policies import (
 )
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day, today
-from trigpoint.errors import FileMissing, InvalidInput, RevisionNotFound, TrigpointError, UnsupportedFileType, shorten
+from trigpoint.errors import (
+    FileMissing,
+    InvalidInput,
+    NoParkingStandard,
+    RevisionNotFound,
+    TrigpointError,
+    UnsupportedFileType,
+    shorten,
+)
 from trigpoint.ids import new_job_id
 from trigpoint.policies.knowledge import PolicyKnowledge
 from trigpoint.policies.models import Policy, PolicyCategory, Revision
+from trigpoint.policies.parking import ParkingStandard, ParkingStandards
 from trigpoint.policies.placements import Placement, Placements, PlacementStatus
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.files import inside, safe_name
@@ -67,6 +78,51 @@ def set_section(
     """Set the section that states a provision, or say that none does."""
     wanted = None if section == "none" else section
     run(with_registry(lambda registry: _said(Placements(registry).set_section(source, revision, provision, wanted))))
+
+
+@app.command()
+def parking(
+    source: Source,
+    revision: RevisionArgument,
+    file: Annotated[
+        Path | None, typer.Argument(help="YAML file with section and rates (see docs/policies.md). Without it: show.")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the standard away.")] = False,
+) -> None:
+    """The cycle parking standard that a revision of a local plan states: show it, set it from a file, or remove it."""
+    if remove and file is not None:
+        raise InvalidInput("Give a file or --remove, not both")
+    given = None if file is None else _read_standard(file)
+    run(with_registry(lambda registry: _parking(ParkingStandards(registry), source, revision, given, remove)))
+
+
+async def _parking(
+    standards: ParkingStandards, source: str, revision: str, given: ParkingStandard | None, remove: bool
+) -> None:
+    if remove:
+        await standards.remove(source, revision)
+        out.print(f"{revision}: no parking standard")
+        return
+    standard = await (standards.get(source, revision) if given is None else standards.put(source, revision, given))
+    if standard is None:
+        raise NoParkingStandard(source, revision)
+    out.print(f"{revision}, {escape(standard.section)}")
+    rows: list[tuple[str, ...]] = [("USE", "STAY", "RATE", "SIZES")]
+    rows += [(rate.use, rate.stay, rate.words, rate.sizes) for rate in standard.rates]
+    print_rows(rows)
+
+
+def _read_standard(file: Path) -> ParkingStandard:
+    try:
+        return ParkingStandard.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{shorten(file)} cannot be read: {error}") from None
+    except yaml.YAMLError as error:
+        raise InvalidInput(f"{shorten(file)} is not YAML: {shorten(error)}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise InvalidInput(f"{shorten(file)} is not a parking standard: {where}: {first['msg']}") from None
 
 
 async def _provisions(registry: PolicyRegistry, source: str, revision_id: str | None, unsure: bool) -> None:

@@ -18,6 +18,7 @@ from trigpoint.passages.search import SearchMode
 from trigpoint.passages.weak import is_weak
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.known import missing_revisions
+from trigpoint.policies.parking import ParkingStandard, StatedStandard
 from trigpoint.policies.placements import Placement
 from trigpoint.policies.scope import NOTHING_LOADED
 
@@ -237,11 +238,24 @@ class UnplacedProvision(BaseModel):
     reason: str
 
 
+class ListedStandard(ParkingStandard):
+    """A parking standard of a local policy, stated as data by a person."""
+
+    source: str
+    revision_id: str
+    version_label: str
+
+
 class ProvisionsAnswer(WarningAnswer):
     effective_date: str
     provisions: list[PlacedProvision]
     unavailable: list[UnplacedProvision] = Field(description="Provisions that no loaded revision in force can state")
     local_policies: list[str] = Field(description="Local policies that are loaded and apply to the authority, by slug")
+    parking_standards: list[ListedStandard] = Field(
+        [],
+        description="Rates of cycle parking that local policies in force state, if any are kept as data",
+        exclude_if=lambda standards: not standards,
+    )
 
 
 class IngestInput(ToolInput):
@@ -347,14 +361,17 @@ async def list_policy_revisions(given: RevisionsInput, call: Call) -> RevisionsA
 async def get_provisions(given: ProvisionsInput, call: Call) -> ProvisionsAnswer:
     knowledge: PolicyKnowledge = call.state
     day = today() if given.effective_date is None else parse_day(given.effective_date)
+    authority = _authority(given.authority)
     answer = await knowledge.provisions(
-        day, sources=given.sources, provision_ids=given.provision_ids, authority=_authority(given.authority)
+        day, sources=given.sources, provision_ids=given.provision_ids, authority=authority
     )
+    standards = await knowledge.parking_standards(day, sources=given.sources, authority=authority)
     return ProvisionsAnswer(
         effective_date=day.isoformat(),
         provisions=[_placed(placement, answer.titles) for placement in answer.placements],
         unavailable=[UnplacedProvision(provision_id=i, reason=why) for i, why in answer.unavailable.items()],
         local_policies=list(answer.local_policies),
+        parking_standards=[_listed_standard(one) for one in standards],
         warnings=list(answer.warnings),
     )
 
@@ -489,6 +506,15 @@ def _placed(placement: Placement, titles: Mapping[str, str]) -> PlacedProvision:
         excerpt=placement.excerpt,
         page_number=placement.page,
         note=placement.note,
+    )
+
+
+def _listed_standard(stated: StatedStandard) -> ListedStandard:
+    return ListedStandard(
+        **dict(stated.standard),
+        source=stated.policy.source,
+        revision_id=stated.revision.revision_id,
+        version_label=stated.revision.version_label,
     )
 
 

@@ -35,6 +35,7 @@ from trigpoint.passages.model import Hit
 from trigpoint.passages.search import SearchMode
 from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
 from trigpoint.policies.models import Policy, Revision
+from trigpoint.policies.parking import ParkingStandards, StatedStandard
 from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
 from trigpoint.policies.placements import ProvisionsInForce, provisions_in_force
 from trigpoint.policies.placing import Placer
@@ -137,6 +138,13 @@ class PolicyKnowledge:
         scope = await self.scope(sources, authority, day)
         placements = await self.placer.in_force(scope.policies, day)
         return provisions_in_force(scope, placements, day, provision_ids)
+
+    async def parking_standards(
+        self, day: date, *, sources: Sequence[str] | None = None, authority: str | None = None
+    ) -> list[StatedStandard]:
+        """Return the parking standards that the policies in force on a day state for a site there."""
+        scope = await self.scope(sources, authority, day)
+        return await ParkingStandards(self.registry).in_force(scope.policies, day)
 
     async def ingest(
         self,

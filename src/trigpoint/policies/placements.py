@@ -135,6 +135,10 @@ class Placements:
         placement = _known(placed, provision_id)
         return await self._choose(placement, None if section_ref is None else _existing(placed, section_ref))
 
+    async def existing_section(self, source: str, revision_id: str, section_ref: str) -> str:
+        """Return a section's reference as the revision has it. Raise InvalidInput if there is no such section."""
+        return _existing(await self.of_revision(source, revision_id), section_ref)
+
     async def forget_choice(self, source: str, revision_id: str, provision_id: str) -> Placement:
         """Take a confirmation or correction back: what was found counts again."""
         await self._placement(source, revision_id, provision_id)

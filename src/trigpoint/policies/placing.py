@@ -85,7 +85,7 @@ class Placer:
         stamp = wanted_stamps(policy, records)[revision.revision_id]
         record = records[revision.revision_id]
         provisions = provisions_of(policy)
-        if record.stamp == stamp or not provisions:
+        if record.stamp == stamp:
             return
         before = predecessor(policy, revision)
         placed = await self.placements.of_policy(policy) if before else []

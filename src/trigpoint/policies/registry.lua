@@ -7,6 +7,7 @@
 --   policy_progress:{source}:{id}  how far that job is
 --   policy_placements:{source}:{id} hash, provision's id -> where the revision states it, as found; `_stamp`, `_sections`
 --   policy_choices:{source}:{id}    hash, provision's id -> the section that a person confirmed or set
+--   policy_parking:{source}:{id}    the parking standard that a person stated for the revision, as JSON
 --   policy_chunks_due              hash, policies whose passages' metadata may be behind the registry -> number of changes
 
 local OPEN = ''
@@ -22,6 +23,7 @@ local function hold_key(id) return 'policy_hold:' .. source .. ':' .. id end
 local function progress_key(id) return 'policy_progress:' .. source .. ':' .. id end
 
 local function placements_key(id) return 'policy_placements:' .. source .. ':' .. id end
+local function parking_key(id) return 'policy_parking:' .. source .. ':' .. id end
 local function choices_key(id) return 'policy_choices:' .. source .. ':' .. id end
 
 local function hash(key)
@@ -393,7 +395,7 @@ function steps.finish_delete()
   redis.call('DEL', revision_key(a.id))
   redis.call('ZREM', order_key(), a.id)
   redis.call('SREM', deleting_key(), a.id)
-  redis.call('DEL', placements_key(a.id), choices_key(a.id))
+  redis.call('DEL', placements_key(a.id), choices_key(a.id), parking_key(a.id))
   let_go(a.id)
   return {}
 end
@@ -418,6 +420,22 @@ function steps.choose_section()
   end
   changed()
   return {}
+end
+
+-- The parking standard of a revision; without `standard` it is taken away.
+function steps.put_parking()
+  if redis.call('EXISTS', policy_key()) == 0 then return refuse('no_policy') end
+  if not find(load(), a.id) then return refuse('no_revision') end
+  if given(a.standard) then
+    redis.call('SET', parking_key(a.id), a.standard)
+  else
+    redis.call('DEL', parking_key(a.id))
+  end
+  return {}
+end
+
+function steps.read_parking()
+  return { standard = redis.call('GET', parking_key(a.id)) or nil }
 end
 
 function steps.read_placements()

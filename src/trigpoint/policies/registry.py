@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from trigpoint.dates import days_since_epoch, micro_timestamp, now, parse_day, parse_micro_timestamp
+from trigpoint.dates import days_since_epoch, micro_timestamp, now
 from trigpoint.errors import (
     CannotDeleteSoleRevisionError,
     CannotReindex,
@@ -31,9 +31,8 @@ from trigpoint.errors import (
     RevisionOverlapError,
     shorten,
 )
-from trigpoint.ids import parse_authority, parse_policy_source, revision_id_candidates
+from trigpoint.ids import parse_policy_source, revision_id_candidates
 from trigpoint.policies.models import (
-    ONE_DAY,
     IngestProgress,
     Policy,
     PolicyCategory,
@@ -42,9 +41,14 @@ from trigpoint.policies.models import (
     RevisionChanges,
     RevisionStatus,
     SideEffects,
-    Supersession,
 )
-from trigpoint.policies.shipped import shipped_authorities
+from trigpoint.policies.records import (
+    authorities_text,
+    field_text,
+    policy_of,
+    revision_of,
+    side_effects_of,
+)
 from trigpoint.storage.redis import LONGEST_SECONDS
 
 HOLD_SECONDS = 600
@@ -83,16 +87,16 @@ class PolicyRegistry:
             "updated_at": "",
         }
         if authorities:
-            fields["authorities"] = _authorities(authorities)
+            fields["authorities"] = authorities_text(authorities)
         reply = await self._step("create_policy", source=source, fields=fields)
         if "refused" in reply:
             raise PolicyAlreadyExists(source)
         return await self.get_policy(source)
 
     async def update_policy(self, source: str, changes: PolicyChanges) -> Policy:
-        fields = {name: _stored(value) for name, value in changes.items() if name != "authorities"}
+        fields = {name: field_text(value) for name, value in changes.items() if name != "authorities"}
         if "authorities" in changes:
-            fields["authorities"] = _authorities(changes["authorities"])
+            fields["authorities"] = authorities_text(changes["authorities"])
         if fields.get("title") == "" or fields.get("category") == "":
             raise InvalidInput("title and category cannot be null or empty. Leave them out to keep them")
         if fields:
@@ -150,10 +154,10 @@ class PolicyRegistry:
             "source": source,
             "version_label": version_label,
             "effective_from": effective_from.isoformat(),
-            "effective_to": _stored(effective_to),
+            "effective_to": field_text(effective_to),
             "status": RevisionStatus.PROCESSING.value,
             "file_path": file_path or "",
-            "file_size_bytes": _stored(file_size_bytes),
+            "file_size_bytes": field_text(file_size_bytes),
             "page_count": "",
             "chunk_count": "",
             "notes": notes or "",
@@ -173,11 +177,11 @@ class PolicyRegistry:
         )
         self._raise_refusal(reply, source)
         warned_end = None if shorten_revision is not None else effective_to
-        return _revision(reply["revision"], reply.get("held_by")), _side_effects(reply, warned_end)
+        return revision_of(reply["revision"], reply.get("held_by")), side_effects_of(reply, warned_end)
 
     async def update_revision(self, source: str, revision_id: str, changes: RevisionChanges) -> Revision:
         """PATCH: absent leaves, None clears; dates are checked against all others, neighbours stay (P7)."""
-        fields = {name: _stored(value) for name, value in changes.items()}
+        fields = {name: field_text(value) for name, value in changes.items()}
         if fields.get("version_label") == "" or fields.get("effective_from") == "":
             raise InvalidInput("version_label and effective_from cannot be null or empty. Leave them out to keep them")
         if not fields:
@@ -191,7 +195,7 @@ class PolicyRegistry:
             score=None if start is None else days_since_epoch(start),
         )
         self._raise_refusal(reply, source, revision_id)
-        return _revision(reply["revision"], reply.get("held_by"))
+        return revision_of(reply["revision"], reply.get("held_by"))
 
     async def mark_active(
         self, source: str, revision_id: str, *, chunk_count: int, page_count: int, job_id: str | None = None
@@ -206,19 +210,21 @@ class PolicyRegistry:
             job_id=job_id,
         )
         self._raise_refusal(reply, source, revision_id)
-        return _revision(reply["revision"], None)
+        return revision_of(reply["revision"], None)
 
     async def mark_superseded(self, source: str, revision_id: str, effective_to: date) -> Revision:
         """A newer text took over after that day, whether or not it is registered. Leaves dates that were given by hand."""
-        reply = await self._step("mark_superseded", source=source, id=revision_id, effective_to=_stored(effective_to))
+        reply = await self._step(
+            "mark_superseded", source=source, id=revision_id, effective_to=field_text(effective_to)
+        )
         self._raise_refusal(reply, source, revision_id)
-        return _revision(reply["revision"], reply.get("held_by"))
+        return revision_of(reply["revision"], reply.get("held_by"))
 
     async def mark_failed(self, source: str, revision_id: str, error: str, *, job_id: str | None = None) -> Revision:
         """It could not be ingested: its predecessor is restored. A failed reindex only leaves its error (P9)."""
         reply = await self._step("mark_failed", source=source, id=revision_id, error=error, job_id=job_id)
         self._raise_refusal(reply, source, revision_id)
-        return _revision(reply["revision"], None)
+        return revision_of(reply["revision"], None)
 
     async def begin_reindex(
         self,
@@ -241,12 +247,12 @@ class PolicyRegistry:
             job_id=job_id,
             hold_seconds=hold_seconds,
             file_path=file_path,
-            file_size_bytes=_stored(file_size_bytes),
+            file_size_bytes=field_text(file_size_bytes),
         )
         if reply.get("refused") == "held":
             raise CannotReindex(source, revision_id)
         self._raise_refusal(reply, source, revision_id)
-        return _revision(reply["revision"], reply.get("held_by"))
+        return revision_of(reply["revision"], reply.get("held_by"))
 
     async def begin_replace(
         self,
@@ -273,7 +279,7 @@ class PolicyRegistry:
         if reply.get("refused") == "held":
             raise CannotReindex(source, revision_id)
         self._raise_refusal(reply, source, revision_id)
-        return _revision(reply["revision"], reply.get("held_by"))
+        return revision_of(reply["revision"], reply.get("held_by"))
 
     async def keep_hold(
         self,
@@ -314,7 +320,7 @@ class PolicyRegistry:
         """
         reply = await self._step("begin_delete", source=source, id=revision_id, restore=restore_predecessor)
         self._raise_refusal(reply, source, revision_id)
-        return _revision(reply["revision"], None)
+        return revision_of(reply["revision"], None)
 
     async def delete_revision(self, source: str, revision_id: str) -> Revision:
         """Remove the entry; returns what it was, so that its file can be removed."""
@@ -361,6 +367,18 @@ class PolicyRegistry:
         found = reply["placements"] or []
         return {item["id"]: (dict(item["placements"] or {}), dict(item["choices"] or {})) for item in found}
 
+    # The parking standard that a revision states (see parking.py)
+
+    async def put_parking(self, source: str, revision_id: str, standard: str | None) -> None:
+        """Record the revision's parking standard (JSON), or take it away with None."""
+        reply = await self._step("put_parking", source=source, id=revision_id, standard=standard)
+        self._raise_refusal(reply, source, revision_id)
+
+    async def read_parking(self, source: str, revision_id: str) -> str | None:
+        """Return the revision's parking standard as stored, or None."""
+        standard: str | None = (await self._step("read_parking", source=source, id=revision_id)).get("standard")
+        return standard
+
     async def _command(self, *words: str) -> Any:
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
@@ -370,7 +388,7 @@ class PolicyRegistry:
 
     async def _read(self, sources: list[str] | None) -> list[Policy]:
         reply = await self._step("read", source="", sources=sources)
-        return [_policy(entry) for entry in reply["policies"] or []]
+        return [policy_of(entry) for entry in reply["policies"] or []]
 
     async def _step(self, step: str, **arguments: Any) -> dict[str, Any]:
         payload = json.dumps({**arguments, "now": micro_timestamp(now())})
@@ -403,85 +421,6 @@ class PolicyRegistry:
                 raise JobLostRevision(f"Revision {revision_id} has failed. Reindex it to try again")
             case other:
                 _never(other)
-
-
-def _policy(entry: dict[str, Any]) -> Policy:
-    stored = entry["policy"]
-    revisions = [_revision(fields, fields.get("held_by")) for fields in entry["revisions"] or []]
-    supersessions = {
-        item["successor"]: Supersession(
-            item["was"]["revision"], _day(item["was"]["effective_to"]), RevisionStatus(item["was"]["status"])
-        )
-        for item in entry["before"] or []
-    }
-    return Policy(
-        source=stored["source"],
-        title=stored["title"],
-        description=stored["description"] or None,
-        category=PolicyCategory(stored["category"]),
-        created_at=parse_micro_timestamp(stored["created_at"]),
-        updated_at=parse_micro_timestamp(stored["updated_at"]) if stored["updated_at"] else None,
-        revisions=tuple(reversed(revisions)),
-        supersessions=supersessions,
-        authorities=_stored_authorities(stored),
-    )
-
-
-def _revision(stored: dict[str, Any], held_by: str | None) -> Revision:
-    return Revision(
-        revision_id=stored["revision_id"],
-        source=stored["source"],
-        version_label=stored["version_label"],
-        effective_from=parse_day(stored["effective_from"]),
-        effective_to=_day(stored["effective_to"]),
-        status=RevisionStatus(stored["status"]),
-        file_path=stored["file_path"] or None,
-        file_size_bytes=_number(stored["file_size_bytes"]),
-        page_count=_number(stored["page_count"]),
-        chunk_count=_number(stored["chunk_count"]),
-        notes=stored["notes"] or None,
-        created_at=parse_micro_timestamp(stored["created_at"]),
-        ingested_at=parse_micro_timestamp(stored["ingested_at"]) if stored["ingested_at"] else None,
-        error=stored["error"] or None,
-        held_by=held_by,
-        replacement=stored.get("next_file_path") or None,
-    )
-
-
-def _side_effects(reply: dict[str, Any], effective_to: date | None) -> SideEffects | None:
-    if "superseded" not in reply:
-        return None
-    older = reply["superseded"]
-    warning = None
-    if effective_to is not None and effective_to < date.max:  # no day comes after the last one
-        warning = (
-            f"No revision will be in force from {(effective_to + ONE_DAY).isoformat()} on: "
-            f"{older['revision_id']}, which had no end, now ends on {older['effective_to']}"
-        )
-    return SideEffects(older["revision_id"], parse_day(older["effective_to"]), warning)
-
-
-def _authorities(slugs: Sequence[str]) -> str:
-    return ",".join(dict.fromkeys(parse_authority(slug) for slug in slugs))
-
-
-def _stored_authorities(stored: dict[str, str]) -> tuple[str, ...]:
-    """A policy that was registered before policies named authorities has those that ship with it."""
-    text = stored.get("authorities")
-    return shipped_authorities(stored["source"]) if text is None else tuple(filter(None, text.split(",")))
-
-
-def _stored(value: object) -> str:
-    """A field as a hash keeps it: null is empty."""
-    return "" if value is None else value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _day(text: str) -> date | None:
-    return parse_day(text) if text else None
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text else None
 
 
 def _reversed(start: str, end: str) -> InvalidInput:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from trigpoint.land_uses import Use
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.documents import Document, Frozen, Source
 from trigpoint.reading.lexicon import Lexicon
@@ -12,7 +13,7 @@ from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.statements import Statement, document_statements
 from trigpoint.reading.tokens import tokenise
-from trigpoint.reading.uses import Use, read_uses
+from trigpoint.reading.uses import read_uses
 
 Kind = Literal[
     "full",

@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import get_args
 
+from trigpoint.land_uses import Use
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.tokens import Token, tokenise
 
-Use = Literal[
-    "dwellings",
-    "office",
-    "industrial",
-    "storage",
-    "retail",
-    "food",
-    "school",
-    "nursery",
-    "college",
-    "hotel",
-    "care_home",
-    "student_housing",
-    "health",
-    "leisure",
-    "community",
-    "commercial",
-    "other",
-]
 AFTER = 12  # tokens within which a floor area's use is named
 ANOTHER_ITEM = 6
 

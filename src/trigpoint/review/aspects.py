@@ -11,12 +11,12 @@ from typing import Annotated, Literal, Self
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from trigpoint.land_uses import Use
+from trigpoint.policies.parking import StandardName
 from trigpoint.policies.provisions import provision_by_id
 from trigpoint.reading.profile import Kind, Profile, Scale
-from trigpoint.reading.uses import Use
 from trigpoint.reading.vocabulary import PROVISION, Status, Topic, aspects_of
 from trigpoint.review.models import FOCUS_AREAS, FocusArea
-from trigpoint.review.standards import StandardName
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # by libyaml if it is there: this is read at every start
 

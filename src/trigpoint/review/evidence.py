@@ -16,6 +16,7 @@ from trigpoint.reading.facts import Fact
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.statements import split_sentences
 from trigpoint.review.findings import PolicyCitation
+from trigpoint.review.standards import Standard
 
 SHORT_NAMES = {
     "LTN_1_20": "LTN 1/20",
@@ -74,6 +75,14 @@ class PlacedProvision:
 
 
 @dataclass(frozen=True)
+class RatesAsked:
+    """The rates of a standard for what is being built, in words, and the policy that states them."""
+
+    source: str
+    words: str
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Everything that an analyser may use and cite."""
 
@@ -84,6 +93,7 @@ class Evidence:
     facts: tuple[Fact, ...] = ()
     discrepancies: tuple[Discrepancy, ...] = ()
     provisions: Mapping[str, tuple[PlacedProvision, ...]] = field(default_factory=dict)  # by provision id
+    standards: tuple[Standard, ...] = ()  # of local policies, stated as data
     unresolved: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()  # what the summary must say of the policies
     passages: Mapping[str, Passage] = field(default_factory=dict)
@@ -117,14 +127,20 @@ class Evidence:
             (document, number, f" {fold(text)} ") for document in self.documents for number, text in _pages_of(document)
         )
 
-    def cite(self, provision_ids: tuple[str, ...], says: str | None = None) -> tuple[PolicyCitation, ...]:
+    def cite(self, provision_ids: tuple[str, ...], rates: RatesAsked | None = None) -> tuple[PolicyCitation, ...]:
         """Return the citations of those provisions that a revision in force certainly states.
 
-        `says` are words for what the first is cited for, if it says many things: the row of a table.
+        `rates` are those of a standard that the first is cited for: only the policy that states them is cited for it.
         """
-        placed = [one for name in provision_ids for one in self.provisions.get(name, ()) if one.certain]
+        placed = [
+            one
+            for name in provision_ids
+            for one in self.provisions.get(name, ())
+            if one.certain and (rates is None or name != provision_ids[0] or one.passage.source == rates.source)
+        ]
         wanted = {
-            one.passage.id: says if says and one.provision_id == provision_ids[0] else one.requires for one in placed
+            one.passage.id: rates.words if rates and one.provision_id == provision_ids[0] else one.requires
+            for one in placed
         }
         return tuple({one.passage.id: policy_citation(one.passage, wanted[one.passage.id]) for one in placed}.values())
 

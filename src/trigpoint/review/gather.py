@@ -6,21 +6,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
 from trigpoint.errors import ToolFailed
 from trigpoint.reading.documents import Document, PageSpan
-from trigpoint.reading.profile import Application
+from trigpoint.reading.profile import Application, Profile
 from trigpoint.reading.sources import source_kind_of
 from trigpoint.reading.vocabulary import SourceKind
-from trigpoint.review.aspects import Aspect
+from trigpoint.review.aspects import Aspect, Check
 from trigpoint.review.evidence import Evidence, Passage, PlacedProvision, PolicyPassage
 from trigpoint.review.models import Tools
 from trigpoint.review.people import name_without_people, without_people
 from trigpoint.review.read import read_application
+from trigpoint.review.standards import Standard
 
 PASSAGES_PER_QUERY = 30
 POLICY_PASSAGES_PER_QUERY = 6
@@ -61,10 +62,11 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
     await step(0.5, "Looking up policy")
     answer = await _ask_provisions(tools, wanted)
     provisions = await _placed_provisions(tools, wanted, answer)
+    local = await _local_standards(tools, answer)
     searches = _Searches(tools, wanted, {document.id: document for document in documents})
     if wanted.passages:
         await searches.run(lambda share, detail: step(0.6 + 0.4 * share, detail))
-    placed = [one.passage for group in provisions.values() for one in group]
+    placed = [one.passage for group in provisions.values() for one in group] + [one.passage for one in local]
     return Evidence(
         application_ref=wanted.application_ref,
         effective_date=wanted.effective_date,
@@ -72,7 +74,8 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
         profile=reading.profile,
         facts=reading.facts,
         discrepancies=reading.discrepancies,
-        provisions=provisions,
+        provisions=_resting_on(local, wanted, provisions, reading.profile),
+        standards=tuple(one.standard for one in local),
         unresolved=_not_available(answer),
         remarks=_remarks(wanted, answer),
         passages=searches.passages,
@@ -176,6 +179,52 @@ async def _whole_section(tools: Tools, placed: PlacedProvision) -> PlacedProvisi
             return placed
         raise
     return replace(placed, passage=replace(passage, text=f"{passage.text}\n{stored['text']}"))
+
+
+@dataclass(frozen=True)
+class _LocalStandard:
+    """A parking standard that a local policy states, and its section."""
+
+    standard: Standard
+    passage: PolicyPassage
+
+    def placed(self, check: Check) -> PlacedProvision:
+        return PlacedProvision(check.provisions[0], self.passage.section_ref, check.requirement, self.passage)
+
+
+async def _local_standards(tools: Tools, answer: Mapping[str, Any]) -> tuple[_LocalStandard, ...]:
+    found = []
+    for one in answer.get("parking_standards") or ():
+        given = {"source": one["source"], "section_ref": one["section"], "revision_id": one["revision_id"]}
+        section = await tools.call("policy-kb", "get_policy_section", given)
+        passage = PolicyPassage(
+            id=f"{one['revision_id']}:{section['section_ref']}",
+            text=section["text"],
+            source=one["source"],
+            revision_id=one["revision_id"],
+            version_label=one["version_label"],
+            section_ref=section["section_ref"],
+            page=next(iter(section["page_numbers"]), None),
+        )
+        standard = Standard(source=one["source"], section=one["section"], note=one["note"], rates=one["rates"])
+        found.append(_LocalStandard(standard, passage))
+    return tuple(found)
+
+
+def _resting_on(
+    local: Sequence[_LocalStandard],
+    wanted: Wanted,
+    provisions: Mapping[str, tuple[PlacedProvision, ...]],
+    profile: Profile,
+) -> dict[str, tuple[PlacedProvision, ...]]:
+    """Let a check of rates rest on the local standard first, if it has rates for what is being built."""
+    resting = dict(provisions)
+    uses = {size.use for size in profile.uses}
+    for check in (check for aspect in wanted.aspects for check in aspect.checks if check.standard):
+        stating = [one for one in local if one.standard.rates_for(check.standard, uses)]
+        name = check.provisions[0]
+        resting[name] = (*(one.placed(check) for one in stating), *resting.get(name, ()))
+    return resting
 
 
 def _section_id(given: Mapping[str, Any]) -> str:

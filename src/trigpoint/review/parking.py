@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trigpoint.policies.parking import Rate
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.quantities import Quantity
 from trigpoint.review.aspects import Check
 from trigpoint.review.evidence import Evidence, readable_ref
 from trigpoint.review.findings import Calculation, Outcome
-from trigpoint.review.standards import Rate, Standard, standard_for
+from trigpoint.review.standards import Standard, standard_for
 from trigpoint.review.verdicts import Undecided, Verdict, deciding, phased, ruled_out
 
 _SPACE = "cycle space"
@@ -41,12 +42,19 @@ class _Figures:
         return tuple(dict.fromkeys(fact for fact, _ in (*self.rates, *self.totals)))
 
 
+def standard_of(check: Check, evidence: Evidence) -> tuple[Standard, tuple[Rate, ...]] | None:
+    """Return the standard of rates that a check holds this development against, local before national."""
+    if check.standard is None:
+        return None
+    return standard_for(check.standard, evidence.profile, evidence.in_force, evidence.standards)
+
+
 def by_standard(check: Check, evidence: Evidence) -> Verdict | Undecided:
     """Judge cycle parking by the standard for the development's uses."""
     assert check.standard is not None
     denied = ruled_out(check, evidence)
     facts = deciding(check, evidence)
-    chosen = standard_for(check.standard, evidence.profile, evidence.in_force)
+    chosen = standard_of(check, evidence)
     if chosen is None:
         return Undecided(_no_standard(evidence.profile), tuple(facts))
     if denied:

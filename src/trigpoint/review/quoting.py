@@ -10,9 +10,9 @@ from trigpoint.reading.documents import Source
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.vocabulary import PROVISION, Status, aspects_of
 from trigpoint.review.aspects import Aspect, Check
-from trigpoint.review.evidence import Evidence, fold, policy_citation
+from trigpoint.review.evidence import Evidence, RatesAsked, fold, policy_citation, readable_ref
 from trigpoint.review.findings import GROUPS, Citation, Group, Outcome, Place, PolicyAsk, Quotation
-from trigpoint.review.standards import standard_for
+from trigpoint.review.parking import standard_of
 
 _GROUP_OF: dict[Status, Group] = {
     **dict.fromkeys(PROVISION, "proposed"),
@@ -106,13 +106,19 @@ def places(facts: Iterable[Fact]) -> tuple[Place, ...]:
 
 def asks(evidence: Evidence, aspect: Aspect) -> tuple[PolicyAsk, ...]:
     """Return what the policies in force ask on the aspect, in the order of the check file."""
-    said = {check.provisions[0]: words for check in aspect.checks if (words := rates_words(check, evidence))}
+    said = {
+        (check.provisions[0], asked.source): asked.words
+        for check in aspect.checks
+        if (asked := rates_asked(check, evidence))
+    }
     return tuple(
         PolicyAsk(
             provision=placed.provision_id,
-            says=said.get(name, placed.requires),
+            says=said.get((name, placed.passage.source), placed.requires),
             source=placed.passage.source,
-            citation=policy_citation(placed.passage, said.get(name, placed.requires)) if placed.certain else None,
+            citation=policy_citation(placed.passage, said.get((name, placed.passage.source), placed.requires))
+            if placed.certain
+            else None,
         )
         for name in aspect.asks
         if is_asked(name, evidence, aspect)
@@ -126,13 +132,13 @@ def is_asked(name: str, evidence: Evidence, aspect: Aspect) -> bool:
     return not resting or any(aspect.fits(check, evidence.profile) != "no" for check in resting)
 
 
-def rates_words(check: Check, evidence: Evidence) -> str | None:
+def rates_asked(check: Check, evidence: Evidence) -> RatesAsked | None:
     """Return the rate for the uses that are built, instead of a provision that also speaks of others."""
-    chosen = standard_for(check.standard, evidence.profile, evidence.in_force) if check.standard else None
+    chosen = standard_of(check, evidence)
     if chosen is None:
         return None
     rates = "; ".join(f"{rate.use.replace('_', ' ')}, {rate.words}" for rate in chosen[1])
-    return f"{check.requirement}: {rates}."
+    return RatesAsked(chosen[0].source, f"{check.requirement}: {rates}.")
 
 
 def _standard(facts: Sequence[Fact], evidence: Evidence, aspect: Aspect) -> str | None:
@@ -162,9 +168,9 @@ def standard_words(check: Check, evidence: Evidence) -> str | None:
         bound = check.figure.shown(check.figure.desirable)
         origin = check.figure.origin or refs[0].ref
         return f"{'at least' if check.figure.compare == 'minimum' else 'at most'} {bound} ({origin})"
-    chosen = standard_for(check.standard, evidence.profile, evidence.in_force) if check.standard else None
+    chosen = standard_of(check, evidence)
     if chosen is None:
         return None
     several = len({rate.use for rate in chosen[1]}) > 1
     words = [f"{rate.words}{f' of {rate.use}' if several else ''}" for rate in chosen[1]]
-    return f"{'; '.join(words)} ({refs[0].ref})"
+    return f"{'; '.join(words)} ({readable_ref(chosen[0].source, chosen[0].section)})"

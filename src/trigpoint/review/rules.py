@@ -12,7 +12,7 @@ from trigpoint.review.aspects import Aspect, Check
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Assessed, Calculation, Finding, NotAssessed, Place
 from trigpoint.review.parking import by_standard
-from trigpoint.review.quoting import asks, cite, cite_source, places, quotations, rates_words
+from trigpoint.review.quoting import asks, cite, cite_source, places, quotations, rates_asked
 from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.verdicts import Undecided, Verdict, by_figure, by_statement, open_facts
@@ -114,7 +114,7 @@ def _finding(evidence: Evidence, aspect: Aspect, check: Check, verdict: Verdict)
         essential=check.essential,
         short=check.short,
         evidence=tuple(dict.fromkeys(cite(fact, verdict.outcome) for fact in verdict.facts))[:MOST_CITATIONS],
-        policy=evidence.cite(check.provisions, rates_words(check, evidence)),
+        policy=evidence.cite(check.provisions, rates_asked(check, evidence)),
         flags=verdict.remarks,
         calculations=verdict.calculations,
         recommendation=check.recommendation.format(**filled) if wanting and check.recommendation else None,

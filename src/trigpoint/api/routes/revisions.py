@@ -31,11 +31,12 @@ from trigpoint.api.schemas.policies import (
 )
 from trigpoint.api.schemas.values import Day
 from trigpoint.api.services import Services, Use
-from trigpoint.errors import InvalidInput, RevisionNotFound, TrigpointError
+from trigpoint.errors import InvalidInput, NoParkingStandard, RevisionNotFound, TrigpointError
 from trigpoint.ids import new_job_id
 from trigpoint.jobs import revisions as jobs
 from trigpoint.logs import request_id
 from trigpoint.policies.models import Policy, Revision, RevisionChanges, RevisionStatus
+from trigpoint.policies.parking import ParkingStandard, ParkingStandards
 from trigpoint.policies.placements import Placements
 
 router = APIRouter(prefix="/api/v1/policies/{source}/revisions", tags=["Policy Revisions"], route_class=StrictRoute)
@@ -211,6 +212,27 @@ async def choose_section(
 async def forget_choice(source: str, revision_id: str, provision_id: str, use: Use) -> PlacedProvision:
     """Take a confirmation or correction back: what was found counts again."""
     return PlacedProvision.of(await Placements(use.registry).forget_choice(source, revision_id, provision_id))
+
+
+@router.get("/{revision_id}/parking-standard", responses=errors(404))
+async def get_parking_standard(source: str, revision_id: str, use: Use) -> ParkingStandard:
+    """The rates of cycle parking that this revision states, if a person has stated them as data."""
+    standard = await ParkingStandards(use.registry).get(source, revision_id)
+    if standard is None:
+        raise NoParkingStandard(source, revision_id)
+    return standard
+
+
+@router.put("/{revision_id}/parking-standard", responses=errors(400, 404, 409, 413))
+async def put_parking_standard(source: str, revision_id: str, standard: ParkingStandard, use: Use) -> ParkingStandard:
+    """State the rates of cycle parking of a local plan and the section they are in. Reviews use them first."""
+    return await ParkingStandards(use.registry).put(source, revision_id, standard)
+
+
+@router.delete("/{revision_id}/parking-standard", status_code=204, responses=errors(404))
+async def remove_parking_standard(source: str, revision_id: str, use: Use) -> None:
+    """Take the rates away: reviews use national guidance again."""
+    await ParkingStandards(use.registry).remove(source, revision_id)
 
 
 async def _status(revision: Revision, use: Services) -> RevisionStatusAnswer:
