@@ -9,7 +9,7 @@ from trigpoint.reading.profile import Profile
 from trigpoint.reading.vocabulary import aspects_of
 from trigpoint.review.aspects import Aspect
 from trigpoint.review.evidence import Evidence, PolicyPassage, readable_ref
-from trigpoint.review.quoting import is_asked, rates_words
+from trigpoint.review.quoting import asked_provisions
 from trigpoint.review.sheets import Sheets
 
 
@@ -167,14 +167,10 @@ def _labels(evidence: Evidence, names: Iterable[str], labels: PolicyLabels) -> t
 
 
 def _provisions(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> tuple[ProvisionEntry, ...]:
-    rates = {check.provisions[0]: words for check in aspect.checks if (words := rates_words(check, evidence))}
     says: dict[str, list[str]] = {}
-    for name in aspect.provisions:
-        if not is_asked(name, evidence, aspect):
-            continue
-        for placed in evidence.provisions.get(name, ()):
-            if placed.certain:
-                says.setdefault(labels.add(placed.passage), []).append(rates.get(name, placed.requires))
+    for placed, words in asked_provisions(evidence, aspect, aspect.provisions):
+        if placed.certain:
+            says.setdefault(labels.add(placed.passage), []).append(words)
     return tuple(
         ProvisionEntry(label, reference(labels.by_label[label]), " ".join(dict.fromkeys(texts)))
         for label, texts in says.items()

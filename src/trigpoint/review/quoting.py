@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from trigpoint.reading.documents import Source
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.vocabulary import PROVISION, Status, aspects_of
 from trigpoint.review.aspects import Aspect, Check
-from trigpoint.review.evidence import Evidence, RatesAsked, fold, policy_citation, readable_ref
+from trigpoint.review.evidence import Evidence, PlacedProvision, RatesAsked, fold, policy_citation, readable_ref
 from trigpoint.review.findings import GROUPS, Citation, Group, Outcome, Place, PolicyAsk, Quotation
 from trigpoint.review.parking import standard_of
 
@@ -106,24 +106,28 @@ def places(facts: Iterable[Fact]) -> tuple[Place, ...]:
 
 def asks(evidence: Evidence, aspect: Aspect) -> tuple[PolicyAsk, ...]:
     """Return what the policies in force ask on the aspect, in the order of the check file."""
-    said = {
+    return tuple(
+        PolicyAsk(
+            provision=placed.provision_id,
+            says=says,
+            source=placed.passage.source,
+            citation=policy_citation(placed.passage, says) if placed.certain else None,
+        )
+        for placed, says in asked_provisions(evidence, aspect, aspect.asks)
+    )
+
+
+def asked_provisions(evidence: Evidence, aspect: Aspect, names: Iterable[str]) -> Iterator[tuple[PlacedProvision, str]]:
+    """Yield those of the provisions that are asked of this development, each with what it asks in words."""
+    rates = {
         (check.provisions[0], asked.source): asked.words
         for check in aspect.checks
         if (asked := rates_asked(check, evidence))
     }
-    return tuple(
-        PolicyAsk(
-            provision=placed.provision_id,
-            says=said.get((name, placed.passage.source), placed.requires),
-            source=placed.passage.source,
-            citation=policy_citation(placed.passage, said.get((name, placed.passage.source), placed.requires))
-            if placed.certain
-            else None,
-        )
-        for name in aspect.asks
-        if is_asked(name, evidence, aspect)
-        for placed in evidence.provisions.get(name, ())
-    )
+    for name in names:
+        if is_asked(name, evidence, aspect):
+            for placed in evidence.provisions.get(name, ()):
+                yield placed, rates.get((name, placed.passage.source), placed.requires)
 
 
 def is_asked(name: str, evidence: Evidence, aspect: Aspect) -> bool:

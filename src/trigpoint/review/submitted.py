@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from trigpoint.land_uses import Use
 from trigpoint.reading.profile import Kind, Scale
-from trigpoint.reading.uses import Use
 from trigpoint.reading.vocabulary import Polarity, Status, Topic
 from trigpoint.review.models import FocusArea
 
