@@ -258,6 +258,18 @@ class ReviewIncomplete(TrigpointError):
     status = 400
 
 
+class LetterChanged(TrigpointError):
+    """Somebody else saved the letter meanwhile. Both versions are kept, and named in the details."""
+
+    code = "letter_changed"
+    status = 409
+
+
+class LetterVersionNotFound(TrigpointError):
+    code = "letter_version_not_found"
+    status = 404
+
+
 class DeliveryNotFound(TrigpointError):
     code = "delivery_not_found"
     status = 404

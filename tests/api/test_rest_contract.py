@@ -395,7 +395,7 @@ def test_download_of_an_incomplete_review(api: httpx.Client, clean_redis_url: st
 
 
 def test_an_unknown_format_is_422(api: httpx.Client) -> None:
-    assert error(api.get("/api/v1/reviews/rev_nonexistent/download?format=docx"), 422)["code"] == "validation_error"
+    assert error(api.get("/api/v1/reviews/rev_nonexistent/download?format=odt"), 422)["code"] == "validation_error"
 
 
 # Policies

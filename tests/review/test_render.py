@@ -13,9 +13,9 @@ from stated_facts import fact, stated
 
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import GROUPS
-from trigpoint.review.letter_draft import write_letter
+from trigpoint.review.letter_files import first_letter, letter_pdf
 from trigpoint.review.models import ReviewOptions
-from trigpoint.review.render import escape, render_json, render_letter, render_markdown, render_pdf
+from trigpoint.review.render import escape, render_json, render_markdown, render_pdf
 from trigpoint.review.result import ReviewResult
 from trigpoint.review.verify import citation_problem, policy_problem
 
@@ -51,6 +51,10 @@ def hostile() -> ReviewResult:
     evidence = evidence_of_text(HOSTILE)
     made = result_of(stated(evidence, fact(evidence, "cycle_route.width", HOSTILE)))
     return made.model_copy(update={"application": made.application.model_copy(update={"proposal": HOSTILE})})
+
+
+def _letter(result: ReviewResult) -> bytes:
+    return letter_pdf(first_letter(result))
 
 
 def _text(pdf: bytes) -> str:
@@ -147,7 +151,7 @@ def test_parts_that_were_not_asked_for_are_left_out_everywhere() -> None:
     text = _text(render_pdf(bare))
     assert "Policy compliance" not in text
     assert "Suggested conditions" not in text
-    assert "should permission be granted" not in _text(render_letter(bare))
+    assert "should permission be granted" not in _text(_letter(bare))
 
 
 def test_every_page_of_the_pdf_has_header_footer_and_number(result: ReviewResult) -> None:
@@ -193,12 +197,12 @@ def test_the_pdf_shows_ratings_quotations_and_places(result: ReviewResult) -> No
 
 def test_the_same_review_gives_the_same_bytes(result: ReviewResult) -> None:
     assert render_pdf(result) == render_pdf(result)
-    assert render_letter(result) == render_letter(result)
+    assert _letter(result) == _letter(result)
     assert render_markdown(result) == render_markdown(result)
 
 
 def test_text_of_documents_never_becomes_markup_in_the_pdf(hostile: ReviewResult) -> None:
-    for pdf in (render_pdf(hostile), render_letter(hostile)):
+    for pdf in (render_pdf(hostile), _letter(hostile)):
         text = " ".join(_text(pdf).split())
         assert "<script>alert(1)</script>" in text
         assert "#import sys; $x$ *bold*" in text
@@ -228,59 +232,6 @@ def test_escaping(text: str, escaped: str) -> None:
     assert escape(text) == escaped
 
 
-@pytest.mark.parametrize(
-    ("rating", "assessed", "stand", "opening"),
-    [
-        ("red", "yes", "Objection", "We object to this application"),
-        ("amber", "partly", "Comments", "We ask that the points below are settled"),
-        ("amber", "no", "Comments", "We ask that the points below are settled"),
-        ("green", "yes", "Support", "We support this application"),
-    ],
-)
-def test_the_letter_takes_the_stand_of_the_rating(
-    rating: str, assessed: str, stand: str, opening: str, result: ReviewResult
-) -> None:
-    review = result.review.model_copy(update={"overall_rating": rating, "assessed": assessed})
-    made = result.model_copy(update={"review": review})
-    assert write_letter(made).stand == stand
-    text = " ".join(_text(render_letter(made)).split())
-    assert opening in text
-    assert "application 25/01178/REM" in text
-
-
-def test_the_letter_argues_from_the_findings_and_says_nothing_of_how_it_was_made(result: ReviewResult) -> None:
-    letter = write_letter(result)
-    assert letter.grounds[0].text == ("A route for cycling is narrower than the recommended 3.0 m: 2.5 m")
-    assert any("the parts make 134, not the 144" in ground.text for ground in letter.grounds)
-    assert any(
-        ground.asks == "Settle before the decision: long-stay cycle parking at the rate for the use"
-        for ground in letter.grounds
-    )
-    assert [ground.text for ground in letter.strengths] == ["A travel plan is submitted or promised"]
-    text = " ".join(_text(render_letter(result)).split())
-    assert SHORT in text
-    for word in ("Trigpoint", "rules", "model", "review", "assessed", "software"):
-        assert word not in text
-
-
-def test_a_letter_has_two_pages_at_the_most_and_the_rest_is_an_annex() -> None:
-    evidence = _sample()
-    body = result_of(evidence)
-    routes = next(aspect for aspect in body.review.aspects if aspect.id == "cycle_routes")
-    many = tuple(
-        routes.findings[0].model_copy(update={"text": f"Path {number} is too narrow. " + "It is long. " * 40})
-        for number in range(20)
-    )
-    aspects = [one.model_copy(update={"findings": many}) if one is routes else one for one in body.review.aspects]
-    made = body.model_copy(update={"review": body.review.model_copy(update={"aspects": tuple(aspects)})})
-    with pymupdf.open(stream=render_letter(made)) as document:
-        pages = [page.get_text() for page in document]
-    annex = next(number for number, text in enumerate(pages) if text.startswith("Annex"))
-    assert annex <= 2
-    assert "Yours faithfully" in "".join(pages[:annex])
-    assert "Path 19 is too narrow" in "".join(pages[annex:])
-
-
 @pytest.mark.parametrize("reference", ["25/01178/REM", "24/00633/F", "25/02034/F", "25/01502/F"])
 def test_every_citation_in_every_format_resolves(reference: str, sample_evidence: Callable[[str], Evidence]) -> None:
     evidence = sample_evidence(reference)
@@ -298,7 +249,7 @@ def test_an_application_without_documents_still_has_a_report() -> None:
     bare = result_of(evidence_of_text())
     assert "NOT ASSESSED" in _text(render_pdf(bare))
     assert "None of the core aspects" in bare.review.summary
-    assert render_letter(bare).startswith(b"%PDF")
+    assert _letter(bare).startswith(b"%PDF")
 
 
 def _contrast(colour: str) -> float:
@@ -337,6 +288,6 @@ def test_white_on_every_badge_has_enough_contrast() -> None:
 def test_whatever_characters_a_document_has_the_files_are_made(odd: str) -> None:
     made = result_of(evidence_of_text(f"A cycle track will be provided that is 2.5 m wide {odd} and lit."))
     assert "A cycle track will be provided that is 2.5 m wide" in " ".join(_text(render_pdf(made)).split())
-    assert render_letter(made).startswith(b"%PDF")
+    assert _letter(made).startswith(b"%PDF")
     assert json.loads(render_json(made))["review"]["overall_rating"] == "amber"
     assert render_pdf(made) == render_pdf(made)

@@ -83,7 +83,7 @@ def _cross_origin(settings: Settings) -> dict[str, Any]:
     """Return what pages of other sites may send and read."""
     return {
         "allow_origins": settings.cors_origins,
-        "allow_methods": ["GET", "POST", "PATCH", "DELETE"],
+        "allow_methods": ["GET", "POST", "PUT", "PATCH", "DELETE"],
         "allow_headers": ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-ID"],
         "expose_headers": [
             *("X-Request-ID", "X-API-Version", "Idempotent-Replayed", "Retry-After"),

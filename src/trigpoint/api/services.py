@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 
 from trigpoint.config import Settings
 from trigpoint.jobs.batch import Batch
+from trigpoint.jobs.letters import Letters
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.webhooks import Outbox
@@ -23,6 +24,7 @@ class Services:
     redis: Redis
     queue: Queue
     reviews: Reviews
+    letters: Letters
     outbox: Outbox
     registry: PolicyRegistry
     resolver: EffectiveDateResolver
@@ -35,6 +37,7 @@ class Services:
             redis=redis,
             queue=Queue(redis, lease_seconds=settings.job_lease_seconds),
             reviews=Reviews(redis, batch),
+            letters=Letters(redis),
             outbox=Outbox(redis, max_retries=settings.webhook_max_retries),
             registry=registry,
             resolver=EffectiveDateResolver(registry),

@@ -66,7 +66,8 @@ def review(
         list[str] | None, typer.Option(help=f"Aspect to review; may be repeated. One of: {', '.join(FOCUS_AREAS)}.")
     ] = None,
     format: Annotated[
-        list[FormatName] | None, typer.Option(help="What to write; may be repeated. letter: a response to the council.")
+        list[FormatName] | None,
+        typer.Option(help="What to write; may be repeated. letter, docx, text: the letter to the council."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="File, or folder for several formats. Default: this folder.")] = None,
     matrix: Annotated[bool, typer.Option(help="Include the policy compliance matrix.")] = True,

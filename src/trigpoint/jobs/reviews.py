@@ -20,7 +20,7 @@ from trigpoint.ids import new_review_id
 from trigpoint.jobs import events
 from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.queue import Lease
-from trigpoint.jobs.scripts import AWAY, Scripts, answered, refused_to_write, unavailable
+from trigpoint.jobs.scripts import AWAY, Scripts, answered, require_written, unavailable
 from trigpoint.review.models import PHASES, Progress, ReviewOptions
 from trigpoint.review.result import Application, Metadata, ReviewBody, ReviewResult
 
@@ -145,15 +145,8 @@ class Reviews:
                 application_ref=application_ref,
                 review_id=active,
             )
-        await self._require_written()
+        await require_written(self._redis)
         return await self.get(review.review_id) if review_id else review
-
-    async def _require_written(self) -> None:
-        """Raise StoreUnavailable if Redis keeps a log of changes and could not write to it: a restart would lose them."""
-        async with answered(self._redis):
-            state = await self._redis.info("persistence")
-        if state.get("aof_enabled") and state.get("aof_last_write_status") != "ok":
-            raise refused_to_write(OSError("the last write to its log failed"), self._redis)
 
     async def get(self, review_id: str) -> Review:
         """Raises ReviewNotFound."""

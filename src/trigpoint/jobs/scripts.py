@@ -64,6 +64,14 @@ async def answered(redis: Redis) -> AsyncIterator[None]:
         raise refused_to_write(error, redis) from error
 
 
+async def require_written(redis: Redis) -> None:
+    """Raise StoreUnavailable if Redis keeps a log of changes and could not write to it: a restart would lose them."""
+    async with answered(redis):
+        state = await redis.info("persistence")
+    if state.get("aof_enabled") and state.get("aof_last_write_status") != "ok":
+        raise refused_to_write(OSError("the last write to its log failed"), redis)
+
+
 def unavailable(error: BaseException, redis: Redis) -> StoreUnavailable:
     return StoreUnavailable(f"{describe(redis)} cannot be reached or used ({type(error).__name__})")
 

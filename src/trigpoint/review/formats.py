@@ -6,8 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trigpoint.review.render import render_json, render_letter, render_markdown, render_pdf
+from trigpoint.review.letter import Letter
+from trigpoint.review.letter_files import first_letter, letter_docx, letter_pdf, letter_text
+from trigpoint.review.render import render_json, render_markdown, render_pdf
 from trigpoint.review.result import ReviewResult
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 class FormatName(StrEnum):
@@ -15,17 +19,32 @@ class FormatName(StrEnum):
     JSON = "json"
     PDF = "pdf"
     LETTER = "letter"
+    DOCX = "docx"
+    TEXT = "text"
 
 
 @dataclass(frozen=True)
 class Format:
-    """One format: its label on a page, media type, file name (with `{}` for the review), and renderer."""
+    """One format: its label on a page, media type, file name (with `{}` for the review), and how it is written."""
 
     name: FormatName
     label: str
     media_type: str
     file_name: str
-    render: Callable[[ReviewResult], bytes]
+    write: Callable[[ReviewResult, Letter | None], bytes]
+    of_letter: bool = False
+
+    def render(self, result: ReviewResult, letter: Letter | None = None) -> bytes:
+        """Return the file. Of a letter that nobody has saved, it is the first draft."""
+        return self.write(result, letter)
+
+
+def _report(render: Callable[[ReviewResult], bytes]) -> Callable[[ReviewResult, Letter | None], bytes]:
+    return lambda result, _: render(result)
+
+
+def _letter(render: Callable[[Letter], bytes]) -> Callable[[ReviewResult, Letter | None], bytes]:
+    return lambda result, letter: render(letter or first_letter(result))
 
 
 def _markdown(result: ReviewResult) -> bytes:
@@ -33,12 +52,25 @@ def _markdown(result: ReviewResult) -> bytes:
     return (result.review.full_markdown or render_markdown(result)).encode(errors="replace")
 
 
+def _plain(letter: Letter) -> bytes:
+    return letter_text(letter).encode(errors="replace")
+
+
 FORMATS = {
     one.name: one
     for one in (
-        Format(FormatName.PDF, "Report (PDF)", "application/pdf", "review-{}.pdf", render_pdf),
-        Format(FormatName.LETTER, "Letter (PDF)", "application/pdf", "review-{}-letter.pdf", render_letter),
-        Format(FormatName.MARKDOWN, "Markdown", "text/markdown", "review-{}.md", _markdown),
-        Format(FormatName.JSON, "JSON", "application/json", "review-{}.json", render_json),
+        Format(FormatName.PDF, "Report (PDF)", "application/pdf", "review-{}.pdf", _report(render_pdf)),
+        Format(FormatName.LETTER, "Letter (PDF)", "application/pdf", "review-{}-letter.pdf", _letter(letter_pdf), True),
+        Format(FormatName.DOCX, "Letter (Word)", WORD, "review-{}-letter.docx", _letter(letter_docx), True),
+        Format(
+            FormatName.TEXT,
+            "Letter (plain text)",
+            "text/plain; charset=utf-8",
+            "review-{}-letter.txt",
+            _letter(_plain),
+            True,
+        ),
+        Format(FormatName.MARKDOWN, "Markdown", "text/markdown", "review-{}.md", _report(_markdown)),
+        Format(FormatName.JSON, "JSON", "application/json", "review-{}.json", _report(render_json)),
     )
 }

@@ -1,95 +1,321 @@
-"""The letter of response to the council: an argument in order of weight, and nothing about how it was made."""
+"""The first draft of a letter: what the judgement drafted, or what follows from its findings, with nothing added that
+the documents do not show. Shortfalls and contradictions come first, then what is essential and not shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from pydantic import Field
-
-from trigpoint.review.aspects import aspect as aspect_by_id
+from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import CORE
-from trigpoint.review.findings import Citation, Finding, NotAssessed, Place, Stored
+from trigpoint.review.citing import document_place, document_title, in_plain_words, place_of_ref, place_text
+from trigpoint.review.evidence import collapse
+from trigpoint.review.findings import Citation, Finding, NotAssessed, listed_pages
+from trigpoint.review.letter import (
+    LINE,
+    MOST_POINTS,
+    PARAGRAPH,
+    Condition,
+    Ground,
+    Letter,
+    PointKind,
+    Reference,
+    Suggestion,
+)
+from trigpoint.review.people import MASK
 from trigpoint.review.rating import weightiest
-from trigpoint.review.result import AspectReview, ReviewResult
+from trigpoint.review.result import AspectReview, ReviewBody, ReviewResult
 
-MOST_GROUNDS = 8
-MOST_CHECKS = 5
+MOST_QUESTIONS = 5
+MOST_STRENGTHS = 3
+LONGEST_QUOTE = 260
 
 
-class Ground(Stored):
-    """One point of the letter: what is wrong or missing, the words that show it, what policy says, what is asked."""
+@dataclass(frozen=True)
+class _Disagreement:
+    """The words of the letter for a kind of contradiction."""
 
     heading: str
-    text: str
-    quotations: tuple[Citation, ...] = ()
-    calculation: str | None = None
-    policies: tuple[str, ...] = ()
-    asks: str | None = None
+    matters: str
+    asks: str
 
 
-class Letter(Stored):
-    """A letter: its position, its grounds in order of weight, what is welcome, and an annex with the rest."""
+_DISAGREEMENTS = {
+    "sum": _Disagreement(
+        "figures that do not add up",
+        "The total cannot be relied on until the difference is explained.",
+        "explain the figures for {subject} and correct them",
+    ),
+    "percentage": _Disagreement(
+        "a percentage that does not fit its figures",
+        "Until that is put right, neither can be relied on.",
+        "correct the percentage for {subject}, or the figures it is taken from",
+    ),
+    "rate": _Disagreement(
+        "a total that does not follow from its rate",
+        "Until that is put right, neither can be relied on.",
+        "correct the rate or the total for {subject}",
+    ),
+    "figures_differ": _Disagreement(
+        "conflicting figures",
+        "Both cannot be right, and neither can be relied on until it is clear which is meant.",
+        "say which figure for {subject} is right, and correct the documents",
+    ),
+    "revisions_differ": _Disagreement(
+        "conflicting drawings",
+        "It must be clear which drawing is to be approved.",
+        "say which drawing counts, and correct the documents",
+    ),
+    "promise_without_condition": _Disagreement(
+        "a promise that nothing secures",
+        "Without a condition or an obligation it need not be kept.",
+        "secure what is promised on {subject} by a condition or an obligation",
+    ),
+    "claim_against_shortfall": _Disagreement(
+        "a claim that the figures do not support",
+        "The claim should carry no weight.",
+        "meet the standard for {subject}, or withdraw the claim that it is met",
+    ),
+}
 
-    stand: str
-    opening: str
-    grounds: tuple[Ground, ...]
-    strengths: tuple[Ground, ...] = ()
-    checks: tuple[str, ...] = Field((), description="What the council is asked to satisfy itself of, with pages.")
-    annex: tuple[Ground, ...] = ()
-    conditions: tuple[str, ...] = ()
 
-
-def write_letter(result: ReviewResult, *, most: int = MOST_GROUNDS) -> Letter:
-    """Return the letter. Grounds beyond `most` are in its annex."""
-    review = result.review
-    aspects = [aspect for aspect in review.aspects if aspect.applies]
-    names = {finding.check: aspect.name for aspect in aspects for finding in aspect.findings}
-    judged = [finding for aspect in aspects for finding in aspect.findings]
-    grounds = [
-        *(_ground(finding, names.get(finding.check, "The figures")) for finding in weightiest(_wanting(judged))),
-        *(_ground(finding, "The figures") for finding in review.general_contradictions()),
-        *(_request(point, aspect) for aspect in aspects for point in aspect.not_assessed if _asked(point)),
-    ]
-    strengths = [_ground(finding, names[finding.check]) for finding in judged if finding.outcome == "met"]
-    stand, opening = _position(result, grounds)
-    return Letter(
-        stand=stand,
-        opening=opening,
-        grounds=tuple(grounds[:most]),
-        strengths=tuple(strengths[:4]),
-        checks=tuple(_to_check(point) for aspect in aspects if aspect.id in CORE for point in _spoken_of(aspect))[
-            :MOST_CHECKS
-        ],
-        annex=tuple(grounds[most:]),
-        conditions=review.suggested_conditions,
+def draft_letter(result: ReviewResult) -> Letter:
+    """Return the letter as the judgement drafted it, or else as its findings suggest it, with the register's particulars."""
+    letter = result.review.letter or _from_findings(result.review)
+    application = result.application
+    council = letter.council.name or application.authority_name or ""
+    return letter.model_copy(
+        update={
+            "reference": application.reference[:LINE],
+            "site": collapse(application.address or "")[:LINE],
+            "proposal": collapse(application.proposal or "")[:PARAGRAPH],
+            "council": letter.council.model_copy(update={"name": council[:LINE]}),
+            "suggestion": letter.suggestion or Suggestion(stance=letter.stance, why=""),
+        }
     )
 
 
-def _position(result: ReviewResult, grounds: Sequence[Ground]) -> tuple[str, str]:
-    rating = result.review.shown_rating
-    if rating == "red":
-        return "Objection", "We object to this application, for the reasons given below."
-    if rating == "green" and not grounds:
-        return "Support", "We support this application, for the reasons given below."
-    if rating == "green":
-        return "Support", "We support this application, and ask that the points below are settled."
-    ask = "We ask that the points below are settled before the application is decided."
-    return "Comments", ask if grounds else "We make the following comments on this application."
+def _from_findings(review: ReviewBody) -> Letter:
+    grounds = _numbered(_grounds(review))[:MOST_POINTS]
+    suggestion = _suggestion(review, grounds)
+    shown = [_ticked(ground, suggestion) for ground in grounds]
+    conditions = tuple(Condition(text=collapse(text)) for text in review.suggested_conditions)
+    return Letter(stance=suggestion.stance, suggestion=suggestion, grounds=tuple(shown), conditions=conditions)
 
 
-def _wanting(findings: Sequence[Finding]) -> list[Finding]:
-    return [finding for finding in findings if finding.outcome in ("failed", "partly", "contradicted")]
+def _ticked(ground: Ground, suggestion: Suggestion) -> Ground:
+    """An objection is not weakened by praise or by open questions: they are offered, and not ticked."""
+    left_out = suggestion.stance == "object" and ground.kind in ("strength", "question")
+    return ground.model_copy(update={"ticked": not left_out})
 
 
-def _asked(point: NotAssessed) -> bool:
-    """Whether something essential is left open or not to be found, so that the letter may ask for it."""
-    return point.essential and point.request is not None
+def _suggestion(review: ReviewBody, grounds: Iterable[Ground]) -> Suggestion:
+    applying = [aspect for aspect in review.aspects if aspect.applies]
+    against = [ground for ground in grounds if ground.kind in ("shortfall", "contradiction")]
+    match review.shown_rating:
+        case "red":
+            red = [aspect.name.lower() for aspect in applying if aspect.shown_rating == "red"]
+            return Suggestion(stance="object", why=f"The overall rating is red. Rated red: {', '.join(red)}.")
+        case "green":
+            return Suggestion(stance="support", why="The overall rating is green: what was checked meets policy.")
+        case "amber" if against:
+            count = "one point speaks" if len(against) == 1 else f"{len(against)} points speak"
+            why = (
+                f"The overall rating is amber: {count} against the application, and could be put right. "
+                "If they matter enough to you, object."
+            )
+            return Suggestion(stance="comment", why=why)
+        case "amber":
+            return Suggestion(stance="comment", why="The overall rating is amber, and nothing was found to fall short.")
+        case _:
+            why = (
+                "Too little could be judged with certainty for an objection or for support. Read the pages that are "
+                "named below: what you find there may give you grounds."
+            )
+            return Suggestion(stance="comment", why=why)
+
+
+def _grounds(review: ReviewBody) -> Iterator[Ground]:
+    aspects = [aspect for aspect in review.aspects if aspect.applies]
+    of = {id(finding): aspect for aspect in aspects for finding in aspect.findings}
+    judged = [*(finding for aspect in aspects for finding in aspect.findings), *review.general_contradictions()]
+    wanting = [finding for finding in judged if finding.outcome in ("failed", "partly", "contradicted")]
+    for finding in weightiest(wanting):
+        yield _against(finding, of.get(id(finding)))
+    for aspect in aspects:
+        yield from (_request(point, aspect) for point in aspect.not_assessed if point.essential and point.request)
+    core = [aspect for aspect in aspects if aspect.id in CORE]
+    questions = [_question(point, aspect) for aspect in core for point in _spoken_of(aspect)]
+    yield from questions[:MOST_QUESTIONS]
+    met = [finding for finding in judged if finding.outcome == "met"]
+    yield from (_strength(finding, of[id(finding)]) for finding in met[:MOST_STRENGTHS])
+
+
+def _numbered(grounds: Iterable[Ground]) -> list[Ground]:
+    """Give grounds of the same check ids of their own."""
+    seen: dict[str, int] = {}
+    made = []
+    for ground in grounds:
+        seen[ground.id] = seen.get(ground.id, 0) + 1
+        number = seen[ground.id]
+        made.append(ground if number == 1 else ground.model_copy(update={"id": f"{ground.id}-{number}"}))
+    return made
+
+
+def _against(finding: Finding, aspect: AspectReview | None) -> Ground:
+    contradicted = finding.outcome == "contradicted"
+    known = _DISAGREEMENTS.get(finding.check)
+    why = (known.matters if known else "") if contradicted else _policy_sentence(finding, aspect)
+    remarks = (
+        finding.flags if aspect and finding.check.startswith(f"{aspect.id}.") else ()
+    )  # other flags are not for print
+    sentences = [_sentence(_plain(finding)), *map(_remark, remarks), _quotations(finding), why]
+    kind: PointKind = "contradiction" if contradicted else "shortfall"
+    return Ground(
+        id=finding.check,
+        kind=kind,
+        heading=_heading(finding, aspect),
+        text=" ".join(part for part in sentences if part),
+        references=_references(finding),
+        asks=_ask(finding),
+        rests_on=(finding.check,),
+    )
+
+
+def _plain(finding: Finding) -> str:
+    """Return the finding's text without its subject in front, and with documents and policies named as people do."""
+    text = finding.text.removeprefix(f"{finding.short}: ") if finding.short else finding.text
+    documents = {citation.document for citation in finding.evidence}
+    return in_plain_words(text, documents, {policy.ref for policy in finding.policy})
+
+
+def _heading(finding: Finding, aspect: AspectReview | None) -> str:
+    known = _DISAGREEMENTS.get(finding.check)
+    subject = _sentence_case(aspect.name if aspect else finding.short or "The documents")
+    return f"{subject}: {known.heading}" if known else subject
+
+
+def _ask(finding: Finding) -> str:
+    if known := _DISAGREEMENTS.get(finding.check):
+        return known.asks.format(subject=_subject_in_brackets(finding))
+    plain = in_plain_words(finding.recommendation or "", (), {policy.ref for policy in finding.policy})
+    return _lower(plain.rstrip("."))
+
+
+def _subject_in_brackets(finding: Finding) -> str:
+    """Return `cycle parking (larger cycles)` for `Cycle parking, larger cycles`."""
+    whole, comma, part = (finding.short or "the documents").partition(", ")
+    return f"{_lower(whole)} ({part})" if comma else _lower(whole)
+
+
+def _remark(text: str) -> str:
+    return _sentence(f"The figure of {text}" if text[:1].isdigit() else text)
+
+
+def _policy_sentence(finding: Finding, aspect: AspectReview | None) -> str:
+    """Say what policy expects, in our words: the texts of policy may be summaries, which must not be quoted as the original."""
+    says = {ask.citation.passage_id: ask.says for ask in aspect.asks if ask.citation} if aspect else {}
+    for policy in finding.policy:
+        expected = says.get(policy.passage_id)
+        if expected and ":" not in expected and policy.ref not in finding.text:
+            first = expected.split(". ")[0].rstrip(".")
+            return f"{place_of_ref(policy.ref)}, expects that {_lower(first)}."
+    rest = [place_of_ref(policy.ref) for policy in finding.policy[:2] if policy.ref not in finding.text]
+    return f"See {' and '.join(rest)}." if rest else ""
+
+
+def _quotations(finding: Finding) -> str:
+    """Quote one passage for a shortfall and two for a contradiction, each with its page."""
+    most = 2 if finding.outcome == "contradicted" else 1
+    quoted = [citation for citation in finding.evidence if MASK not in citation.quote][:most]
+    said = _plain(finding)
+    return " ".join(_quotation(citation, with_page=document_place(citation) not in said) for citation in quoted)
+
+
+def _quotation(citation: Citation, *, with_page: bool) -> str:
+    page = f" ({listed_pages(citation.pages)})" if citation.pages and with_page else ""
+    quote = clipped(citation.quote)
+    stop = "" if quote[-1:] in ".!?…" else "."
+    return f"The {document_title(citation.document)} says{page}: “{quote}”{stop}"
+
+
+def clipped(quote: str) -> str:
+    """Return a quotation on one line, and at its last whole word if it is long."""
+    text = collapse(quote).replace("“", "‘").replace("”", "’")
+    if len(text) <= LONGEST_QUOTE:
+        return text
+    return f"{text[:LONGEST_QUOTE].rsplit(' ', 1)[0]} …"
+
+
+def _references(finding: Finding) -> tuple[Reference, ...]:
+    documents = [
+        Reference(
+            text=document_place(citation)[:LINE],
+            quote=clipped(citation.quote),
+            document_id=citation.document_id,
+            passage_id=citation.passage_id,
+            pages=citation.pages,
+        )
+        for citation in finding.evidence[:6]
+    ]
+    policies = [
+        Reference(text=place_of_ref(policy.ref)[:LINE], passage_id=policy.passage_id) for policy in finding.policy[:4]
+    ]
+    return (*documents, *policies)
+
+
+def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
+    wanted = _lower(point.requirement)
+    where = "; ".join(place_text(place) for place in point.places[:3])
+    subject = _subject(point, aspect)
+    if where:
+        text = f"{_sentence_case(wanted)} is left open ({where}). It should not be left until after the decision."
+        asks = f"settle this before the application is decided: {wanted}"
+    else:
+        text = f"{_sentence_case(subject)} could not be found in the written documents of the application."
+        asks = f"show {subject}"
+    if point.policy:
+        asking = [place_of_ref(ref) for ref in point.policy[:2]]
+        text += f" {', and '.join(asking)}, {'asks' if len(asking) == 1 else 'ask'} for it."
+    return Ground(
+        id=f"{aspect.id}.{point.check}.open",
+        kind="request",
+        heading=_sentence_case(aspect.name),
+        text=text,
+        references=_places(point),
+        asks=asks,
+    )
+
+
+def _subject(point: NotAssessed, aspect: AspectReview) -> str:
+    check = next((one.check(point.check) for one in load_aspects() if one.id == aspect.id), None)
+    return check.words.subject if check else _lower(point.requirement)
+
+
+def _question(point: NotAssessed, aspect: AspectReview) -> Ground:
+    places = [*(place_of_ref(ref) for ref in point.policy[:1]), *(place_text(place) for place in point.places[:1])]
+    return Ground(
+        id=f"{aspect.id}.{point.check}.question",
+        kind="question",
+        heading=_sentence_case(aspect.name),
+        text=f"{_lower(point.requirement)} ({'; '.join(places)})",
+        references=_places(point),
+    )
+
+
+def _places(point: NotAssessed) -> tuple[Reference, ...]:
+    read = [
+        Reference(text=place_text(place)[:LINE], document_id=place.document_id, pages=place.pages)
+        for place in point.places[:4]
+    ]
+    return (*read, *(Reference(text=place_of_ref(ref)[:LINE]) for ref in point.policy[:2]))
 
 
 def _spoken_of(aspect: AspectReview) -> list[NotAssessed]:
     """Return the essential points on which the documents say something that only a reader can judge."""
     topics = {topic for quotation in aspect.says for topic in quotation.topics}
-    checks = {check.id: check for check in aspect_by_id(aspect.id).checks}
+    checks = {check.id: check for one in load_aspects() if one.id == aspect.id for check in one.checks}
     return [
         point
         for point in aspect.not_assessed
@@ -101,26 +327,33 @@ def _spoken_of(aspect: AspectReview) -> list[NotAssessed]:
     ]
 
 
-def _ground(finding: Finding, heading: str) -> Ground:
+def _strength(finding: Finding, aspect: AspectReview) -> Ground:
+    place = f" ({document_place(finding.evidence[0])})" if finding.evidence else ""
     return Ground(
-        heading=finding.requirement if finding.outcome == "contradicted" else heading,
-        text=finding.text.rstrip("."),
-        quotations=finding.evidence[: 2 if finding.outcome == "contradicted" else 1],
-        calculation=next((one.expression for one in finding.calculations), None),
-        policies=tuple(policy.ref for policy in finding.policy[:2]),
-        asks=finding.recommendation if finding.outcome != "met" else None,
+        id=finding.check,
+        kind="strength",
+        heading=_sentence_case(aspect.name),
+        text=f"{_plain(finding).rstrip('.')}{place}.",
+        references=_references(finding),
+        rests_on=(finding.check,),
     )
 
 
-def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
-    wanted = f"{point.requirement[0].lower()}{point.requirement[1:]}"
-    where = "; ".join(str(place) for place in point.places)
-    text = (
-        f"The application leaves open {wanted} ({where})" if where else f"We could not find {wanted} in the documents"
-    )
-    return Ground(heading=aspect.name, text=text, policies=point.policy[:2], asks=point.request)
+def _sentence(text: str) -> str:
+    plain = text.strip()
+    if not plain:
+        return ""
+    return f"{plain[0].upper()}{plain[1:].rstrip('.')}."
 
 
-def _to_check(point: NotAssessed) -> str:
-    where = "; ".join(str(Place(**place.model_dump() | {"pages": place.pages[:4]})) for place in point.places[:1])
-    return f"{point.requirement} ({point.policy[0]}; {where})"
+def _sentence_case(text: str) -> str:
+    """Return `Access to public transport` for `Access to Public Transport`."""
+    words = [word if len(word) > 1 and word.isupper() else word.lower() for word in text.split()]
+    plain = " ".join(words)
+    return f"{plain[:1].upper()}{plain[1:]}"
+
+
+def _lower(text: str) -> str:
+    """Return a text that goes on within a sentence. An abbreviation keeps its capitals."""
+    first = text.split(" ", 1)[0]
+    return text if len(first) > 1 and first[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"

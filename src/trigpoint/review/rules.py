@@ -215,6 +215,7 @@ def _contradiction(one: Discrepancy) -> Finding:
         requirement=_WANTED_OF.get(one.kind, "Statements that agree with each other"),
         outcome="contradicted",
         text=f"{subject}: {summary}",
+        short=subject,
         evidence=tuple(dict.fromkeys(cite_source(given.source, "contradicted") for given in one.inputs)),
         calculations=(calculation,) if one.calculation else (),
         recommendation=f"Say which is right on {subject.lower()}, and correct the documents",

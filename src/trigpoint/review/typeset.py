@@ -23,7 +23,7 @@ def compile_pdf(template: str, data: dict[str, Any]) -> bytes:
     """A PDF of a template of `review/templates`."""
     import typst  # slow to import, and seldom needed
 
-    text = json.dumps(_printable(data), ensure_ascii=False, sort_keys=True)
+    text = json.dumps(printable(data), ensure_ascii=False, sort_keys=True)
     try:
         return _typeset(template, text, accessible=True)
     except typst.TypstError as error:
@@ -49,14 +49,14 @@ def _typeset(template: str, data: str, *, accessible: bool) -> bytes:
     return made
 
 
-def _printable(value: Any) -> Any:
+def printable(value: Any) -> Any:
     """The same data without what no font shows: control characters, lone surrogates, unassigned code points."""
     match value:
         case str():
             return "".join(" " if unicodedata.category(c) in ("Cc", "Cs", "Cn") else c for c in value)
         case dict():
-            return {key: _printable(item) for key, item in value.items()}
+            return {key: printable(item) for key, item in value.items()}
         case list() | tuple():
-            return [_printable(item) for item in value]
+            return [printable(item) for item in value]
         case _:
             return value

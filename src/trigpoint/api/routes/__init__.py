@@ -9,6 +9,7 @@ from trigpoint.api.routes import (
     downloads,
     events,
     health,
+    letters,
     metrics,
     policies,
     reviews,
@@ -20,5 +21,5 @@ from trigpoint.config import Settings
 
 def routers(settings: Settings) -> list[APIRouter]:
     """All of them, in the order in which they are looked through. Others (the graph, the pages) are added here."""
-    resources = (reviews, applications, downloads, webhooks, events, policies, revisions)
+    resources = (reviews, applications, letters, downloads, webhooks, events, policies, revisions)
     return [*(module.router for module in resources), health.router, metrics.router]

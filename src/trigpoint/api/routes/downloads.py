@@ -11,7 +11,7 @@ from starlette.responses import Response
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.services import Use
 from trigpoint.errors import ReviewIncomplete
-from trigpoint.review.formats import FORMATS, FormatName
+from trigpoint.review.formats import FORMATS, WORD, FormatName
 
 _DOCUMENTED: dict[int | str, dict[str, Any]] = {
     200: {
@@ -20,6 +20,8 @@ _DOCUMENTED: dict[int | str, dict[str, Any]] = {
             "text/markdown": {"schema": {"type": "string"}},
             "application/json": {"schema": {"type": "object"}},
             "application/pdf": {"schema": {"type": "string", "format": "binary"}},
+            WORD: {"schema": {"type": "string", "format": "binary"}},
+            "text/plain": {"schema": {"type": "string"}},
         },
     }
 }
@@ -31,7 +33,10 @@ router = APIRouter(prefix="/api/v1/reviews", tags=["Downloads"])
 async def download_review(
     review_id: str, use: Use, format: Annotated[FormatName, Query()] = FormatName.MARKDOWN
 ) -> Response:
-    """A completed review in the format asked for, whatever format it was submitted with."""
+    """A completed review in the format asked for, whatever format it was submitted with.
+
+    `letter`, `docx` and `text` are the letter to the council: its current version, or a first draft.
+    """
     review = await use.reviews.get(review_id)
     if review.status != "completed":
         raise ReviewIncomplete(
@@ -45,4 +50,6 @@ async def download_review(
         "Content-Disposition": f'attachment; filename="{chosen.file_name.format(review.review_id)}"',
         "X-Content-Type-Options": "nosniff",
     }
-    return Response(await asyncio.to_thread(chosen.render, review.result()), headers=headers)
+    saved = await use.letters.current(review_id) if chosen.of_letter else None
+    content = await asyncio.to_thread(chosen.render, review.result(), saved.letter if saved else None)
+    return Response(content, headers=headers)

@@ -273,7 +273,10 @@ async def download(request: Request) -> Response:
         "Content-Disposition": f'attachment; filename="{chosen.file_name.format(review.review_id)}"',
         "Cache-Control": "no-store",
     }
-    return Response(await asyncio.to_thread(chosen.render, review.result()), headers=headers)
+    services: Services = request.scope["services"]
+    saved = await services.letters.current(review.review_id) if chosen.of_letter else None
+    content = await asyncio.to_thread(chosen.render, review.result(), saved.letter if saved else None)
+    return Response(content, headers=headers)
 
 
 def _check_complete(review: Review) -> None:

@@ -14,6 +14,7 @@ for _, id in ipairs(ids) do
     redis.call('ZREM', 'reviews:ref:' .. ref .. ':' .. status, id)
     redis.call('ZREM', 'reviews:status:' .. status, id)
   end
-  redis.call('DEL', key, key .. ':webhook', key .. ':deliveries', key .. ':outbox', key .. ':checkpoints')
+  redis.call('DEL', key, key .. ':webhook', key .. ':deliveries', key .. ':outbox', key .. ':checkpoints',
+    key .. ':letter')
 end
 return #ids

@@ -1,0 +1,82 @@
+"""References as a person writes them in a letter: "NPPF, paragraph 117", "Transport Assessment, page 11"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from trigpoint.review.evidence import collapse, short_name
+from trigpoint.review.findings import Citation, Place, PolicyCitation, listed_pages
+
+_LONG_NAMES = {
+    "LTCP": "Oxfordshire Local Transport and Connectivity Plan",
+    "LCWIP": "Bicester Local Cycling and Walking Infrastructure Plan",
+}
+_ENDING = re.compile(r"\.(?:pdf|docx?|odt|rtf|txt|html?|xlsx?|csv|pptx?|png|jpe?g|tiff?)(?=$|[\s,;:).])", re.IGNORECASE)
+_NUMBER_OF_REGISTER = re.compile(r"^\d{6,}[ -]+|[ -]+\d{6,}$")
+_SMALL = frozenset({"and", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
+_MOST_PAGES = 6
+
+
+def document_title(name: str) -> str:
+    """Return a document's name without file ending, underscores, capitals throughout or the register's number."""
+    words = collapse(_ENDING.sub("", name).replace("_", " ").replace("%20", " "))
+    title = _NUMBER_OF_REGISTER.sub("", words) or words
+    return _capitalised(title) if title.isupper() and len(title) > 5 else title or "Document"
+
+
+def policy_title(source: str) -> str:
+    """Return the name of a policy: the short one that planners use, or a long one for local plans."""
+    name = short_name(source)
+    name = _LONG_NAMES.get(name, name)
+    return _capitalised(name) if name.isupper() and " " in name else name
+
+
+def policy_place(policy: PolicyCitation) -> str:
+    """Return `NPPF, paragraph 117` for a passage of policy."""
+    return f"{policy_title(policy.source)}, {_section(policy.section_ref)}"
+
+
+def place_of_ref(ref: str) -> str:
+    """Return `NPPF, paragraph 117` for the reference `NPPF:para.117`."""
+    name, colon, section = ref.partition(":")
+    return f"{policy_title(name)}, {_section(section)}" if colon else ref
+
+
+def document_place(citation: Citation) -> str:
+    """Return `Transport Assessment, page 11` for a quotation."""
+    title = document_title(citation.document)
+    return f"{title}, {listed_pages(citation.pages[:_MOST_PAGES])}" if citation.pages else title
+
+
+def place_text(place: Place) -> str:
+    """Return `Travel Plan, pages 3 and 4` for pages of a document, at most the first six."""
+    title = document_title(place.document)
+    return f"{title}, {listed_pages(place.pages[:_MOST_PAGES])}" if place.pages else title
+
+
+def in_plain_words(text: str, documents: Iterable[str], refs: Iterable[str]) -> str:
+    """Return a text of a finding in which these documents and references of policy are named as a person names them."""
+    named = {name: document_title(name) for name in documents} | {ref: place_of_ref(ref) for ref in refs}
+    for written in sorted(named, key=len, reverse=True):
+        text = text.replace(written, named[written])
+    return collapse(_ENDING.sub("", text))
+
+
+def _section(ref: str) -> str:
+    """Return `paragraph 117`, `table 11-1`, `policy SLE 4`, `section 11.2` or the reference as it is."""
+    if match := re.fullmatch(r"para(?:graph)?s?[. ]*(\d.*)", ref, re.IGNORECASE):
+        return f"paragraph {match[1]}"
+    if match := re.fullmatch(
+        r"(table|figure|policy|chapter|appendix|annex|section|objective|footnote)\s+(.+)", ref, re.I
+    ):
+        return f"{match[1].lower()} {match[2]}"
+    if re.fullmatch(r"\d+(\.\d+){2,}", ref):
+        return f"paragraph {ref}"
+    return f"section {ref}" if re.fullmatch(r"\d+(\.\d+)*", ref) else ref
+
+
+def _capitalised(text: str) -> str:
+    """Return words in capitals as a title. A word without a vowel is an abbreviation and stays."""
+    words = [word if not re.search("[AEIOUY]", word) else word.capitalize() for word in text.split()]
+    return " ".join(word.lower() if n and word.lower() in _SMALL else word for n, word in enumerate(words))
