@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import httpx
 import pytest
 import uvicorn
 from mcp.client import Client
@@ -215,6 +216,15 @@ async def test_with_mcp_auth_on_the_same_token_opens_both_doors(api, bridge):
     with pytest.raises(ServerUnreachable):
         async with ToolClient(url, "reader") as client:
             await client.call("list_projects", {})
+
+
+def test_a_refused_token_is_named_by_the_contracts_code(bridge):
+    url = bridge(mcp_api_key="bridge-key")
+    for headers in ({}, {"authorization": "Basic x"}, {"authorization": "Bearer wrong"}):
+        answer = httpx.post(f"{url}/mcp", json={}, headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.json()["error"]["code"] == "UNAUTHORIZED"
 
 
 async def test_a_token_beyond_ascii_reaches_the_backend_as_it_came(api, bridge):

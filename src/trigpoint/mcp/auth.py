@@ -7,7 +7,7 @@ import logging
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from trigpoint.errors import shorten
+from trigpoint.errors import Unauthorized, shorten
 from trigpoint.http.bearer import authorization, client_address, token_of
 from trigpoint.http.hosts import OPEN_PATHS
 from trigpoint.keys import digest, is_among
@@ -20,10 +20,11 @@ WRONG_TOKEN = "Invalid bearer token"  # noqa: S105
 
 
 class MCPAuthMiddleware:
-    """Plain ASGI, so that streams pass through untouched. With no key every request passes."""
+    """Plain ASGI, so that streams pass through untouched. With no key every request passes. `code` names a refusal."""
 
-    def __init__(self, app: ASGIApp, api_key: str | None = None) -> None:
+    def __init__(self, app: ASGIApp, api_key: str | None = None, code: str = Unauthorized.code) -> None:
         self.app = app
+        self._code = code
         self._known = [digest(api_key)] if api_key else []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,7 +43,7 @@ class MCPAuthMiddleware:
             problem,
         )
         response = JSONResponse(
-            {"error": {"code": "unauthorized", "message": problem}}, 401, headers={"WWW-Authenticate": "Bearer"}
+            {"error": {"code": self._code, "message": problem}}, 401, headers={"WWW-Authenticate": "Bearer"}
         )
         await response(scope, receive, send)
 

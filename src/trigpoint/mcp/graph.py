@@ -190,7 +190,13 @@ def server(settings: Settings) -> ToolServer:
             await bridge.close()
 
     return ToolServer(
-        "graph", _tools(pinned), settings, error_body=graph_error, lifespan=lifespan, instructions=_INSTRUCTIONS
+        "graph",
+        _tools(pinned),
+        settings,
+        error_body=graph_error,
+        unauthorized=GraphUnauthorized.code,
+        lifespan=lifespan,
+        instructions=_INSTRUCTIONS,
     )
 
 

@@ -28,7 +28,7 @@ from starlette.types import Receive, Scope, Send
 
 from trigpoint import __version__
 from trigpoint.config import Settings
-from trigpoint.errors import TrigpointError, UnknownTool, shorten
+from trigpoint.errors import TrigpointError, Unauthorized, UnknownTool, shorten
 from trigpoint.http.hosts import HostGuard, allowed_hosts
 from trigpoint.http.limits import BodyLimit
 from trigpoint.logs import new_request_id, request_id
@@ -66,6 +66,7 @@ class ToolServer:
         settings: Settings,
         *,
         error_body: ErrorBody = status_error,
+        unauthorized: str = Unauthorized.code,
         lifespan: Lifespan | None = None,
         max_body_bytes: int = 4 * 1024 * 1024,
         instructions: str | None = None,
@@ -76,6 +77,7 @@ class ToolServer:
             raise ValueError(f"{name}: two tools have the same name")
         self.settings = settings
         self.error_body = error_body
+        self.unauthorized = unauthorized
         self.max_body_bytes = max_body_bytes
         self._open: Lifespan = lifespan or nullcontext
         self._state: Any = None
@@ -112,7 +114,7 @@ class ToolServer:
                 Route("/mcp", StreamableHTTPASGIApp(sessions)),
             ],
             middleware=[
-                Middleware(MCPAuthMiddleware, api_key=self.settings.mcp_token),
+                Middleware(MCPAuthMiddleware, api_key=self.settings.mcp_token, code=self.unauthorized),
                 Middleware(HostGuard, hosts=hosts, header="Host"),
                 Middleware(HostGuard, hosts=hosts, header="Origin"),
                 Middleware(BodyLimit, limit_of=lambda scope: self.max_body_bytes),
