@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trigpoint.api.bodies import files_limit, upload_limit
-from trigpoint.api.web import documents, given, graph, library, policies, policy_texts, reviews, sign_in, status
+from trigpoint.api.web import documents, given, graph, letter, library, policies, policy_texts, reviews, sign_in, status
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.sessions import COOKIE, Sessions, is_own_form
 from trigpoint.api.web.templating import STATIC, page, serve_static
@@ -122,6 +122,7 @@ def pages_app() -> Starlette:
         routes=[
             *given.ROUTES,
             *reviews.ROUTES,
+            *letter.ROUTES,
             *documents.ROUTES,
             *policy_texts.ROUTES,
             *policies.ROUTES,

@@ -18,6 +18,8 @@ from trigpoint.review.findings import pages_text
 STATIC = {
     "site.css": "text/css; charset=utf-8",
     "site.js": "text/javascript; charset=utf-8",
+    "letter.css": "text/css; charset=utf-8",
+    "letter.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",
 }
 _YEAR = "public, max-age=31536000, immutable"

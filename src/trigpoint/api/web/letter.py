@@ -1,0 +1,215 @@
+"""The letter workshop: choose a position, tick and order the points, change the words, sign, and take the letter away."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from trigpoint.api.routes.letters import completed, current_letter
+from trigpoint.api.services import Services
+from trigpoint.api.web.letter_form import letter_of, moved, with_own_point
+from trigpoint.api.web.paging import whole_number
+from trigpoint.api.web.templating import environment, page
+from trigpoint.dates import today
+from trigpoint.errors import LetterChanged
+from trigpoint.jobs.letters import LetterVersion
+from trigpoint.jobs.reviews import Review
+from trigpoint.review.formats import FORMATS
+from trigpoint.review.letter import Ground, Letter, PointKind, Reference, Stance
+from trigpoint.review.letter_blocks import letter_blocks, usual_closing, usual_opening
+from trigpoint.review.letter_draft import clipped
+from trigpoint.review.letter_files import LETTER_PAGES, first_letter, letter_length, letter_text
+
+STANCES: dict[Stance, str] = {"object": "Object", "comment": "Comment", "support": "Support"}
+KINDS: dict[PointKind, str] = {
+    "shortfall": "Falls short",
+    "contradiction": "Contradiction",
+    "request": "Not shown",
+    "question": "For the council to check",
+    "strength": "To welcome",
+    "remark": "Your own point",
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A place where the writer can check a point: a marked page if the words are quoted."""
+
+    text: str
+    href: str | None
+    quote: str
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What the page shows: a letter, whether or not it is saved, and where it comes from."""
+
+    review: Review
+    letter: Letter
+    shown: int
+    based_on: int
+
+
+async def letter_page(request: Request) -> Response:
+    """The current version, or the one that the address names."""
+    services: Services = request.scope["services"]
+    review = await completed(services, request.path_params["review_id"])
+    current = await current_letter(services, review)
+    chosen = await _version(services, review, request.query_params.get("version"), current)
+    saved = request.query_params.get("saved", "") == str(current.row.version) and chosen == current
+    note = f"Saved as version {current.row.version}." if saved else None
+    if chosen != current:
+        note = f"This is version {chosen.row.version}. Save it to make it the current one; the others stay in the list."
+    return await _page(request, Workshop(review, chosen.letter, chosen.row.version, current.row.version), notice=note)
+
+
+async def letter_sent(request: Request) -> Response:
+    """Save what the form has, or change the order of its points, or add one: these last two save nothing."""
+    services: Services = request.scope["services"]
+    review = await completed(services, request.path_params["review_id"])
+    form = await request.form()
+    letter = await _sent(services, review, form)
+    shown, based_on = _number(form, "shown"), _number(form, "based_on")
+    action, _, ground_id = str(form.get("action", "save")).partition(":")
+    if action != "save":
+        changed = with_own_point(letter) if action == "add" else moved(letter, ground_id, -1 if action == "up" else 1)
+        note = "Not saved yet: press Save when you are done." if action != "show" else None
+        return await _page(request, Workshop(review, changed, shown, based_on), notice=note, unsaved=True)
+    return await _save(request, Workshop(review, letter, shown, based_on))
+
+
+async def _save(request: Request, workshop: Workshop) -> Response:
+    services: Services = request.scope["services"]
+    review_id, wants_json = workshop.review.review_id, "application/json" in request.headers.get("accept", "")
+    try:
+        saved = await services.letters.save(review_id, workshop.letter, based_on=workshop.based_on)
+    except LetterChanged as error:
+        if wants_json:
+            return JSONResponse({"problem": error.message, **error.details}, error.status)
+        current = int(error.details["current_version"])
+        kept = Workshop(workshop.review, workshop.letter, int(error.details["kept_version"]), current)
+        return await _page(request, kept, error.status, changed=error)
+    if wants_json:
+        return JSONResponse({"version": saved.row.version})
+    return RedirectResponse(f"/reviews/{review_id}/letter?saved={saved.row.version}", 303)
+
+
+async def letter_preview(request: Request) -> Response:
+    """What the form would print, as HTML and as text, with its length. Nothing is saved."""
+    services: Services = request.scope["services"]
+    review = await completed(services, request.path_params["review_id"])
+    letter = await _sent(services, review, await request.form())
+    parts = environment().get_template("letter_parts.html").module
+    return JSONResponse(
+        {
+            "html": str(parts.printed(letter_blocks(letter, today()))),  # type: ignore[attr-defined]
+            "text": letter_text(letter),
+            "pages": await asyncio.to_thread(letter_length, letter),
+            "opening": usual_opening(letter),
+            "closing": usual_closing(letter),
+        }
+    )
+
+
+async def letter_restore(request: Request) -> Response:
+    """Make an earlier version the current one, as a new version."""
+    services: Services = request.scope["services"]
+    review = await completed(services, request.path_params["review_id"])
+    form = await request.form()
+    chosen = await services.letters.get(review.review_id, _number(form, "version"))
+    return await _save(request, Workshop(review, chosen.letter, chosen.row.version, _number(form, "based_on")))
+
+
+async def _version(services: Services, review: Review, asked: str | None, current: LetterVersion) -> LetterVersion:
+    if asked is None:
+        return current
+    number = whole_number(asked)
+    return current if number == current.row.version else await services.letters.get(review.review_id, number)
+
+
+async def _sent(services: Services, review: Review, form: FormData) -> Letter:
+    """The letter of a form, over the version that the form showed."""
+    shown = _number(form, "shown")
+    if shown:
+        base = (await services.letters.get(review.review_id, shown)).letter
+    else:
+        base = await asyncio.to_thread(lambda: first_letter(review.result()))
+    return letter_of(form, base)
+
+
+def _number(form: FormData, name: str) -> int:
+    """A version's number; 0 is the first draft."""
+    given = str(form.get(name, "0"))
+    return 0 if given == "0" else whole_number(given)
+
+
+async def _page(
+    request: Request,
+    workshop: Workshop,
+    status: int = 200,
+    *,
+    notice: str | None = None,
+    unsaved: bool = False,
+    changed: LetterChanged | None = None,
+) -> Response:
+    services: Services = request.scope["services"]
+    review, letter = workshop.review, workshop.letter
+    return page(
+        request,
+        "letter.html",
+        status,
+        review=review,
+        letter=letter,
+        points=_points(review, letter),
+        blocks=letter_blocks(letter, today()),
+        text=letter_text(letter),
+        pages=await asyncio.to_thread(letter_length, letter),
+        most_pages=LETTER_PAGES,
+        opening=letter.opening or usual_opening(letter),
+        closing=letter.closing or usual_closing(letter),
+        usual_opening=usual_opening(letter),
+        usual_closing=usual_closing(letter),
+        stances=STANCES,
+        kinds=KINDS,
+        formats=[one for one in FORMATS.values() if one.of_letter],
+        versions=await services.letters.versions(review.review_id),
+        shown=workshop.shown,
+        based_on=workshop.based_on,
+        notice=notice,
+        unsaved=unsaved,
+        changed=changed,
+    )
+
+
+def _points(review: Review, letter: Letter) -> list[tuple[Ground, list[Link]]]:
+    """Each point with the places where it can be checked."""
+    numbers = {
+        (one.document_id, one.passage_id, one.pages, clipped(one.quote)): number
+        for number, one in enumerate(review.result().review.quotations(), 1)
+    }
+    return [(ground, [_link(review.review_id, one, numbers) for one in ground.references]) for ground in letter.grounds]
+
+
+def _link(review_id: str, reference: Reference, numbers: dict[tuple[str, str, tuple[int, ...], str], int]) -> Link:
+    """A quotation leads to its marked page, other places to the page of the document."""
+    key = (reference.document_id or "", reference.passage_id or "", reference.pages, reference.quote)
+    if number := numbers.get(key):
+        return Link(reference.text, f"/reviews/{review_id}/evidence/{number}", reference.quote)
+    if reference.document_id and reference.pages:
+        document = quote(reference.document_id, safe="")
+        return Link(reference.text, f"/reviews/{review_id}/documents/{document}?page={reference.pages[0]}#page", "")
+    return Link(reference.text, None, reference.quote)
+
+
+ROUTES = [
+    Route("/reviews/{review_id}/letter", letter_page),
+    Route("/reviews/{review_id}/letter", letter_sent, methods=["POST"]),
+    Route("/reviews/{review_id}/letter/preview", letter_preview, methods=["POST"]),
+    Route("/reviews/{review_id}/letter/restore", letter_restore, methods=["POST"]),
+]
