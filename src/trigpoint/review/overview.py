@@ -155,20 +155,23 @@ class Overview:
         if not judged:
             return "No requirement could be judged with certainty from these documents."
         left = sum(len(one.aspect.not_assessed) for one in self.aspects) + self._count("not_found")
-        asked = f"{_number(judged)} of {judged + left} points" if left else f"all {_number(judged)} points"
+        whole = {1: "the only point", 2: "both points"}.get(judged, f"all {_number(judged)} points")
+        asked = f"{_number(judged)} of {judged + left} points" if left else whole
         words = {"met": "met", "partly": "met in part", "failed": "not met"}
         parts = [f"{_number(count)} {_is(count)} {words[name]}" for name, count in counts.items() if count]
-        if counts["met"] == judged:
-            parts = ["it is met" if judged == 1 else "all of them are met"]
         essential = sum(point.kind == "essential" for point in self.points)
         stress = f", {_number(essential)} of those essential" if essential else ""
+        if judged == 1:
+            parts, stress = [f"it {parts[0].removeprefix('one ')}"], " and is essential" if essential else ""
+        elif counts["met"] == judged:
+            parts = ["all of them are met"]
         return f"{asked[0].upper()}{asked[1:]} could be judged: {_listed(parts)}{stress}."
 
     def _worst(self) -> str:
         if not self.main:
             return ""
-        worst = self.main[0].finding.text.rstrip(".")
-        return f"The most serious: {_lower(worst)}."
+        worst = _clipped(self.main[0].finding.text.rstrip("."))
+        return f"The most serious: {_lower(worst)}{'' if worst.endswith('…') else '.'}"
 
     def _left(self) -> str:
         left = sum(one.aspect.assessed == "no" for one in self.aspects)
@@ -194,6 +197,7 @@ class Deadline:
 
 
 _SOON_DAYS = 7
+_LONGEST = 140
 
 
 def deadline(end: str | None, today: date) -> Deadline | None:
@@ -223,6 +227,11 @@ def _number(count: int) -> str:
 
 def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _clipped(text: str) -> str:
+    """Return a text of at most `_LONGEST` letters, cut between words."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0].rstrip(',;: ')} …"
 
 
 def _lower(text: str) -> str:

@@ -22,7 +22,7 @@ SCREEN_DPI = 110
 MAX_PICTURE_PIXELS = 6_000_000
 STRIP_WIDTH, STRIP_HEIGHT = 1120, 336
 _SECONDS = 20.0
-_MARGIN, _NARROWEST_STRIP = 28.0, 460.0  # points
+_MARGIN, _NARROWEST_STRIP = 28.0, 500.0  # points
 _SHORTEST_PART = 24  # letters of a passage that goes on over a page's end
 
 
@@ -78,7 +78,9 @@ def strip_around(box: Box, page: Box) -> Box:
     """
     width = min(max(box[2] - box[0] + 2 * _MARGIN, _NARROWEST_STRIP), page[2] - page[0])
     height = min(width * STRIP_HEIGHT / STRIP_WIDTH, page[3] - page[1])
-    left = min(max((box[0] + box[2] - width) / 2, page[0]), page[2] - width)
+    left = (page[0] + page[2] - width) / 2  # the column of text as it is, moved only as far as the passage needs
+    left = min(max(left, box[2] + _MARGIN - width), box[0] - _MARGIN)
+    left = min(max(left, page[0]), page[2] - width)
     centred = (box[1] + box[3] - height) / 2
     top = min(max(min(centred, box[1] - _MARGIN / 2), page[1]), page[3] - height)
     return left, top, left + width, top + height

@@ -43,7 +43,10 @@ const show = async (link) => {
     body.scrollTop = 0;
     if (sheet) {
       const image = sheet.querySelector("img");
-      const place = () => { body.scrollTop = sheet.offsetTop + image.clientHeight * Number(sheet.dataset.top) - body.clientHeight / 3; };
+      const place = () => {
+        const mark = sheet.offsetTop - body.offsetTop + image.clientHeight * Number(sheet.dataset.top);
+        if (mark > body.clientHeight * 0.8) body.scrollTop = mark - body.clientHeight / 3;
+      };
       if (image.complete) place();
       else image.addEventListener("load", place, { once: true });
     }
@@ -113,13 +116,17 @@ addEventListener("hashchange", follow);
 follow();
 
 for (const image of review.querySelectorAll(".strip-of img")) {
-  const gone = () => image.closest(".strip-of").classList.add("gone"); // the file is not here: its name is left
-  image.addEventListener("error", gone);
-  if (image.complete && !image.naturalWidth && image.currentSrc) gone();
+  const quoteInstead = () => { // the file is not here: its words are
+    const quote = document.createElement("blockquote");
+    quote.textContent = image.alt;
+    image.closest("a").replaceWith(quote);
+  };
+  image.addEventListener("error", quoteInstead);
+  if (image.complete && !image.naturalWidth && image.currentSrc) quoteInstead();
 }
 
 addEventListener("beforeprint", () => {
-  for (const part of review.querySelectorAll("details:not(.menu)")) {
+  for (const part of review.querySelectorAll("details:not(.menu, .says, .asks)")) {
     if (part.open) continue;
     part.open = true;
     part.dataset.folded = "";
