@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.report import Report
 
-_PORTS = ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH")
+_PORTS = ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH", "REVIEWER")
 
 
 def run(report: Report) -> None:

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trigpoint.cli.local_servers import local_servers
 from trigpoint.config import Settings, load_settings
 from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.facts import Fact, SampleFacts, sample_facts
@@ -26,6 +25,7 @@ from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
 from trigpoint.ids import new_review_id
 from trigpoint.jobs.tools import McpTools
+from trigpoint.mcp.local_servers import local_servers
 from trigpoint.review.evidence import fold
 from trigpoint.review.findings import Citation
 from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest

@@ -237,6 +237,27 @@ class ReviewAlreadyExists(TrigpointError):
     status = 409
 
 
+class ReviewLedByAnother(TrigpointError):
+    """One agent at a time leads a review."""
+
+    code = "review_led_by_another"
+    status = 409
+
+
+class ReviewEnded(TrigpointError):
+    """The review is completed, failed or cancelled: nothing more can be handed in."""
+
+    code = "review_ended"
+    status = 409
+
+
+class ReviewNotReady(TrigpointError):
+    """The documents are still being fetched or read, or something must be handed in first."""
+
+    code = "review_not_ready"
+    status = 409
+
+
 class CannotCancel(TrigpointError):
     """The review has ended."""
 

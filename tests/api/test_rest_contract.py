@@ -291,6 +291,7 @@ def test_list_reviews(api: httpx.Client, clean_redis_url: str) -> None:
                 "created_at": page["reviews"][0]["created_at"],
                 "completed_at": None,
                 "assessed": None,
+                "model": None,
             },
             {
                 "review_id": first,
@@ -300,6 +301,7 @@ def test_list_reviews(api: httpx.Client, clean_redis_url: str) -> None:
                 "created_at": page["reviews"][1]["created_at"],
                 "completed_at": page["reviews"][1]["completed_at"],
                 "assessed": "no",
+                "model": "rules",
             },
         ],
         "total": 2,

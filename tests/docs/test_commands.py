@@ -16,7 +16,7 @@ from trigpoint.config import load_settings
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
 
-SHOWN_PORTS = dict(zip(PORTS, (8080, 3001, 3002, 3003, 3004, 3005), strict=True))
+SHOWN_PORTS = dict(zip(PORTS, (8080, 3001, 3002, 3003, 3004, 3005, 3006), strict=True))
 RUNNABLE = [page for page in PAGES if any(block.mark == "run" for block in blocks(page))]
 
 

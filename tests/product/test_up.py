@@ -26,7 +26,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def test_the_start_says_what_runs_where_who_may_call_and_where_the_data_is(up: Running) -> None:
     for part in ("API and pages", "scraper", "document-store", "policy-kb", "library", "graph", "worker"):
         assert part in up.output
-    for name in ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH"):
+    for name in ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH", "REVIEWER"):
         assert f"http://127.0.0.1:{up.port(name)}" in up.output
     assert "off" in up.output
     assert up.env["TRIGPOINT_DATA_DIR"] in up.output.replace("\n", "")

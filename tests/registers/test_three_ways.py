@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from benchmarks.score_review import Kept, silent
 
-from trigpoint.cli.local_servers import local_servers
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day
 from trigpoint.demo.idox_portal import IdoxDemoPortal
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
 from trigpoint.ids import new_review_id
+from trigpoint.mcp.local_servers import local_servers
 from trigpoint.registers.intake import files_below
 from trigpoint.registers.submission import Stated, submit_files
 from trigpoint.review.models import ReviewOptions, ReviewRequest

@@ -122,7 +122,7 @@ def _up(environment: dict[str, str]) -> Iterator[None]:
 @pytest.mark.slow
 def test_the_command_uses_an_api_that_runs(tmp_path: Path, free_port: Callable[[], int]) -> None:
     settings = load_settings(trigpoint_data_dir=tmp_path / "data")
-    ports = ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH")
+    ports = ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH", "REVIEWER")
     with DemoPortal(sample_register(settings)) as portal:
         environment = os.environ | {f"{name}_PORT": str(free_port()) for name in ports}
         environment |= {"TRIGPOINT_DATA_DIR": str(tmp_path / "data"), "CHERWELL_PORTAL_URL": portal.url}

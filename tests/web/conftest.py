@@ -21,7 +21,14 @@ def site_settings(clean_redis_url: str, tmp_path: Path, free_port: Callable[[], 
     """Own data folder; nobody listens at the other parts' ports unless a test starts them."""
 
     def make(**overrides: Any) -> Settings:
-        names = ("cherwell_scraper_port", "document_store_port", "policy_kb_port", "library_port", "graph_port")
+        names = (
+            "cherwell_scraper_port",
+            "document_store_port",
+            "policy_kb_port",
+            "library_port",
+            "graph_port",
+            "reviewer_port",
+        )
         ports = {name: free_port() for name in names if name not in overrides}
         return load_settings(redis_url=clean_redis_url, trigpoint_data_dir=tmp_path / "data", **ports, **overrides)
 

@@ -27,6 +27,7 @@ PORTS = {
     "policy_kb_port": "policy knowledge base",
     "library_port": "library",
     "graph_port": "graph",
+    "reviewer_port": "reviewer",
 }
 
 

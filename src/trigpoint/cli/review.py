@@ -150,7 +150,7 @@ async def review_by_api(client: httpx.AsyncClient, source: Source, options: Revi
 
 async def review_here(settings: Settings, source: Source, options: ReviewOptions, show: Show) -> ReviewResult:
     """Run the pipeline in this process, with servers of its own on free ports."""
-    from trigpoint.cli.local_servers import local_servers
+    from trigpoint.mcp.local_servers import local_servers
     from trigpoint.review.pipeline import run_review
 
     request = await source.prepare(settings, options)

@@ -16,7 +16,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from trigpoint.cli.local_servers import seed_missing
 from trigpoint.cli.roots import settings_with_roots
 from trigpoint.cli.running import Site, run_sites
 from trigpoint.cli.serve import PARTS, sites, workers
@@ -24,6 +23,8 @@ from trigpoint.config import Settings
 from trigpoint.errors import StoreInUse, TrigpointError
 from trigpoint.jobs.tools import McpTools
 from trigpoint.logs import configure_logging
+from trigpoint.mcp.local_servers import ingester
+from trigpoint.policies.first_load import seed_missing
 from trigpoint.storage.files import data_folder
 from trigpoint.storage.redis import redis_server
 
@@ -36,7 +37,7 @@ def up(
     root: Annotated[list[Path] | None, typer.Option(help="Folder that documents may be ingested from.")] = None,
     seed: Annotated[bool, typer.Option(help="Load the shipped policies where they are missing.")] = True,
 ) -> None:
-    """Run everything: API and pages, the five MCP servers, a worker. Stop with Ctrl-C."""
+    """Run everything: API and pages, the six MCP servers, a worker. Stop with Ctrl-C."""
     started = time.monotonic()
     settings = settings_with_roots(root)
     configure_logging(settings)
@@ -89,6 +90,6 @@ async def _seed(settings: Settings) -> None:
         with redis_server(settings) as url:
             here = settings.model_copy(update={"redis_url": url})
             async with McpTools(here, patience=10.0) as tools:
-                await seed_missing(here, tools)
+                await seed_missing(here, ingester(tools))
     except TrigpointError as error:
         log.warning("the shipped policies are not all there: %s", error.message)

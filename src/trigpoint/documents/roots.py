@@ -27,6 +27,18 @@ class DocumentRoots:
             raise FileMissing(f"File not found: {shorten(file_path, 300)} is not a file. Name a file, not a folder")
         return path
 
+    def find_folder(self, folder: str) -> Path:
+        """Return the folder at this path. Raises FileMissing for all that is not a folder at or below a root."""
+        path = Path(folder).expanduser()
+        real = _real(path)
+        within = real is not None and any(root == real or root in real.parents for root in self.folders)
+        if real is None or not path.is_absolute() or not within or not real.is_dir():
+            raise FileMissing(
+                f"Folder not found: {shorten(folder, 300)}. Folders are read by absolute path from those that the server "
+                "may read: start it with --root FOLDER, or name them in DOCUMENT_ROOTS"
+            )
+        return real
+
 
 def _real(path: Path) -> Path | None:
     """Where the path leads, links followed; None where that is nowhere."""

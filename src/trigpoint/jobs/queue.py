@@ -53,6 +53,14 @@ class Queue:
         job_id, token, tries, kind, payload, request_id = found
         return Lease(job_id, token, int(tries), kind, orjson.loads(payload), request_id)
 
+    async def claim_job(self, job_id: str, worker: str) -> Lease | None:
+        """This very job, if nobody has it."""
+        found = await self._run("claim_job", job_id, worker, self._lease_ms)
+        if found is None:
+            return None
+        token, tries, kind, payload, request_id = found
+        return Lease(job_id, token, int(tries), kind, orjson.loads(payload), request_id)
+
     async def wait(self, seconds: float) -> None:
         """Returns when a job was queued, or after so many seconds."""
         try:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from trigpoint.config import Settings
 from trigpoint.errors import ReviewFailed, ReviewNotFound
 from trigpoint.jobs.queue import Lease, LeaseLost
-from trigpoint.jobs.reviews import Reviews
+from trigpoint.jobs.reviews import Reviews, StartedReview
 from trigpoint.jobs.scripts import patiently
 from trigpoint.jobs.tools import McpTools
 from trigpoint.review.models import Checkpoints, Progress, ReviewRequest, Tools
@@ -52,25 +52,14 @@ class ReviewJob:
         request = ReviewRequest(
             lease.job_id, started.application_ref, started.options, started.authority, started.folder
         )
-        percent = started.percent
-
-        async def report(progress: Progress) -> None:
-            nonlocal percent
-            percent = max(percent, min(progress.percent_complete, 99))
-            shown = replace(progress, percent_complete=percent)
-            if not await patiently(
-                lambda: self._reviews.progress(lease, started.application_ref, shown), what="recording progress"
-            ):
-                raise LeaseLost
-
         log.info("review %s of %s starts, try %d", lease.job_id, started.application_ref, lease.tries)
         try:
             async with McpTools(self._settings) as tools:
                 result = await self._pipeline(
                     request,
                     tools=tools,
-                    checkpoints=_Checkpoints(self._reviews, lease),
-                    report=report,
+                    checkpoints=StoredCheckpoints(self._reviews, lease),
+                    report=recorder(self._reviews, lease, started),
                     settings=self._settings,
                 )
         except ReviewFailed as error:
@@ -94,7 +83,23 @@ class ReviewJob:
         await self._reviews.fail(lease, ref, "internal_error", problem or GIVEN_UP)
 
 
-class _Checkpoints:
+def recorder(reviews: Reviews, lease: Lease, started: StartedReview) -> Callable[[Progress], Awaitable[None]]:
+    """Return what records the progress of a review. It raises LeaseLost once the review is no longer ours."""
+    percent = started.percent
+
+    async def report(progress: Progress) -> None:
+        nonlocal percent
+        percent = max(percent, min(progress.percent_complete, 99))
+        shown = replace(progress, percent_complete=percent)
+        if not await patiently(
+            lambda: reviews.progress(lease, started.application_ref, shown), what="recording progress"
+        ):
+            raise LeaseLost
+
+    return report
+
+
+class StoredCheckpoints:
     """What finished phases left behind, kept with the review."""
 
     def __init__(self, reviews: Reviews, lease: Lease) -> None:

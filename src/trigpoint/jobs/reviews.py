@@ -84,6 +84,7 @@ class ReviewRow:
     created_at: str
     completed_at: str | None
     assessed: str | None = None
+    model: str | None = None
 
     @property
     def shown_rating(self) -> str | None:
@@ -120,10 +121,13 @@ class Reviews:
         review_id: str | None = None,
         authority: str | None = None,
         folder: str | None = None,
+        led_by: str = "",
+        code: str = "",
     ) -> Review:
         """Record and queue a review in one step. Raises ReviewAlreadyExists while another is active (R2).
 
-        Calling again with the same `review_id` has no further effect, and returns that review as it is now.
+        Calling again with the same `review_id` has no further effect, and returns that review as it is now. A review that
+        is `led_by` somebody's agent is judged by whoever has the code (see `led`).
         """
         moment = now()
         review = Review(review_id or new_review_id(), application_ref, "queued", micro_timestamp(moment))
@@ -138,6 +142,8 @@ class Reviews:
             request_id,
             authority or "",
             folder or "",
+            led_by,
+            code,
         )
         if active != review.review_id:
             raise ReviewAlreadyExists(
@@ -244,6 +250,7 @@ class Reviews:
             "percent": 100,
             "overall_rating": result.review.overall_rating,
             "assessed": result.review.assessed,
+            "model": result.metadata.model,
         }
         return await self._end(lease, "completed", moment, event, fields)
 

@@ -19,9 +19,10 @@ from typing import Protocol
 from redis.asyncio import Redis
 
 from trigpoint.config import Settings
-from trigpoint.jobs import revisions
+from trigpoint.jobs import led, revisions
 from trigpoint.jobs.delivery import Sender
 from trigpoint.jobs.events import DEFAULT_EVENTS
+from trigpoint.jobs.led_job import LedReviewJob
 from trigpoint.jobs.pausing import has_space
 from trigpoint.jobs.queue import Lease, LeaseLost, Queue, Verdict
 from trigpoint.jobs.review_job import ReviewJob
@@ -102,7 +103,7 @@ class Worker:
                 else:
                     lease = await self._next_unless(stopped)
                     if lease is not None:
-                        running.add(asyncio.create_task(self._hold(lease)))
+                        running.add(asyncio.create_task(self.hold(lease)))
                 running = {task for task in running if not task.done()}
         finally:
             stopped.cancel()
@@ -133,7 +134,7 @@ class Worker:
             await asyncio.sleep(_RENEWAL_SECONDS)
             return None
 
-    async def _hold(self, lease: Lease) -> None:
+    async def hold(self, lease: Lease) -> None:
         """Run one job to its end, under its lease."""
         request_id.set(lease.request_id or "-")
         kind = self._kinds.get(lease.kind)
@@ -262,6 +263,7 @@ def job_kinds(redis: Redis, settings: Settings) -> dict[str, JobKind]:
     queue = Queue(redis, lease_seconds=settings.job_lease_seconds)
     return {
         "review": ReviewJob(Reviews(redis), settings),
+        led.KIND: LedReviewJob(Reviews(redis), led.LedReviews(redis, settings), settings),
         revisions.KIND: revisions.IngestionJob(PolicyRegistry(redis), queue, settings),
     }
 

@@ -28,6 +28,7 @@ SERVERS = {
     "policy-kb": ServerEntry("trigpoint.mcp.policy_kb", "policy_kb_port"),
     "library": ServerEntry("trigpoint.mcp.library", "library_port"),
     "graph": ServerEntry("trigpoint.mcp.graph", "graph_port"),
+    "reviewer": ServerEntry("trigpoint.mcp.reviewer", "reviewer_port"),
 }
 
 

@@ -41,20 +41,20 @@ def tool_result(body: dict[str, Any], *, failed: bool = False, any_size: bool = 
     return types.CallToolResult(content=[content], structured_content=body, is_error=failed)
 
 
-def fitting(body: dict[str, Any], cut: Cut | None) -> dict[str, Any]:
+def fitting(body: dict[str, Any], cut: Cut | None, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
     """Return the body, with its list cut short if that is needed for it to fit. Raise AnswerTooLarge if nothing helps."""
     size = body_bytes(body)
-    if size <= MOST_BYTES - _NOTE_BYTES:
+    if size <= most_bytes - _NOTE_BYTES:
         return body
     items = body.get(cut.items) if cut else None
     if cut is None or not isinstance(items, list):
-        raise AnswerTooLarge(f"The answer has {_size(size)}; MCP clients accept {_size(MOST_BYTES)}. Ask for less")
-    kept = _as_many_as_fit(body, cut.items, items)
+        raise AnswerTooLarge(f"The answer has {_size(size)}; MCP clients accept {_size(most_bytes)}. Ask for less")
+    kept = _as_many_as_fit(body, cut.items, items, most_bytes)
     if not kept:
-        raise AnswerTooLarge(f"One item of the answer is larger than the {_size(MOST_BYTES)} that MCP clients accept")
+        raise AnswerTooLarge(f"One item of the answer is larger than the {_size(most_bytes)} that MCP clients accept")
     note = {
         "count": len(items) - len(kept),
-        "reason": f"The answer would have {_size(size)}; MCP clients accept {_size(MOST_BYTES)}. {cut.way_out}",
+        "reason": f"The answer would have {_size(size)}; MCP clients accept {_size(most_bytes)}. {cut.way_out}",
     }
     counted = {cut.count: len(kept)} if cut.count else {}
     return {**body, cut.items: kept, **counted, "left_off": note}
@@ -80,8 +80,8 @@ def left_off_schema() -> dict[str, Any]:
     return {"type": "object", "description": "Only if cut short: count and reason"}
 
 
-def _as_many_as_fit(body: Mapping[str, Any], field: str, items: list[Any]) -> list[Any]:
-    left = MOST_BYTES - 2 * _NOTE_BYTES - body_bytes({**body, field: []})
+def _as_many_as_fit(body: Mapping[str, Any], field: str, items: list[Any], most_bytes: int) -> list[Any]:
+    left = most_bytes - 2 * _NOTE_BYTES - body_bytes({**body, field: []})
     kept = []
     for item in items:
         left -= _bytes(json.dumps(item, ensure_ascii=False)) + 2
@@ -101,4 +101,4 @@ def _bytes(text: str) -> int:
 
 
 def _size(count: int) -> str:
-    return f"{count / 1_000_000:.1f} MB"
+    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{count // 1000} kB"

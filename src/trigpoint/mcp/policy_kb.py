@@ -16,6 +16,7 @@ from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.model import Hit
 from trigpoint.passages.search import SearchMode
 from trigpoint.passages.weak import is_weak
+from trigpoint.policies.first_load import seed_missing
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
 from trigpoint.policies.known import missing_revisions
 from trigpoint.policies.parking import ParkingStandard, StatedStandard
@@ -486,7 +487,16 @@ def server(settings: Settings) -> ToolServer:
     def lifespan() -> AbstractAsyncContextManager[PolicyKnowledge]:
         return open_knowledge(settings)
 
-    return ToolServer("policy-kb-mcp", TOOLS, settings, lifespan=lifespan, instructions=_INSTRUCTIONS)
+    async def seeded(knowledge: PolicyKnowledge) -> None:
+        async def ingest(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
+            done = await knowledge.ingest(source, revision_id, file_path)
+            return done.chunks_created, done.page_count
+
+        await seed_missing(settings, ingest)
+
+    return ToolServer(
+        "policy-kb-mcp", TOOLS, settings, lifespan=lifespan, instructions=_INSTRUCTIONS, prepare_alone=seeded
+    )
 
 
 def _placed(placement: Placement, titles: Mapping[str, str]) -> PlacedProvision:

@@ -9,12 +9,13 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
 import anyio
 import mcp_types as types
+from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.stdio import stdio_server
@@ -28,12 +29,13 @@ from starlette.types import Receive, Scope, Send
 
 from trigpoint import __version__
 from trigpoint.config import Settings
-from trigpoint.errors import TrigpointError, Unauthorized, UnknownTool, shorten
+from trigpoint.errors import InvalidInput, TrigpointError, Unauthorized, UnknownTool, shorten
 from trigpoint.http.hosts import HostGuard, allowed_hosts
 from trigpoint.http.limits import BodyLimit
 from trigpoint.logs import new_request_id, request_id
-from trigpoint.mcp.answers import ANY_SIZE_HEADER, fitting, tool_result
+from trigpoint.mcp.answers import ANY_SIZE_HEADER, MOST_BYTES, fitting, tool_result
 from trigpoint.mcp.auth import MCPAuthMiddleware
+from trigpoint.mcp.prompts import Prompt
 from trigpoint.mcp.tools import (
     Call,
     ErrorBody,
@@ -70,7 +72,11 @@ class ToolServer:
         lifespan: Lifespan | None = None,
         max_body_bytes: int = 4 * 1024 * 1024,
         instructions: str | None = None,
+        prompts: Sequence[Prompt] = (),
+        prepare_alone: Callable[[Any], Awaitable[None]] | None = None,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
+        """`prepare_alone` runs once if a client started this server over stdio; its tools wait for that."""
         self.name = name
         self.tools = {tool.name: tool for tool in tools}
         if len(self.tools) != len(tools):
@@ -79,6 +85,10 @@ class ToolServer:
         self.error_body = error_body
         self.unauthorized = unauthorized
         self.max_body_bytes = max_body_bytes
+        self.most_bytes = most_bytes
+        self.prompts = {prompt.name: prompt for prompt in prompts}
+        self._prepare_alone = prepare_alone
+        self._preparing: asyncio.Task[None] | None = None
         self._open: Lifespan = lifespan or nullcontext
         self._state: Any = None
         self._stopping = threading.Event()
@@ -89,6 +99,8 @@ class ToolServer:
             instructions=instructions,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_prompts=self._list_prompts if prompts else None,
+            on_get_prompt=self._get_prompt if prompts else None,
             get_tool_input_schema=self._inputs.get,
         )
 
@@ -124,8 +136,22 @@ class ToolServer:
 
     async def run_stdio(self) -> None:
         """Serve this process's stdin and stdout until the client closes them."""
-        async with self.running(), stdio_server() as (read, write):
-            await self._server.run(read, write, self._server.create_initialization_options())
+        async with self.running() as state, stdio_server() as (read, write):
+            if self._prepare_alone is not None:
+                self._preparing = asyncio.create_task(self._prepare(self._prepare_alone(state)))
+            try:
+                await self._server.run(read, write, self._server.create_initialization_options())
+            finally:
+                if self._preparing is not None:
+                    self._preparing.cancel()
+                    await asyncio.wait({self._preparing})
+
+    async def _prepare(self, work: Awaitable[None]) -> None:
+        """Answering without all that was wanted is better than not answering: what fails is said."""
+        try:
+            await work
+        except TrigpointError as error:
+            log.warning("%s is not prepared: %s", self.name, error.message)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Any]:
@@ -141,7 +167,7 @@ class ToolServer:
         """The process is about to end: work in threads learns it as if its caller had cancelled."""
         self._stopping.set()
 
-    # --- the protocol's two requests
+    # --- the protocol's requests
 
     def descriptions(self) -> list[types.Tool]:
         """The tools as a client sees them."""
@@ -167,11 +193,27 @@ class ToolServer:
     async def _list_tools(self, ctx: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=self.descriptions())
 
+    async def _list_prompts(self, ctx: Any, params: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[prompt.description_for_clients() for prompt in self.prompts.values()])
+
+    async def _get_prompt(self, ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        prompt = self.prompts.get(params.name)
+        if prompt is None:
+            known = ", ".join(self.prompts)
+            raise MCPError(types.INVALID_PARAMS, f"No prompt is called '{shorten(params.name)}'. There are: {known}")
+        try:
+            text = prompt.fill(params.arguments or {})
+        except InvalidInput as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from None
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
     async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         call = Call(_caller_id(ctx) or new_request_id(), ctx.session.report_progress, self._state, self._stopping)
         call.over_stdio = ctx.request is None
         call.any_size = ctx.request is not None and ANY_SIZE_HEADER in ctx.request.headers
         call.authorization = ctx.request.headers.get("authorization") if ctx.request is not None else None
+        call.client = _client_name(ctx)
         request_id.set(call.request_id)
         started = time.perf_counter()
         failure: TrigpointError | None = None
@@ -198,6 +240,8 @@ class ToolServer:
         if tool is None:
             raise UnknownTool(f"Unknown tool '{shorten(name)}'. {self.name} has: {', '.join(self.tools)}")
         parsed = tool.parse(arguments)
+        if self._preparing is not None:
+            await asyncio.wait({self._preparing})
         if tool.takes_space:
             require_space(self.settings)
         task = asyncio.ensure_future(tool.handler(parsed, call))
@@ -213,7 +257,7 @@ class ToolServer:
             raise
         await call.flush()
         body = result_body(result)
-        return body if call.any_size else fitting(body, tool.cut)
+        return body if call.any_size else fitting(body, tool.cut, self.most_bytes)
 
 
 class _SseEndpoint:
@@ -237,6 +281,13 @@ async def _health(request: Request) -> JSONResponse:
 
 async def _metrics(request: Request) -> Response:
     return Response(exposition(), media_type=CONTENT_TYPE)
+
+
+def _client_name(ctx: Any) -> str:
+    """Return what the client calls itself, with its version: `claude-ai 0.1.0`."""
+    info = getattr(ctx.session.client_params, "client_info", None)
+    name = f"{info.title or info.name} {info.version}".strip() if info is not None else ""
+    return shorten(name) or "unnamed MCP client"
 
 
 def _caller_id(ctx: Any) -> str | None:

@@ -41,6 +41,7 @@ class Call:
 
     authorization: str | None = None  # the header that came with the call over HTTP, for a handler that passes it on
     over_stdio = False
+    client = ""  # what the client calls itself
     any_size = False  # the caller takes answers of any size
 
     def __init__(

@@ -1,5 +1,5 @@
 """What an analyser may use and cite: the application's documents as they were read, the provisions of policy in force
-on the day, and those that were looked up while judging.
+on the day, and, for a model, the passages that searches brought.
 """
 
 from __future__ import annotations
@@ -28,6 +28,21 @@ SHORT_NAMES = {
 }
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 _QUOTES = {ord(mark): "'" for mark in "\u2018\u2019\u201a\u201b`"} | {ord(mark): '"' for mark in "\u201c\u201d\u201e"}
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage of one of the application's documents, as a search brings it."""
+
+    id: str
+    text: str
+    application_ref: str
+    document_id: str
+    document: str
+    document_type: str
+    pages: tuple[int, ...]
+    index: int
+    score: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,10 @@ class Evidence:
     standards: tuple[Standard, ...] = ()  # of local policies, stated as data
     unresolved: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()  # what the summary must say of the policies
-    searched_policies: Mapping[str, PolicyPassage] = field(default_factory=dict)  # looked up while judging
+    passages: Mapping[str, Passage] = field(default_factory=dict)
+    ranked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # aspect: ids of passages, best first
+    searched_policies: Mapping[str, PolicyPassage] = field(default_factory=dict)
+    policy_ranked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     in_force: Mapping[str, str] = field(default_factory=dict)  # source: revision id
 
     @cached_property

@@ -156,6 +156,9 @@ class ReviewSummary(BaseModel):
     created_at: str
     completed_at: str | None
     assessed: Assessed | None = None
+    model: str | None = Field(
+        None, description="Who judged: `rules`, a model, or the name of the agent that leads the review over MCP"
+    )
 
 
 class ReviewPage(BaseModel):

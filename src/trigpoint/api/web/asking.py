@@ -8,13 +8,13 @@ from trigpoint.config import Settings
 from trigpoint.mcp import SERVERS
 from trigpoint.mcp.client import ToolClient
 
-Part = Literal["scraper", "document-store", "policy-kb", "library", "graph"]
+Part = Literal["scraper", "document-store", "policy-kb", "library", "graph", "reviewer"]
 
 _SECONDS = 20.0
 
 
 def address(settings: Settings, part: Part) -> str:
-    """Where a server is; the library and the graph's bridge run on this machine."""
+    """Where a server is; the library, the graph's bridge and the reviewer run on this machine."""
     if part in ("scraper", "document-store", "policy-kb"):
         return settings.server_url(part)
     return f"http://127.0.0.1:{SERVERS[part].port(settings)}"

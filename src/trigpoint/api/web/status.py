@@ -27,6 +27,7 @@ NAMES = {
     "policy-kb": "Policies",
     "library": "Library",
     "graph": "Graph bridge",
+    "reviewer": "Reviewer",
 }
 
 

@@ -1,5 +1,7 @@
--- id, ref, created_at, place, options, url, secret, events, request_id, authority, folder -> the id of the review that is active: this one, or another
-local id, ref, created_at, place, options, url, secret, events, request_id, authority, folder = unpack(ARGV)
+-- id, ref, created_at, place, options, url, secret, events, request_id, authority, folder, led_by, code
+-- -> the id of the review that is active: this one, or another
+-- led_by is the agent that judges it, if it is not a worker, and code the proof by which that agent leads it.
+local id, ref, created_at, place, options, url, secret, events, request_id, authority, folder, led_by, code = unpack(ARGV)
 -- of one application of one register only one review is active; councils may use the same reference
 local holds = 'reviews:active:' .. ref
 if authority ~= '' then holds = holds .. '@' .. authority end
@@ -17,5 +19,8 @@ redis.call('ZADD', 'reviews:all', place, id)
 redis.call('ZADD', 'reviews:ref:' .. ref, place, id)
 redis.call('ZADD', 'reviews:status:queued', place, id)
 redis.call('ZADD', 'reviews:ref:' .. ref .. ':queued', place, id)
-enqueue(id, 'review', '{}', holds, request_id)
+if led_by ~= '' then
+  redis.call('HSET', key, 'led_by', led_by, 'code', code, 'led_at', now_ms())
+end
+enqueue(id, led_by == '' and 'review' or 'led_review', '{}', holds, request_id)
 return id

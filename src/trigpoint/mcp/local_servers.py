@@ -1,11 +1,11 @@
-"""The servers that a review needs, on free ports of this process, for commands that run where nothing else does."""
+"""The servers that a review needs, on free ports of this process, for whoever runs where nothing else does."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Generator, Sequence
+from collections.abc import AsyncIterator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -14,9 +14,9 @@ import uvicorn
 from trigpoint.config import Settings
 from trigpoint.jobs.tools import McpTools
 from trigpoint.mcp import build_server
-from trigpoint.policies.registry import PolicyRegistry
-from trigpoint.policies.seed import Seeder, SeedPolicy, load_seed
-from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint.policies.first_load import seed_missing
+from trigpoint.policies.seed import Ingester
+from trigpoint.storage.redis import redis_server
 
 _ADDRESSES = {
     "scraper": "cherwell_scraper_url",
@@ -37,33 +37,19 @@ async def local_servers(settings: Settings, *, seed: bool = True) -> AsyncIterat
         settings = settings.model_copy(update=addresses)
         tools = await opened.enter_async_context(McpTools(settings, patience=5.0))
         if seed:
-            await seed_missing(settings, tools)
+            await seed_missing(settings, ingester(tools))
         yield tools, settings
 
 
-async def seed_missing(settings: Settings, tools: McpTools) -> None:
-    """The shipped policies that have no passages yet: official texts that were fetched, digests for the others."""
-    assert settings.redis_url is not None
-    redis = redis_client(settings.redis_url)
+def ingester(tools: McpTools) -> Ingester:
+    """Return what makes passages of a revision by the policy server."""
 
     async def ingest(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
         arguments = {"source": source, "revision_id": revision_id, "file_path": file_path, "reindex": True}
         answer = await tools.call("policy-kb", "ingest_policy_revision", arguments)
         return int(answer["chunks_created"]), int(answer["page_count"])
 
-    try:
-        registry = PolicyRegistry(redis)
-        missing = await _missing(registry, load_seed(settings.policy_set))
-        if missing:
-            async for _ in Seeder(settings, registry, ingest, digest=True).seed(missing):
-                await asyncio.sleep(0)
-    finally:
-        await redis.aclose()
-
-
-async def _missing(registry: PolicyRegistry, wanted: Sequence[SeedPolicy]) -> tuple[SeedPolicy, ...]:
-    there = {(r.source, r.effective_from) for p in await registry.list_policies() for r in p.revisions if r.queryable}
-    return tuple(p for p in wanted if not all((p.source, r.effective_from) in there for r in p.revisions))
+    return ingest
 
 
 class _Server(uvicorn.Server):

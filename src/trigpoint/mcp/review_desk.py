@@ -1,0 +1,282 @@
+"""The reviews that agents lead, as one reviewer server holds them: openings under way, and the drafts that are in use.
+
+Whatever an agent hands in is stored before it gets its answer: server and agent may end between any two calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from redis.asyncio import Redis
+
+from trigpoint.config import Settings
+from trigpoint.errors import ReviewEnded, ReviewNotReady, TrigpointError
+from trigpoint.jobs.led import KIND, Handle, LedReview, LedReviews
+from trigpoint.jobs.led_job import LedReviewJob
+from trigpoint.jobs.queue import Queue
+from trigpoint.jobs.reviews import Reviews
+from trigpoint.jobs.tools import McpTools
+from trigpoint.jobs.worker import Worker
+from trigpoint.mcp.local_servers import local_servers
+from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.models import Progress, ReviewRequest
+from trigpoint.review.pipeline import Opened, ReviewRun
+from trigpoint.review.submitted import DraftConclusion
+
+log = logging.getLogger(__name__)
+
+_DRAFTS_AT_HAND = 4
+_PATIENCE_SECONDS = 20.0  # an agent waits for each answer
+
+
+@dataclass
+class Judging:
+    """A review in the hands of its agent: the draft, and what this agent has been shown of it."""
+
+    led: LedReview
+    opened: Opened
+    draft: ReviewDraft
+    run: ReviewRun
+    version: int = 0
+    code: str = ""
+    steps_shown: int = 0
+    pages_shown: list[str] = field(default_factory=list)
+    rest_of_page: tuple[str, int | None, int] | None = None
+    conclusion: DraftConclusion | None = None
+
+    def to_state(self) -> dict[str, Any]:
+        return {
+            "draft": self.draft.to_state(),
+            "code": self.code,
+            "steps_shown": self.steps_shown,
+            "pages_shown": list(self.pages_shown),
+            "rest_of_page": self.rest_of_page,
+            "conclusion": self.conclusion.model_dump(mode="json") if self.conclusion else None,
+        }
+
+    def show_to(self, code: str) -> None:
+        """Begin to show everything from the start if another agent, or another conversation, leads now."""
+        if code != self.code:
+            self.code, self.steps_shown, self.pages_shown, self.rest_of_page = code, 0, [], None
+
+
+class Desk:
+    """All that the tools of one server share. `alone`: a client started this server, and nothing else may be running."""
+
+    def __init__(self, redis: Redis, settings: Settings) -> None:
+        self.settings = settings
+        self.reviews = Reviews(redis)
+        self.led = LedReviews(redis, settings)
+        self._queue = Queue(redis, lease_seconds=settings.job_lease_seconds)
+        self._servers = _Servers(settings)
+        self._redis = redis
+        self._openings: dict[str, asyncio.Task[None]] = {}
+        self._at_hand: OrderedDict[str, Judging] = OrderedDict()
+        self._turns: dict[str, asyncio.Lock] = {}
+
+    async def close(self) -> None:
+        """Hand openings back, so that whoever comes next goes on with them."""
+        for task in self._openings.values():
+            task.cancel()
+        await asyncio.gather(*self._openings.values(), return_exceptions=True)
+        await self._servers.close()
+
+    # --- opening
+
+    async def open(self, request: ReviewRequest, client: str, *, alone: bool, request_id: str) -> Handle:
+        """Record the review and begin to fetch and read its documents. Raises ReviewAlreadyExists."""
+        handle = await self.led.open(request, client, request_id=request_id)
+        await self.go_on_opening(handle.review_id, alone=alone)
+        return handle
+
+    async def go_on_opening(self, review_id: str, *, alone: bool) -> None:
+        """Take up an opening that nobody is busy with: a new one, or one that a dead server left behind."""
+        running = self._openings.get(review_id)
+        if running is not None and not running.done():
+            return
+        job = LedReviewJob(self.reviews, self.led, self.settings, open_tools=lambda: self._servers.opened(alone=alone))
+        worker = Worker(self._redis, self.settings, {KIND: job})
+        if await self.led.is_ready(review_id):
+            return
+        lease = await self._queue.claim_job(review_id, worker.name)
+        if lease is not None:
+            self._openings[review_id] = asyncio.create_task(worker.hold(lease))
+
+    # --- judging
+
+    async def look(self, handle: Handle, *, alone: bool) -> LedReview:
+        """Return where a review is, and see to it that its opening goes on."""
+        led = await self.led.call(handle)
+        if led.active and not led.ready:
+            await self.go_on_opening(handle.review_id, alone=alone)
+        return led
+
+    @asynccontextmanager
+    async def judging(self, handle: Handle, *, alone: bool) -> AsyncIterator[Judging]:
+        """The review, to look into or to change. A change is stored at the end of the context, or the caller is told.
+
+        Raises ReviewNotReady, ReviewEnded, ReviewLedByAnother.
+        """
+        async with self._turns.setdefault(handle.review_id, asyncio.Lock()):
+            led = await self.look(handle, alone=alone)
+            if not led.active:
+                raise ReviewEnded(f"Review {handle.review_id} has ended: it is {led.status}. See review_status")
+            if not led.ready:
+                raise ReviewNotReady(
+                    "The documents are still being fetched and read. Call read_next to see how far that is"
+                )
+            judging = await self._take_up(handle, led, alone=alone)
+            before = judging.to_state()
+            try:
+                yield judging
+                if judging.to_state() != before:
+                    await self._store(handle, judging)
+            except BaseException:
+                if judging.to_state() != before:  # what is in memory is not what is stored
+                    self.forget(handle.review_id)
+                raise
+
+    async def tools(self, *, alone: bool) -> McpTools:
+        return await self._servers.tools(alone=alone)
+
+    def forget(self, review_id: str) -> None:
+        self._at_hand.pop(review_id, None)
+
+    async def _store(self, handle: Handle, judging: Judging) -> None:
+        if not await self.led.save_draft(handle, judging.version, judging.to_state()):
+            raise ReviewNotReady(
+                "Another call has changed this review at the same moment. Nothing was kept; call again"
+            )
+        judging.version += 1
+        await self.reviews.progress(handle.lease, judging.led.request.application_ref, _progress(judging))
+
+    async def _take_up(self, handle: Handle, led: LedReview, *, alone: bool) -> Judging:
+        version, state = await self.led.load_draft(handle.review_id)
+        judging = self._at_hand.get(handle.review_id)
+        if judging is None or judging.version != version:
+            judging = await self._load(handle, led, version, state or {}, alone=alone)
+        judging.led = led
+        judging.show_to(handle.code)
+        self._at_hand[handle.review_id] = judging
+        self._at_hand.move_to_end(handle.review_id)
+        while len(self._at_hand) > _DRAFTS_AT_HAND:
+            self._at_hand.popitem(last=False)
+        return judging
+
+    async def _load(
+        self, handle: Handle, led: LedReview, version: int, state: dict[str, Any], *, alone: bool
+    ) -> Judging:
+        """Read the documents again, which gives the same every time, and put on top what was handed in."""
+        tools = await self.tools(alone=alone)
+        run = ReviewRun(led.request, tools, _FinishedPhases(self.reviews, handle.review_id), _nowhere, self.settings)
+        opened = await run.open()
+        evidence = await run.evidence(opened.found, opened.ingested, _no_step)
+        aspects = run.chosen_aspects
+        if not state:
+            return Judging(led, opened, await asyncio.to_thread(ReviewDraft, evidence, aspects), run)
+        draft = await asyncio.to_thread(ReviewDraft.from_state, evidence, aspects, state["draft"])
+        rest = state["rest_of_page"]
+        return Judging(
+            led=led,
+            opened=opened,
+            draft=draft,
+            run=run,
+            version=version,
+            code=state["code"],
+            steps_shown=state["steps_shown"],
+            pages_shown=state["pages_shown"],
+            rest_of_page=(rest[0], rest[1], rest[2]) if rest else None,
+            conclusion=DraftConclusion.model_validate(state["conclusion"]) if state["conclusion"] else None,
+        )
+
+
+class _FinishedPhases:
+    """The checkpoints of the opening. Later phases leave none: an agent may change its mind until the review is stored."""
+
+    def __init__(self, reviews: Reviews, review_id: str) -> None:
+        self._reviews = reviews
+        self._review_id = review_id
+
+    async def load(self, phase: str) -> dict[str, Any] | None:
+        return await self._reviews.load_checkpoint(self._review_id, phase)
+
+    async def save(self, phase: str, data: dict[str, Any]) -> None:
+        return None
+
+
+class _Servers:
+    """The servers that a review needs: those that run, or, for a server that a client started, ones of its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._running = McpTools(settings, patience=_PATIENCE_SECONDS)
+        self._own: asyncio.Future[McpTools] | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
+
+    @asynccontextmanager
+    async def opened(self, *, alone: bool) -> AsyncIterator[McpTools]:
+        yield await self.tools(alone=alone)
+
+    async def tools(self, *, alone: bool) -> McpTools:
+        configured = (
+            self._settings.cherwell_scraper_url,
+            self._settings.document_store_url,
+            self._settings.policy_kb_url,
+        )
+        if not alone or any(configured):
+            return self._running
+        if self._own is None or (self._own.done() and self._own.exception() is not None):
+            self._own = asyncio.get_running_loop().create_future()
+            self._owner = asyncio.create_task(self._serve(self._own))
+        return await asyncio.shield(self._own)
+
+    async def close(self) -> None:
+        self._closing.set()
+        if self._owner is not None:
+            await asyncio.gather(self._owner, return_exceptions=True)
+        await self._running.__aexit__(None, None, None)
+
+    async def _serve(self, ready: asyncio.Future[McpTools]) -> None:
+        """Whoever opens the servers closes them: their library wants both in one task."""
+        try:
+            async with local_servers(self._settings) as (tools, _):
+                ready.set_result(tools)
+                await self._closing.wait()
+        except (TrigpointError, OSError) as error:
+            if ready.done():
+                log.warning("closing the servers: %s", error)
+            else:
+                ready.set_exception(error)
+
+
+def _progress(judging: Judging) -> Progress:
+    quality = judging.draft.quality()
+    asked = sum(len(one.questions) for one in judging.draft.orientation().aspects)
+    share = min(1.0, quality.verified / max(1, asked))
+    detail = f"{judging.led.led_by} judges: {quality.verified} findings verified, {quality.pages_read} pages read"
+    return Progress("analysing_application", 4, 5, 55 + int(29 * share), detail)
+
+
+async def _nowhere(progress: Progress) -> None:
+    """An agent sees its progress in the answers it gets."""
+
+
+async def _no_step(share: float, detail: str) -> None:
+    """See `_nowhere`."""
+
+
+@contextlib.asynccontextmanager
+async def open_desk(settings: Settings, redis: Redis) -> AsyncIterator[Desk]:
+    desk = Desk(redis, settings)
+    try:
+        yield desk
+    finally:
+        await desk.close()
