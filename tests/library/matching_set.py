@@ -1,0 +1,273 @@
+"""Files and references with near-twins: years, volumes, editions, drafts, namesakes. All titles and people are invented.
+
+`truth` is the reference a careful librarian would name after reading the file's first pages; `None` means that the
+library has no reference for the file, or that nothing in the file tells two references apart."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Reference:
+    citekey: str
+    title: str
+    authors: tuple[str, ...]  # "Family, Given", or the name of an organisation
+    year: int
+    kind: str = "report"
+    fields: dict[str, str] = field(default_factory=dict)  # further CSL fields: DOI, ISBN, volume, edition, note...
+
+    def csl(self) -> dict:
+        return {
+            "id": self.citekey,
+            "type": self.kind,
+            "title": self.title,
+            "author": [_name(author) for author in self.authors],
+            "issued": {"date-parts": [[self.year]]},
+            **self.fields,
+        }
+
+
+@dataclass(frozen=True)
+class File:
+    name: str
+    truth: str | None
+    page: str  # the words of its first page
+    title: str = ""  # the title that the PDF states in its properties
+    author: str = ""
+    second_page: str = "Contents\n1 Introduction\n2 Method\n3 Findings"
+
+
+def _name(author: str) -> dict[str, str]:
+    family, comma, given = author.partition(", ")
+    return {"family": family, "given": given} if comma else {"literal": author}
+
+
+COUNCIL = "Harrowdene District Council"
+
+REFERENCES = (
+    # the same report every year, quarter and month
+    Reference("hdc_amr_2019", "Authority Monitoring Report 2019", (COUNCIL,), 2019),
+    Reference("hdc_amr_2020", "Authority Monitoring Report 2020", (COUNCIL,), 2020),
+    Reference("hdc_amr_2021", "Authority Monitoring Report 2021", (COUNCIL,), 2021),
+    Reference("wendle_q1", "Wendle Bus Punctuality Report: Quarter 1 2020", ("Wendle Transit",), 2020),
+    Reference("wendle_q2", "Wendle Bus Punctuality Report: Quarter 2 2020", ("Wendle Transit",), 2020),
+    Reference("air_march", "Air Quality Bulletin, March 2018", ("Aldershire County Council",), 2018),
+    Reference("air_may", "Air Quality Bulletin, May 2018", ("Aldershire County Council",), 2018),
+    Reference("amr_0506", "Housing Delivery Statement 2005-06", ("Borough of Tarrow",), 2006),
+    Reference("amr_0607", "Housing Delivery Statement 2006-07", ("Borough of Tarrow",), 2007),
+    # drafts and final versions
+    Reference("plan_draft", "Harrowdene Local Plan 2031: Proposed Submission Draft", (COUNCIL,), 2016),
+    Reference("plan_adopted", "Harrowdene Local Plan 2031", (COUNCIL,), 2018),
+    Reference("tarrow_spd", "Tarrow Residential Parking Supplementary Planning Document", ("Borough of Tarrow",), 2012),
+    Reference("framework_consult", "A Framework for Shared Streets: Consultation Draft", ("Department of Ways",), 2013),
+    Reference("framework_final", "A Framework for Shared Streets", ("Department of Ways",), 2014),
+    Reference("kerbs_wp", "Kerbs and the Value of Pavements", ("Iverson, Dag", "Moss, Petra"), 2009, "report",
+              {"genre": "Working Paper", "number": "14"}),
+    Reference("kerbs_article", "Kerbs and the Value of Pavements", ("Iverson, Dag", "Moss, Petra"), 2011, "article-journal",
+              {"DOI": "10.5555/jpe.2011.0417", "container-title": "Journal of Pavement Economics", "volume": "12"}),
+    # volumes and parts
+    Reference("chalk_1", "The Chalk Rivers of Aldershire, Volume 1: Geology", ("Bexley, Rowan",), 1998, "book", {"volume": "1"}),
+    Reference("chalk_2", "The Chalk Rivers of Aldershire, Volume 2: Mills", ("Bexley, Rowan",), 2001, "book", {"volume": "2"}),
+    Reference("chalk_3", "The Chalk Rivers of Aldershire, Volume 3: Floods", ("Bexley, Rowan",), 2004, "book", {"volume": "3"}),
+    Reference("gap_1", "Gap acceptance at mini-roundabouts. Part I: Observations", ("Tennant, Orla",), 2012, "article-journal",
+              {"DOI": "10.5555/tse.2012.101"}),
+    Reference("gap_2", "Gap acceptance at mini-roundabouts. Part II: A model", ("Tennant, Orla",), 2012, "article-journal",
+              {"DOI": "10.5555/tse.2012.102"}),
+    Reference("survey_vol1", "Survey of Market Halls", ("Quill, Edmund",), 1974, "book", {"volume": "I"}),
+    Reference("survey_vol2", "Survey of Market Halls", ("Quill, Edmund",), 1974, "book", {"volume": "II"}),
+    # editions and versions
+    Reference("geometry_2e", "Principles of Street Geometry", ("Hollis, Greta",), 2008, "book",
+              {"edition": "2", "ISBN": "978-1-4028-9462-6"}),
+    Reference("geometry_3e", "Principles of Street Geometry", ("Hollis, Greta",), 2015, "book",
+              {"edition": "3", "ISBN": "978-0-306-40615-7"}),
+    Reference("surveyor_1e", "The Parish Surveyor's Companion", ("Dray, Wilfred",), 1988, "book", {"edition": "1st"}),
+    Reference("surveyor_2e", "The Parish Surveyor's Companion", ("Dray, Wilfred",), 1996, "book", {"edition": "2nd"}),
+    Reference("handbook_11", "Cycle Lane Handbook, version 1.1", ("Wheelwright Institute",), 2017),
+    Reference("handbook_12", "Cycle Lane Handbook, version 1.2", ("Wheelwright Institute",), 2017),
+    # one title, two authors; one author, two papers
+    Reference("pellow_walking", "Walking to School", ("Pellow, Ines",), 2014, "article-journal"),
+    Reference("okonjo_walking", "Walking to School", ("Okonjo, Chidi",), 2014, "article-journal"),
+    Reference("carver_j", "Rural Roads", ("Carver, Judith",), 2001, "book"),
+    Reference("carver_m", "Rural Roads", ("Carver, Matthew",), 2006, "book"),
+    Reference("lindqvist_2011", "Urban cycling: a review", ("Lindqvist, Sara",), 2011, "article-journal"),
+    Reference("lindqvist_2017", "Urban cycling: a review", ("Lindqvist, Sara", "Abara, Tom"), 2017, "article-journal"),
+    Reference("abbot_thesis", "The Vanishing Village Green", ("Abbot, Lucian",), 2010, "thesis", {"genre": "PhD thesis"}),
+    Reference("abbot_book", "The Vanishing Village Green", ("Abbot, Lucian",), 2013, "book", {"ISBN": "978-3-16-148410-0"}),
+    # almost the same words
+    Reference("needs_north", "Housing Needs Survey: North Wendle", ("Wendle Homes",), 2015),
+    Reference("needs_south", "Housing Needs Survey: South Wendle", ("Wendle Homes",), 2015),
+    Reference("signals_with", "Junctions with Signals", ("Prowse, Hal",), 1999, "book"),
+    Reference("signals_without", "Junctions without Signals", ("Prowse, Hal",), 1999, "book"),
+    Reference("traffic_on_walking", "The Effect of Traffic on Walking", ("Danvers, Amy",), 2003, "article-journal"),
+    Reference("walking_on_traffic", "The Effect of Walking on Traffic", ("Danvers, Amy",), 2003, "article-journal"),
+    Reference("plot_7", "Transport Assessment: Land at Plot 7, Marlow Field", ("Stratum Consulting",), 2022),
+    Reference("plot_17", "Transport Assessment: Land at Plot 17, Marlow Field", ("Stratum Consulting",), 2022),
+    Reference("phase_1", "Phase 1 Habitat Survey: Ottery Meadow", ("Larkspur Ecology",), 2020),
+    Reference("phase_2", "Phase 2 Habitat Survey: Ottery Meadow", ("Larkspur Ecology",), 2020),
+    Reference("fra", "Flood Risk Assessment, Ottery Meadow", ("Larkspur Water",), 2020),
+    Reference("fra_appendix", "Flood Risk Assessment, Ottery Meadow: Appendix A", ("Larkspur Water",), 2020),
+    Reference("towpath", "The Towpath Study", ("Aldershire County Council",), 2016),
+    Reference("towpath_summary", "The Towpath Study: Executive Summary", ("Aldershire County Council",), 2016),
+    Reference("bridleway", "Surfacing of bridleways in wet climates", ("Noakes, Fen",), 2018, "article-journal",
+              {"DOI": "10.5555/eqp.2018.33"}),
+    Reference("bridleway_corr", "Corrigendum to: Surfacing of bridleways in wet climates", ("Noakes, Fen",), 2019, "article-journal",
+              {"DOI": "10.5555/eqp.2019.02"}),
+    # identifiers
+    Reference("arxiv_counts", "Counting pedestrians with doorbell cameras", ("Vogt, Lena", "Osei, Kwame"), 2021, "article",
+              {"number": "arXiv:2103.04567", "URL": "https://arxiv.org/abs/2103.04567"}),
+    Reference("tram_noise", "Tram noise and sleep", ("Farrow, Bea",), 2016, "article-journal", {"DOI": "10.5555/noise.2016.7"}),
+    Reference("ferry", "The Last Chain Ferry", ("Ludd, Anna",), 2007, "book", {"ISBN": "0-8044-2957-X"}),
+    # references with no twin
+    Reference("evreux", "Les cyclistes à Évreux : enquête de 2012", ("Lefèvre, Zoë",), 2013),
+    Reference("strassen", "Straßenräume für Fußgänger", ("Müller, Jörg",), 2009, "book"),
+    Reference("llwybrau", "Llwybrau diogel i'r ysgol", ("Cyngor Gwynfryn",), 2019),
+    Reference("night_buses", "Night Buses: Evidence from Four Market Towns", ("Sandoval, Rita",), 2010, "article-journal"),
+    Reference("lamps", "Lamps & Lanes: Lighting the Country Road", ("Peverell, Joan",), 1991, "book"),
+    Reference("desire_lines", "“Desire lines” and the planner’s eraser", ("Tuohy, Niall",), 2005, "article-journal"),
+    Reference("level_crossings", "Waiting at level crossings", ("Banerjee, Mira",), 2017, "article-journal"),
+    Reference("tolls", "Turnpike tolls in the age of steam", ("Grist, Harold",), 1969, "book"),
+    Reference("car_clubs", "Do car clubs reduce ownership?", ("Ngata, Aroha",), 2020, "article-journal"),
+    Reference("trees", "Street trees and summer heat", ("Delacroix, Simone",), 2019, "article-journal"),
+    Reference("verges", "Who owns the verge?", ("Kirkby, Ann",), 2002, "article-journal"),
+    Reference("freight", "Cargo bikes for the last mile", ("Aalto, Pekka", "Jensen, Bo"), 2021, "article-journal"),
+    Reference("kiosks", "Kiosks, clutter and the blind pedestrian", ("Mbeki, Joy",), 2012, "report"),
+    Reference("station", "Station forecourts after dark", ("Hale, Ruth",), 2008, "report"),
+)  # fmt: skip
+
+FILES = (
+    File("AMR 2019.pdf", "hdc_amr_2019", f"{COUNCIL}\nAuthority Monitoring Report 2019\nPublished December 2019"),
+    File("AMR_2020_final.pdf", "hdc_amr_2020", f"{COUNCIL}\nAuthority Monitoring Report 2020\nPublished December 2020",
+         title="Authority Monitoring Report 2020"),
+    File("monitoring-report.pdf", "hdc_amr_2021", f"{COUNCIL}\nAuthority Monitoring Report 2021\nPublished January 2022",
+         title="Authority Monitoring Report 2021", author=COUNCIL),
+    File("AMR 2022.pdf", None, f"{COUNCIL}\nAuthority Monitoring Report 2022\nPublished December 2022",
+         title="Authority Monitoring Report 2022"),
+    File("Wendle punctuality Q1.pdf", "wendle_q1", "Wendle Transit\nWendle Bus Punctuality Report\nQuarter 1 2020",
+         title="Wendle Bus Punctuality Report: Quarter 1 2020"),
+    File("Wendle punctuality Q2.pdf", "wendle_q2", "Wendle Transit\nWendle Bus Punctuality Report\nQuarter 2 2020",
+         title="Wendle Bus Punctuality Report: Quarter 2 2020"),
+    File("Wendle punctuality Q3.pdf", None, "Wendle Transit\nWendle Bus Punctuality Report\nQuarter 3 2020",
+         title="Wendle Bus Punctuality Report: Quarter 3 2020"),
+    File("bulletin_march.pdf", "air_march", "Aldershire County Council\nAir Quality Bulletin, March 2018"),
+    File("bulletin_may.pdf", "air_may", "Aldershire County Council\nAir Quality Bulletin, May 2018",
+         title="Air Quality Bulletin, May 2018"),
+    File("bulletin_june.pdf", None, "Aldershire County Council\nAir Quality Bulletin, June 2018",
+         title="Air Quality Bulletin, June 2018"),
+    File("hds-05-06.pdf", "amr_0506", "Borough of Tarrow\nHousing Delivery Statement 2005-06", title="Housing Delivery Statement 2005-06"),
+    File("hds-06-07.pdf", "amr_0607", "Borough of Tarrow\nHousing Delivery Statement 2006-07", title="Housing Delivery Statement 2006-07"),
+    File("Local_Plan_submission.pdf", "plan_draft", f"{COUNCIL}\nHarrowdene Local Plan 2031\nProposed Submission Draft\nMarch 2016",
+         title="Harrowdene Local Plan 2031: Proposed Submission Draft"),
+    File("Local_Plan_adopted.pdf", "plan_adopted", f"{COUNCIL}\nHarrowdene Local Plan 2031\nAdopted July 2018",
+         title="Harrowdene Local Plan 2031", author=COUNCIL),
+    File("parking spd consultation.pdf", None,
+         "Borough of Tarrow\nTarrow Residential Parking Supplementary Planning Document\nDraft for consultation, May 2011",
+         title="Tarrow Residential Parking Supplementary Planning Document (Draft)"),
+    File("shared-streets-consultation.pdf", "framework_consult",
+         "Department of Ways\nA Framework for Shared Streets\nConsultation Draft\n2013", title="A Framework for Shared Streets: Consultation Draft"),
+    File("shared-streets.pdf", "framework_final", "Department of Ways\nA Framework for Shared Streets\nOctober 2014",
+         title="A Framework for Shared Streets"),
+    File("wp14.pdf", "kerbs_wp", "Working Paper No. 14\nKerbs and the Value of Pavements\nDag Iverson and Petra Moss\nJune 2009",
+         title="Kerbs and the Value of Pavements", author="Dag Iverson; Petra Moss"),
+    File("Iverson and Moss - 2011 - Kerbs and the Value of Pavements.pdf", "kerbs_article",
+         "Journal of Pavement Economics 12 (2011) 417-440\ndoi:10.5555/jpe.2011.0417\nKerbs and the Value of Pavements\nDag Iverson, Petra Moss",
+         title="Kerbs and the Value of Pavements", author="Dag Iverson; Petra Moss"),
+    File("Chalk Rivers vol 1.pdf", "chalk_1", "ROWAN BEXLEY\nThe Chalk Rivers of Aldershire\nVolume 1: Geology\n1998",
+         title="The Chalk Rivers of Aldershire, Volume 1: Geology", author="Rowan Bexley"),
+    File("Chalk Rivers vol 2.pdf", "chalk_2", "ROWAN BEXLEY\nThe Chalk Rivers of Aldershire\nVolume 2: Mills\n2001",
+         title="The Chalk Rivers of Aldershire, Volume 2: Mills", author="Rowan Bexley"),
+    File("Chalk Rivers vol 3.pdf", "chalk_3", "ROWAN BEXLEY\nThe Chalk Rivers of Aldershire\nVolume 3: Floods\n2004",
+         title="The Chalk Rivers of Aldershire. Volume 3: Floods"),
+    File("Chalk Rivers vol 4.pdf", None, "ROWAN BEXLEY\nThe Chalk Rivers of Aldershire\nVolume 4: Maps\n2009",
+         title="The Chalk Rivers of Aldershire, Volume 4: Maps", author="Rowan Bexley"),
+    File("tennant-gap-1.pdf", "gap_1",
+         "Transport Systems Engineering\nhttps://doi.org/10.5555/tse.2012.101\nGap acceptance at mini-roundabouts. Part I: Observations\nOrla Tennant"),
+    File("tennant-gap-2.pdf", "gap_2", "Gap acceptance at mini-roundabouts. Part II: A model\nOrla Tennant\n2012",
+         title="Gap acceptance at mini-roundabouts. Part II: A model"),
+    File("quill_market_halls_I.pdf", "survey_vol1", "Edmund Quill\nSurvey of Market Halls\nVolume I\n1974",
+         title="Survey of Market Halls, Volume I", author="Edmund Quill"),
+    File("quill_market_halls_II.pdf", "survey_vol2", "Edmund Quill\nSurvey of Market Halls\nVolume II\n1974",
+         title="Survey of Market Halls, Volume II", author="Edmund Quill"),
+    File("quill_market_halls.pdf", None, "Edmund Quill\nSurvey of Market Halls\n1974", title="Survey of Market Halls", author="Edmund Quill"),
+    File("Hollis street geometry 2nd.pdf", "geometry_2e", "Principles of Street Geometry\nSecond edition\nGreta Hollis",
+         title="Principles of Street Geometry", author="Greta Hollis", second_page="First published 1999\nSecond edition 2008\nISBN 978-1-4028-9462-6"),
+    File("Hollis street geometry 3rd.pdf", "geometry_3e", "Principles of Street Geometry\nThird edition\nGreta Hollis",
+         title="Principles of Street Geometry", author="Greta Hollis", second_page="Third edition 2015\nISBN-13: 9780306406157"),
+    File("Hollis street geometry.pdf", None, "Principles of Street Geometry\nGreta Hollis", title="Principles of Street Geometry",
+         author="Greta Hollis"),
+    File("Dray - 1988 - The Parish Surveyor's Companion.pdf", "surveyor_1e", "The Parish Surveyor's Companion\nWilfred Dray\n1988",
+         title="The Parish Surveyor's Companion"),
+    File("Dray - 1996 - The Parish Surveyor's Companion.pdf", "surveyor_2e",
+         "The Parish Surveyor's Companion\nSecond edition\nWilfred Dray\n1996", title="The Parish Surveyor's Companion"),
+    File("cycle-lane-handbook-1.1.pdf", "handbook_11", "Wheelwright Institute\nCycle Lane Handbook, version 1.1\nJune 2017",
+         title="Cycle Lane Handbook, version 1.1"),
+    File("cycle-lane-handbook-1.2.pdf", "handbook_12", "Wheelwright Institute\nCycle Lane Handbook, version 1.2\nNovember 2017",
+         title="Cycle Lane Handbook, version 1.2"),
+    File("cycle-lane-handbook-2.0.pdf", None, "Wheelwright Institute\nCycle Lane Handbook, version 2.0\n2023",
+         title="Cycle Lane Handbook, version 2.0"),
+    File("Pellow2014.pdf", "pellow_walking", "Walking to School\nInes Pellow\n2014", title="Walking to School", author="Ines Pellow"),
+    File("Okonjo2014.pdf", "okonjo_walking", "Walking to School\nChidi Okonjo\n2014", title="Walking to School", author="Chidi Okonjo"),
+    File("walking to school.pdf", None, "Walking to School\n2014", title="Walking to School"),
+    File("Brandt2014.pdf", None, "Walking to School\nUte Brandt\n2014", title="Walking to School", author="Ute Brandt"),
+    File("Carver_2001_Rural_Roads.pdf", "carver_j", "Rural Roads\nJudith Carver\n2001", title="Rural Roads", author="Judith Carver"),
+    File("Carver_2006_Rural_Roads.pdf", "carver_m", "Rural Roads\nMatthew Carver\n2006", title="Rural Roads", author="Matthew Carver"),
+    File("lindqvist-2011.pdf", "lindqvist_2011", "Urban cycling: a review\nSara Lindqvist\n2011", title="Urban cycling: a review",
+         author="Sara Lindqvist"),
+    File("lindqvist-abara-2017.pdf", "lindqvist_2017", "Urban cycling: a review\nSara Lindqvist and Tom Abara\n2017",
+         title="Urban cycling: a review", author="Sara Lindqvist, Tom Abara"),
+    File("abbot_phd.pdf", "abbot_thesis",
+         "The Vanishing Village Green\nLucian Abbot\nThesis submitted for the degree of Doctor of Philosophy\n2010", title="The Vanishing Village Green"),
+    File("abbot_book.pdf", "abbot_book", "LUCIAN ABBOT\nThe Vanishing Village Green", title="The Vanishing Village Green",
+         author="Lucian Abbot", second_page="First published 2013\nISBN 978-3-16-148410-0"),
+    File("north.pdf", "needs_north", "Housing Needs Survey: North Wendle\nWendle Homes\n2015", title="Housing Needs Survey: North Wendle"),
+    File("south.pdf", "needs_south", "Housing Needs Survey: South Wendle\nWendle Homes\n2015", title="Housing Needs Survey: South Wendle"),
+    File("east.pdf", None, "Housing Needs Survey: East Wendle\nWendle Homes\n2015", title="Housing Needs Survey: East Wendle"),
+    File("prowse_with.pdf", "signals_with", "Junctions with Signals\nHal Prowse\n1999", title="Junctions with Signals"),
+    File("prowse_without.pdf", "signals_without", "Junctions without Signals\nHal Prowse\n1999", title="Junctions without Signals"),
+    File("danvers1.pdf", "traffic_on_walking", "The Effect of Traffic on Walking\nAmy Danvers, 2003", title="The Effect of Traffic on Walking"),
+    File("danvers2.pdf", "walking_on_traffic", "The Effect of Walking on Traffic\nAmy Danvers, 2003", title="The Effect of Walking on Traffic"),
+    File("TA plot 7.pdf", "plot_7", "Stratum Consulting\nTransport Assessment: Land at Plot 7, Marlow Field\n2022",
+         title="Transport Assessment: Land at Plot 7, Marlow Field"),
+    File("TA plot 17.pdf", "plot_17", "Stratum Consulting\nTransport Assessment: Land at Plot 17, Marlow Field\n2022",
+         title="Transport Assessment: Land at Plot 17, Marlow Field"),
+    File("TA plot 71.pdf", None, "Stratum Consulting\nTransport Assessment: Land at Plot 71, Marlow Field\n2022",
+         title="Transport Assessment: Land at Plot 71, Marlow Field"),
+    File("ottery phase one.pdf", "phase_1", "Larkspur Ecology\nPhase 1 Habitat Survey: Ottery Meadow\n2020",
+         title="Phase 1 Habitat Survey: Ottery Meadow"),
+    File("ottery phase two.pdf", "phase_2", "Larkspur Ecology\nPhase 2 Habitat Survey: Ottery Meadow\n2020",
+         title="Phase 2 Habitat Survey: Ottery Meadow"),
+    File("ottery FRA.pdf", "fra", "Larkspur Water\nFlood Risk Assessment, Ottery Meadow\n2020", title="Flood Risk Assessment, Ottery Meadow"),
+    File("ottery FRA app A.pdf", "fra_appendix", "Larkspur Water\nFlood Risk Assessment, Ottery Meadow: Appendix A\n2020",
+         title="Flood Risk Assessment, Ottery Meadow: Appendix A"),
+    File("ottery FRA app B.pdf", None, "Larkspur Water\nFlood Risk Assessment, Ottery Meadow: Appendix B\n2020",
+         title="Flood Risk Assessment, Ottery Meadow: Appendix B"),
+    File("towpath-full.pdf", "towpath", "Aldershire County Council\nThe Towpath Study\n2016", title="The Towpath Study"),
+    File("towpath-summary.pdf", "towpath_summary", "Aldershire County Council\nThe Towpath Study: Executive Summary\n2016",
+         title="The Towpath Study: Executive Summary"),
+    File("noakes2018.pdf", "bridleway", "Equine Paths 4 (2018)\ndoi:10.5555/eqp.2018.33\nSurfacing of bridleways in wet climates\nFen Noakes"),
+    File("noakes2019.pdf", "bridleway_corr",
+         "Equine Paths 5 (2019)\ndoi:10.5555/eqp.2019.02\nCorrigendum to: Surfacing of bridleways in wet climates\n"
+         "Fen Noakes\nThe original article is doi:10.5555/eqp.2018.33", title="Corrigendum to: Surfacing of bridleways in wet climates"),
+    File("reply.pdf", None,
+         "Surfacing of bridleways in wet climates: a comment\nPaul Stoke\n2019\nNoakes (https://doi.org/10.5555/eqp.2018.33) argues that sand drains.",
+         title="Surfacing of bridleways in wet climates: a comment", author="Paul Stoke"),
+    File("2103.04567v2.pdf", "arxiv_counts", "arXiv:2103.04567v2 [cs.CV] 14 Jun 2021\nCounting pedestrians with doorbell cameras\nLena Vogt, Kwame Osei"),
+    File("s41-noise.pdf", "tram_noise", "Noise and Health Letters\nDOI: 10.5555/NOISE.2016.7\nTram noise and sleep\nB. Farrow",
+         title="untitled", author="production"),
+    File("ludd.pdf", "ferry", "The Last Chain Ferry\nAnna Ludd", second_page="Copyright Anna Ludd 2007\nISBN 0 8044 2957 X"),
+    File("tram-reply.pdf", None, "Sleep and streets\nOlga Pine\n2018\nThis letter discusses Farrow (doi:10.5555/noise.2016.7) and others.",
+         title="Sleep and streets", author="Olga Pine"),
+    File("evreux.pdf", "evreux", "Les cyclistes a\u0300 E\u0301vreux : enque\u0302te de 2012\nZoë Lefèvre\n2013"),
+    File("Mueller_Strassenraeume.pdf", "strassen", "Jörg Müller\nSTRASSENRÄUME FÜR FUSSGÄNGER\n2009", title="Straßenräume für Fußgänger"),
+    File("llwybrau.pdf", "llwybrau", "Cyngor Gwynfryn\nLlwybrau diogel i’r ysgol\n2019"),
+    File("Sandoval - 2010 - Night Buses.pdf", "night_buses", "Night Buses\nEvidence from Four Market Towns\nRita Sandoval\n2010"),
+    File("lamps and lanes.pdf", "lamps", "LAMPS AND LANES\nLighting the Country Road\nJoan Peverell\n1991", title="Lamps and Lanes: Lighting the Country Road"),
+    File("tuohy.pdf", "desire_lines", '"Desire lines" and the planner\'s eraser\nNiall Tuohy, 2005'),
+    File("banerjee_final_v3.pdf", "level_crossings", "Waiting at level crossings\nMira Banerjee\n2017", title="Microsoft Word - banerjee_final_v3.docx"),
+    File("scan0012.pdf", "tolls", "HAROLD GRIST\nTURNPIKE TOLLS IN THE AGE OF STEAM\n1969"),
+    File("Ngata 2020 Do car clubs reduce ownership.pdf", "car_clubs", "Do car clubs reduce ownership?\nAroha Ngata\n2020"),
+    File("street-trees.pdf", "trees", "Street trees and summer heat\nS. Delacroix\n2019", title="Street trees and summer heat"),
+    File("kirkby-verge.pdf", "verges", "Who owns the verge?\nAnn Kirkby\n2002", title="Who owns the verge?"),
+    File("Aalto_Jensen_2021.pdf", "freight", "Cargo bikes for the last mile\nPekka Aalto and Bo Jensen\n2021", title="Cargo bikes for the last mile"),
+    File("kiosks.pdf", "kiosks", "Kiosks, clutter and the blind pedestrian\nJoy Mbeki\n2012", title="Kiosks, clutter and the blind pedestrian"),
+    File("hale.pdf", "station", "Station forecourts after dark\nRuth Hale\n2008", title="Station forecourts after dark"),
+    File("unrelated.pdf", None, "Minutes of the allotment committee\n3 May 2011", title="Minutes of the allotment committee"),
+)  # fmt: skip
