@@ -10,13 +10,14 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from trigpoint.cli import library_zotero
+from trigpoint.cli import library_refs, library_zotero
 from trigpoint.cli.library_session import ProjectName, opened, out, read_into
 from trigpoint.errors import HybridNotSupported
 from trigpoint.library.library import DEFAULT_TOP_K
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.add_typer(library_zotero.app, name="zotero")
+app.command("refs")(library_refs.refs)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
@@ -99,9 +100,9 @@ def inspect(
     """Size, model and payload of a project, and its documents."""
     with opened() as library:
         _print_json(library.inspect_collection(project, sample))
-        table = Table("document", "chunks", "title")
+        table = Table("document", "chunks", "title", "path")
         for row in library.passages(library.projects.get(project)).documents():
-            table.add_row(row.document_id, str(row.chunk_count), escape(row.title or row.path or ""))
+            table.add_row(row.document_id, str(row.chunk_count), escape(row.title or ""), escape(row.path or ""))
     out.print(table)
 
 

@@ -61,6 +61,8 @@ def _print_audit(audit: Audit) -> None:
             out.print(f"[yellow]note[/] {escape(Path(entry.path).name)}: {escape(warning)}")
         if entry.outcome == "failed":
             out.print(f"[red]failed[/] {escape(entry.path)}: {escape(entry.reason or '')}")
+        if entry.outcome == "doubted":
+            out.print(f"[yellow]note[/] {escape(Path(entry.path).name)}: {escape(entry.reason or '')}")
     counts = ", ".join(f"{audit.count(outcome)} {outcome}" for outcome in ("added", "replaced", "skipped", "failed"))
     out.print(f"{counts}; {audit.chunks_written} chunks written")
     out.print(f"[dim]{audit.file}[/]")

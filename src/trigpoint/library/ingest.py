@@ -7,28 +7,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from trigpoint import dates
 from trigpoint.errors import EmbeddingMismatch, TrigpointError
-from trigpoint.library.citations import References, Work, load_references
+from trigpoint.library.assignments import Assigned, CitedFile, assign, decided, settle, work_payload
+from trigpoint.library.citations import References, load_references
 from trigpoint.library.cuts import Cut
 from trigpoint.library.library import Library
-from trigpoint.library.matching import FileEvidence, match_work
+from trigpoint.library.matching import FileEvidence
 from trigpoint.library.origins import FileOrigin, Origin
 from trigpoint.library.projects import DEFAULT_MODEL, Project
 from trigpoint.library.sources import READERS, SourceText
 from trigpoint.passages.embed_models import is_our_model
-from trigpoint.passages.model import Condition, DocumentRow, Passage, Where
+from trigpoint.passages.model import DocumentRow, Passage
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.extract import DocumentProcessor
 
 VERSION = "1"
 _OPENING = 6_000
 
-Outcome = Literal["added", "replaced", "skipped", "failed"]
+Outcome = Literal["added", "replaced", "skipped", "failed", "doubted"]
 Progress = Callable[[int, int, str], None]
 
 
@@ -47,7 +48,10 @@ class Entry:
 
 @dataclass
 class Audit:
-    """One run. Each entry is on disk as soon as its file is done."""
+    """One run. Each entry is on disk as soon as its file is done.
+
+    Entries with the outcome `doubted` come last: files, of this run or an earlier one, whose citation is shared now.
+    """
 
     file: Path
     entries: list[Entry] = field(default_factory=list)
@@ -97,7 +101,16 @@ class Ingestion:
             audit.add(self._ingest(origin, known, force=force))
         if progress and origins:
             progress(len(origins), len(origins), origins[-1].name)
+        self._settle(audit)
         return audit
+
+    def _settle(self, audit: Audit) -> None:
+        """One reference serves one file: mark those that share one, whether or not this run has read them."""
+        if self._project.references is None or not any(e.outcome in ("added", "replaced") for e in audit.entries):
+            return
+        for file in settle(self._passages, self._project.embed_model):
+            if file.shared:
+                audit.add(_doubted(file))
 
     def _ingest(self, origin: Origin, known: _Known, *, force: bool) -> Entry:
         path = origin.name
@@ -130,15 +143,11 @@ class Ingestion:
         content = origin.read(self._processor, self._library.embedding.count_tokens)
         source, found = content.source, content.passages
         replaced = sorted({row.document_id for row in old if row is not None})
-        work, doubt = self._work(origin, source, {*replaced, doc_id})
-        warnings = list(source.warnings)
-        if work is None and self._project.references is not None:
-            warnings.append(f"no entry of {self._project.references.name} matches it")
-        if work is not None and doubt is not None:
-            warnings.append(f"cited as {work.citekey or work.title}, which is doubtful: {doubt}")
+        assigned = self._assigned(origin, source, old)
+        work = assigned.work
+        warnings = [*source.warnings, *self._citation_warnings(assigned)]
         vectors = self._library.embedding.embed_batch([p.text for p in found])
-        common = self._common_payload(origin.name, digest, doc_id, source, work)
-        common["zotero"] |= {"doubt": doubt} if doubt else {}
+        common = self._common_payload(origin.name, digest, doc_id, source, assigned)
         chunks = [
             Passage(
                 passage.chunk_id(self._project.id, doc_id),
@@ -155,39 +164,29 @@ class Ingestion:
         citekey = work.citekey if work else None
         return Entry(origin.name, outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
 
-    def _work(self, origin: Origin, source: SourceText, own_ids: set[str]) -> tuple[Work | None, str | None]:
-        """Return the work that this is, and why that is doubtful (None: it is not).
+    def _assigned(self, origin: Origin, source: SourceText, old: list[DocumentRow | None]) -> Assigned:
+        """What a person decided about this file, else what it says about itself."""
+        for row in old:
+            if row is not None and (kept := decided(row.about, self._references)):
+                return kept
+        return assign(_evidence(origin, source), self._references, origin.work)
 
-        The references come first, then what Zotero says of the item; the tags of both count.
-        """
-        given = origin.work
-        match = match_work(_evidence(origin, source), self._references.works)
-        if match is None:
-            return given, None
-        if given is not None and not match.is_sure:
-            return given, None  # Zotero knows the item; a doubtful entry of the file adds nothing
-        doubts = () if match.is_sure else match.reasons or ("the titles are not the same",)
-        if match.work.citekey is not None and self._is_cited_elsewhere(match.work.citekey, own_ids):
-            doubts = (*doubts, "another file is already cited as this")
-        work = match.work
-        if given is not None:
-            work = replace(work, tags=tuple(dict.fromkeys([*work.tags, *given.tags])))
-        return work, "; ".join(doubts) or None
-
-    def _is_cited_elsewhere(self, citekey: str, own_ids: set[str]) -> bool:
-        """Whether a document other than these has this citekey: one reference serves one file."""
-
-        cited = (Condition("citekey", "eq", citekey),)
-        return self._passages.count(Where(None, cited)) > self._passages.count(Where(frozenset(own_ids), cited))
+    def _citation_warnings(self, assigned: Assigned) -> list[str]:
+        if assigned.by == "reader" or self._project.references is None:
+            return []
+        if assigned.work is None:
+            return [f"no entry of {self._project.references.name} matches it"]
+        name = assigned.work.citekey or assigned.work.title
+        return [f"cited as {name}, which is doubtful: {assigned.doubt}"] if assigned.doubt else []
 
     def _common_payload(
-        self, path: str, digest: str, doc_id: str, source: SourceText, work: Work | None
+        self, path: str, digest: str, doc_id: str, source: SourceText, assigned: Assigned
     ) -> dict[str, Any]:
-        title = (work.title if work else None) or source.title or Path(path).stem
+        title = (assigned.work.title if assigned.work else None) or source.title or Path(path).stem
         return {
             "project": self._project.id,
             "source": {"path": path, "title": title, "sha256": digest, "doc_id": doc_id},
-            "zotero": _work_payload(work),
+            "zotero": work_payload(assigned),
             "doc": {},
             "embed_model": self._project.embed_model,
             "version": VERSION,
@@ -260,18 +259,9 @@ def _evidence(origin: Origin, source: SourceText) -> FileEvidence:
     return FileEvidence("", given.title, f"{given.title}\n{people}{year}", doi=given.doi, author=people or None)
 
 
-def _work_payload(work: Work | None) -> dict[str, Any]:
-    if work is None:
-        return {"citekey": None, "tags": []}
-    return {
-        "citekey": work.citekey,
-        "tags": list(work.tags),
-        "title": work.title,
-        "doi": work.doi,
-        "url": work.url,
-        "year": work.year,
-        "citation": work.citation,
-    }
+def _doubted(file: CitedFile) -> Entry:
+    reason = f"cited as {file.citekey}, which is doubtful: {file.doubt}"
+    return Entry(file.path, "doubted", doc_id=file.doc_id, citekey=file.citekey, reason=reason)
 
 
 def _doc_payload(passage: Cut, source: SourceText, doc_id: str, seq: int) -> dict[str, Any]:

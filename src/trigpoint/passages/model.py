@@ -134,13 +134,14 @@ class Hit:
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """What a collection knows of one document."""
+    """What a collection knows of one document. `about` is the metadata of its first passage, where the store has it."""
 
     document_id: str
     path: str | None
     title: str | None
     sha256: str | None
     chunk_count: int
+    about: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def own_text(passage: Passage) -> str:

@@ -136,7 +136,7 @@ class QdrantPassages:
     def documents(self) -> list[DocumentRow]:
         """A document of which passages are missing, because its write was broken off, has no sha256: it is read again."""
         with self._explained():
-            fields = ["doc_id", "doc_chunks", "version", "payload.source"]
+            fields = ["doc_id", "seq", "doc_chunks", "version", "payload.source", "payload.zotero", "payload.doc"]
             seen: dict[str, list[Any]] = {}
             for point in self._answering(self._scroll(points.of_collection(self._name), fields=fields)):
                 seen.setdefault(point.payload["doc_id"], []).append(point.payload)
@@ -372,10 +372,10 @@ def _short_hash(name: str) -> str:
 
 
 def _document_row(document_id: str, payloads: list[Any]) -> DocumentRow:
-    source = (payloads[0].get("payload") or {}).get("source")
-    source = source if isinstance(source, dict) else {}
+    about = min(payloads, key=lambda payload: payload.get("seq") or 0).get("payload") or {}
+    said = about.get("source")
+    source: dict[str, Any] = said if isinstance(said, dict) else {}
     expected = payloads[0].get("doc_chunks")
     whole = expected is None or expected == len(payloads)
-    return DocumentRow(
-        document_id, source.get("path"), source.get("title"), source.get("sha256") if whole else None, len(payloads)
-    )
+    sha256 = source.get("sha256") if whole else None
+    return DocumentRow(document_id, source.get("path"), source.get("title"), sha256, len(payloads), about)

@@ -163,12 +163,15 @@ def _entry(chunk_id: str, doc_id: str, citekey: str | None, year: int | None, se
 
 def list_documents(connection: sqlite3.Connection, no: int, key: str) -> list[DocumentRow]:
     found = connection.execute(
-        "select d.doc_id, d.path, d.title, d.sha256, count(*) as chunks from document d join chunk c "
-        "on c.project_no = d.project_no and c.doc_id = d.doc_id and c.model = ? "
+        "select d.doc_id, d.path, d.title, d.sha256, count(*) as chunks, (select f.payload from chunk f where "
+        "f.project_no = d.project_no and f.model = c.model and f.doc_id = d.doc_id order by f.seq limit 1) as about "
+        "from document d join chunk c on c.project_no = d.project_no and c.doc_id = d.doc_id and c.model = ? "
         "where d.project_no = ? group by d.doc_id order by d.doc_id",
         (key, no),
     )
-    return [DocumentRow(r["doc_id"], r["path"], r["title"], r["sha256"], r["chunks"]) for r in found]
+    return [
+        DocumentRow(r["doc_id"], r["path"], r["title"], r["sha256"], r["chunks"], json.loads(r["about"])) for r in found
+    ]
 
 
 def delete_document(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> int:

@@ -1,0 +1,83 @@
+"""`trigpoint library refs`: which file is cited as which reference, and a person's word on what is doubtful."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from trigpoint.cli.library_session import ProjectName, opened, out
+from trigpoint.errors import InvalidInput, shorten
+from trigpoint.library.assignments import CitedFile, RefsReport, confirm, report, set_reference
+from trigpoint.library.citations import References, load_references
+from trigpoint.library.library import Library
+from trigpoint.library.projects import Project
+
+Confirmed = Annotated[
+    list[str] | None,
+    typer.Option("--confirm", metavar="FILE", help="The citation of this file is right; may be repeated."),
+]
+Chosen = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FILE=CITEKEY", help="Cite this file as this reference; FILE=- as none of them."),
+]
+
+
+def refs(
+    project: ProjectName,
+    confirmed: Confirmed = None,
+    chosen: Chosen = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Show how each file is cited: matched, doubtful, shared or not at all. Confirm or correct it."""
+    with opened() as library:
+        of_project = library.projects.get(project)
+        references = load_references(of_project.references)
+        _decide(library, of_project, references, confirmed or [], chosen or [])
+        found = report(library.passages(of_project).documents(), references)
+    if as_json:
+        typer.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
+        return
+    _print(found)
+
+
+def _decide(
+    library: Library, project: Project, references: References, confirmed: Sequence[str], chosen: Sequence[str]
+) -> None:
+    passages, model = library.passages(project), project.embed_model
+    for name in confirmed:
+        file = confirm(passages, model, name)
+        out.print(f"[green]confirmed[/] {escape(Path(file.path).name)}: {escape(file.citekey or '')}")
+    for pair in chosen:
+        name, equals, citekey = pair.rpartition("=")
+        if not equals or not name or not citekey:
+            raise InvalidInput(f"--set {shorten(pair)}: expected FILE=CITEKEY, or FILE=- for none of the references")
+        file = set_reference(passages, model, name, citekey, references)
+        out.print(f"[green]set[/] {escape(Path(file.path).name)}: {escape(file.citekey or 'no reference')}")
+
+
+def _print(found: RefsReport) -> None:
+    for name, files in (("doubtful", found.doubtful), ("shared", found.shared)):
+        for file in files:
+            out.print(f"[yellow]{name}[/] {escape(Path(file.path).name)}: {escape(file.citekey or '')}")
+            out.print(f"  {escape(file.doubt or '')}")
+    for file in found.unmatched:
+        out.print(f"[yellow]unmatched[/] {escape(Path(file.path).name)}")
+    for file in found.matched:
+        out.print(f"[green]matched[/] {escape(Path(file.path).name)}: {escape(file.citekey or '')} ({_by(file)})")
+    for citekey in found.without_file:
+        out.print(f"[dim]no file {escape(citekey)}[/]")
+    counts = {name: len(getattr(found, name)) for name in ("matched", "doubtful", "shared", "unmatched")}
+    out.print(", ".join(f"{count} {name}" for name, count in counts.items()))
+    if found.doubtful or found.shared:
+        out.print("Confirm with --confirm FILE, or correct with --set FILE=CITEKEY.")
+
+
+def _by(file: CitedFile) -> str:
+    names = {"identifier": "by its identifier", "title": "by its title", "zotero": "by Zotero", "reader": "confirmed"}
+    return names[file.by or "title"]
