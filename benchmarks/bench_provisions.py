@@ -40,7 +40,7 @@ def run(report: Report) -> None:
             "September 2023": finder.digest(DIGESTS["September 2023"]),
             "December 2023": finder.digest(DIGESTS["December 2023"]),
             "December 2024": POLICY / "NPPF_December_2024.pdf",
-            "August 2026": finder.as_pdf(POLICY / "NPPF_August_2026.txt"),
+            "August 2026": text_as_pdf(POLICY / "NPPF_August_2026.txt", Path(folder)),
         }
         _chain(report, finder, "official texts", official)
 
@@ -83,19 +83,20 @@ class _Finder:
         path.write_bytes(digest_pdf(read_digest(name)))
         return path
 
-    def as_pdf(self, text: Path) -> Path:
-        """Set a text with form feeds as a PDF of as many pages."""
-        path = self._folder / f"{text.stem}.pdf"
-        with pymupdf.open() as document:
-            for page_text in text.read_text(encoding="utf-8").split("\f"):
-                page = document.new_page()
-                for number, line in enumerate(page_text.splitlines()):
-                    page.insert_text((40, 40 + 9.5 * number), line.translate(_PLAIN), fontsize=8)
-            document.save(path)
-        return path
-
 
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "•": "-"})
+
+
+def text_as_pdf(text: Path, folder: Path) -> Path:
+    """Set a text with form feeds as a PDF of as many pages, and return its path."""
+    path = folder / f"{text.stem}.pdf"
+    with pymupdf.open() as document:
+        for page_text in text.read_text(encoding="utf-8").split("\f"):
+            page = document.new_page()
+            for number, line in enumerate(page_text.splitlines()):
+                page.insert_text((40, 40 + 9.5 * number), line.translate(_PLAIN), fontsize=8)
+        document.save(path)
+    return path
 
 
 def _as_earlier(located: list[Located], sections: list[SectionText]) -> dict[str, Earlier]:

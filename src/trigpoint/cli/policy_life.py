@@ -180,7 +180,7 @@ def upload(
     """Ingest a PDF as a new revision, or in place of one with the same dates, such as a digest."""
     if (start is None) == (replace is None):
         raise InvalidInput("Give --from for a new revision, or --replace for the text of one that is there")
-    revision = run(_upload(load_settings(), source, file, label, start, end, replace))
+    revision = run(upload_revision(load_settings(), source, file, label, start=start, end=end, replace=replace))
     out.print(f"ingested {revision.revision_id}: {revision.chunk_count} passages")
 
 
@@ -198,9 +198,17 @@ def delete(
     out.print(f"deleted {revision}: {removed} passages")
 
 
-async def _upload(
-    settings: Settings, source: str, file: Path, label: str, start: str | None, end: str | None, replace: str | None
+async def upload_revision(
+    settings: Settings,
+    source: str,
+    file: Path,
+    label: str,
+    *,
+    start: str | None = None,
+    end: str | None = None,
+    replace: str | None = None,
 ) -> Revision:
+    """Ingest a PDF as a new revision from `start` on, or in place of the text of the revision `replace`."""
     size = _size_of_pdf(file)
     job_id = new_job_id()
     name = f"{job_id}-{safe_name(file.name, fallback='policy.pdf')}"

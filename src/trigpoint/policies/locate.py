@@ -21,7 +21,7 @@ from trigpoint.policies.compare import SectionText, likeness
 from trigpoint.policies.provisions import Provision
 from trigpoint.text.embed import Vector
 
-VERSION = 1  # of the method: placements made by another one are made again
+VERSION = 2  # of the method: placements made by another one are made again
 
 SURE = 0.55  # confidence from which a section is cited without "to be confirmed"
 _CANDIDATES = 12  # clauses a phrasing whose meaning is compared, best words first
@@ -37,6 +37,7 @@ _LONGEST = 900  # characters of a lead-in with its list
 
 _ITEM = r"\(?(?:[a-z]|[ivx]{1,4}|[0-9]{1,2})[.)]\s"
 _CLAUSE_END = re.compile(rf"\n\s*\n|;\s+|(?<=[.:?])\s+(?=[A-Z(])|\n\s*(?={_ITEM})")
+_WORD = re.compile(r"[^\W_]+")
 _EMPTY_WORDS = frozenset(
     "a an the of and or to in for on by with be is are as at that this it its from which where should must may not "
     "any such their they will other than".split()
@@ -119,7 +120,8 @@ class _Text:
         best: dict[str, tuple[float, Clause]] = {}
         for index, shared in self._nearest[phrasing]:
             clause = self.clauses[index]
-            cosine = float(np.dot(query, self._vectors[clause.text]))
+            verbatim = _run_of_words(phrasing) in _run_of_words(clause.text)
+            cosine = 1.0 if verbatim else float(np.dot(query, self._vectors[clause.text]))
             score = _WORDS_WEIGHT * shared + (1 - _WORDS_WEIGHT) * cosine
             if score > best.get(clause.section.ref, (0.0, None))[0]:
                 best[clause.section.ref] = (score, clause)
@@ -132,6 +134,11 @@ class _Text:
         total = sum(rarity.values()) or 1.0
         shared = [sum(rarity[w] for w in wanted & clause.words) / total for clause in self.clauses]
         return [(i, shared[i]) for i in sorted(range(len(shared)), key=lambda i: -shared[i])[:_CANDIDATES]]
+
+
+def _run_of_words(text: str) -> str:
+    """Return the words alone, so that a phrasing can be looked up within a longer clause."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def _phrasings(provision: Provision) -> tuple[str, ...]:
