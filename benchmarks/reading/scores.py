@@ -165,15 +165,16 @@ def score_discrepancies(application: LabelledApplication) -> Reported:
     facts = read_facts(application.statements, profile, application.documents)
     found = find_discrepancies(facts, profile, application.statements, application.documents)
     wanted = [one for one in application.about.get("must_report", ()) if one["kind"] in ("arithmetic", "contradiction")]
+    rest = [one for one in application.about.get("must_report", ()) if one not in wanted]
     points: dict[str, Discrepancy] = {}
     for each in found:
-        fitting = [one["point"] for one in wanted if _is_about(each, one) and one["point"] not in points]
+        fitting = [one for one in wanted if _is_about(each, one) and one["point"] not in points]
         if fitting:
-            points[max(fitting, key=lambda point: (_in_common(each, point), _words_in_common(each, point)))] = each
+            points[max(fitting, key=lambda one: _likeness(each, one))["point"]] = each
     return Reported(
         found=tuple(points),
         missed=tuple(one["point"] for one in wanted if one["point"] not in points),
-        others=tuple(each for each in found if each not in points.values()),
+        others=tuple(each for each in found if each not in points.values() and not _is_about_any(each, rest)),
         by=tuple(points.values()),
     )
 
@@ -193,6 +194,26 @@ def _is_about(found: Discrepancy, wanted: dict[str, Any]) -> bool:
         return on_page and _names_figures(found, wanted["point"])
     same_sort = (found.kind in _ARITHMETIC) == (wanted["kind"] == "arithmetic")
     return on_page and same_sort and _family(found.topic) in {_family(topic) for topic in wanted["topics"]}
+
+
+def _is_about_any(found: Discrepancy, wanted: list[dict[str, Any]]) -> bool:
+    """Whether a discrepancy is something that must be reported as another kind of point: a shortfall, a hedged promise."""
+    pages = {one.source.page for one in found.inputs}
+    figured = any(one.value is not None for one in found.inputs)
+    return any(
+        bool(pages & set(one["pages"]))
+        and found.topic in one["topics"]
+        and (not figured or _in_common(found, one["point"]) > 1)
+        for one in wanted
+    )
+
+
+def _likeness(found: Discrepancy, wanted: dict[str, Any]) -> tuple[int, ...]:
+    """Order the points that a discrepancy may be: same subject, same kind, then figures and words in common."""
+    same_family = _family(found.topic) in {_family(topic) for topic in wanted["topics"]}
+    same_sort = (found.kind in _ARITHMETIC) == (wanted["kind"] == "arithmetic")
+    point = wanted["point"]
+    return int(same_family), int(same_sort), _in_common(found, point), _words_in_common(found, point)
 
 
 def _words_in_common(found: Discrepancy, point: str) -> int:

@@ -17,7 +17,7 @@ from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.rates import CYCLES_EACH, wrong_rate
 from trigpoint.reading.said import read_said
 from trigpoint.reading.statements import Statement
-from trigpoint.reading.table_sums import check_table
+from trigpoint.reading.table_sums import check_change_of_share, check_table
 from trigpoint.reading.tables import Table, read_tables, topic_of
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.vocabulary import Topic
@@ -50,10 +50,15 @@ def check_sums(
         found.extend(_check_sentence(fact))
     for whole, bullets in _lists(statements, by_statement):
         found.extend(_check_list(whole, bullets))
+    tables = tuple(read_tables(statements))
     for said in read_said(statements, documents, facts):
         if said.statement.kind != "row" and said.topic is not None:
             found.extend(check_prose(said, said.topic))
-    for table in read_tables(statements):
+        if "percentage point" in said.text:
+            for table in tables:
+                if table.rows[0].document_id == said.document.id:
+                    found.extend(check_change_of_share(table, said))
+    for table in tables:
         found.extend(_check_table(table, by_statement, documents))
     return _without_repeats(found)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from trigpoint.reading.numerals import take_number
-from trigpoint.reading.quantities import NAMES_BEFORE_NUMBERS, read_quantities
-from trigpoint.reading.quantity import Quantity
+from trigpoint.reading.quantities import LIMITS, NAMES_BEFORE_NUMBERS, read_quantities
+from trigpoint.reading.quantity import Limit, Quantity
 from trigpoint.reading.tokens import Cursor, Token, tokenise
 
 _NAMED = NAMES_BEFORE_NUMBERS | frozenset(
@@ -33,9 +33,21 @@ def read_counts(text: str) -> tuple[Quantity, ...]:
         cursor = Cursor(tokens, at)
         value = None if _inside(tokens[at], covered) else take_number(cursor)
         if value is not None and not _is_name(tokens, at) and not _is_time(tokens, at) and not _is_year(tokens[at]):
-            found.append(Quantity(value=value, unit="", start=tokens[at].start, end=tokens[cursor.at - 1].end))
+            limit = _limit_before(tokens, at)
+            found.append(
+                Quantity(value=value, unit="", limit=limit, start=tokens[at].start, end=tokens[cursor.at - 1].end)
+            )
         at = max(cursor.at, at + 1)
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _limit_before(tokens: tuple[Token, ...], at: int) -> Limit:
+    """Return the limit that is set right before a number: "around 720", "more than 120"."""
+    for length in (3, 2, 1):
+        words = " ".join(token.text for token in tokens[max(0, at - length) : at])
+        if words in LIMITS.values:
+            return LIMITS.values[words]
+    return "exactly"
 
 
 def _inside(token: Token, spans: list[tuple[int, int]]) -> bool:

@@ -15,6 +15,7 @@ DiscrepancyKind = Literal[
     "claim_against_shortfall",
     "promise_without_condition",
     "revisions_differ",
+    "words_differ",
 ]
 
 

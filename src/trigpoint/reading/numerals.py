@@ -26,7 +26,8 @@ def take_number(cursor: Cursor) -> float | None:
         cursor.at += 1
         value = float(token.text.replace(",", ""))
         return value * (cursor.take_longest(_LARGE) or 1.0)
-    return _take_words(cursor)
+    whole = _take_words(cursor)
+    return None if whole is None else whole + _take_and_a_half(cursor)
 
 
 def take_fraction(cursor: Cursor) -> float | None:
@@ -42,6 +43,15 @@ def take_fraction(cursor: Cursor) -> float | None:
         return count * part
     cursor.at = start
     return None
+
+
+def _take_and_a_half(cursor: Cursor) -> float:
+    """Move over "and a half" or "and a quarter" after a number and return the fraction, else 0."""
+    start = cursor.at
+    if cursor.take(("and",)) and cursor.take(("a",)) and (part := cursor.take_longest(_FRACTIONS)) is not None:
+        return part
+    cursor.at = start
+    return 0.0
 
 
 def _take_words(cursor: Cursor) -> float | None:

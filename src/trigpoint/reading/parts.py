@@ -56,13 +56,13 @@ def wrong_sum(topic: Topic, total: Part, parts: Sequence[Part], computed: float)
     )
 
 
-def wrong_whole(topic: Topic, what: str, parts: Sequence[Part], computed: float) -> Discrepancy:
+def wrong_whole(topic: Topic, parts: Sequence[Part], computed: float) -> Discrepancy:
     """Return the finding that shares which should make 100 per cent do not."""
     shown = " + ".join(figures(part.value) for part in parts)
     return Discrepancy(
         kind="sum",
         topic=topic,
-        summary=f"The shares {what} make {figures(computed)}%, not 100%.",
+        summary=f"The shares of all modes make {figures(computed)}%, not 100%.",
         calculation=f"{shown} = {figures(computed)}; the whole is 100",
         stated=100.0,
         computed=computed,

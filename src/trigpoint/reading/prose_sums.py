@@ -24,7 +24,7 @@ _CUES = Lexicon(
         "unlike": "including includes include such_as of_which each per additional further existing plus rather_than instead "
         "compared against from between times x up_to at_least minimum maximum more_than fewer_than replac* excluding "
         "or respectively remainder remaining rest",
-        "change": "reduction reduce reduces reduced reducing increase increases increased increasing fall falls fell rise rises "
+        "change": "going_from more_than_at longer lengthen* shorten* widen* divert* reduction reduce reduces reduced reducing increase increases increased increasing fall falls fell rise rises "
         "drop drops cut cuts decrease decreases shift change improvement points",
         "holds": "give gives giving provide provides providing hold holds holding accommodate accommodates accommodating make "
         "makes making for equating equates equal",
@@ -145,14 +145,24 @@ def _check_change(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     """Check "a reduction of 10 percentage points, from 71 to 64 per cent"."""
     text, counts = said.text, said.counts
     tokens = tokenise(text)
-    change = [one for one in counts if _is_change(text, one)]
+    change = [one for one in counts if one.high is None and _is_change(text, one)]
     ends = _ends_of_change(tokens, counts)
-    if ends is None or len(change) != 1 or change[0] in ends or "change" not in _CUES.tag_text(text):
+    if (
+        ends is None
+        or len(change) != 1
+        or change[0] in ends
+        or change[0].limit not in _PLAIN_LIMITS
+        or "change" not in _CUES.tag_text(text)
+    ):
         return
     before, after = ends
     units = {one.unit for one in (before, after, change[0]) if one.unit}
     difference = abs(before.value - after.value)
-    if len(units) == 1 and len(counts) == 3 and abs(difference - change[0].value) > 0.5:
+    if (
+        len(units) == 1
+        and len(counts) == (2 if before.start == after.start else 3)
+        and abs(difference - change[0].value) > 0.5
+    ):
         yield wrong_change(topic, *(_part(one, said) for one in (before, after, change[0])))
 
 
@@ -162,7 +172,9 @@ def _is_change(text: str, one: Quantity) -> bool:
     words = opened.split()
     named = len(words) > 1 and words[-1] in ("of", "by") and "change" in _CUES.tag_text(" ".join(words[-4:-1]))
     by = bool(words) and words[-1] == "by"
-    return named or by or text[one.start :].lower()[: one.end - one.start + 20].find("percentage point") >= 0
+    after = text[one.end :].lower().split()[:2]
+    more = bool(after) and after[0] in ("more", "longer", "less", "fewer", "shorter", "further", "wider")
+    return named or by or more or text[one.start :].lower()[: one.end - one.start + 20].find("percentage point") >= 0
 
 
 def _ends_of_change(tokens: Sequence[Token], counts: Sequence[Quantity]) -> tuple[Quantity, Quantity] | None:

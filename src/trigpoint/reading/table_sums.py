@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.reading.documents import Source
-from trigpoint.reading.parts import Part, is_near, source_like, wrong_sum, wrong_whole
+from trigpoint.reading.parts import Part, is_near, source_like, wrong_change, wrong_sum, wrong_whole
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.rates import wrong_rate
+from trigpoint.reading.said import Said
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.tables import (
     Table,
@@ -37,7 +38,8 @@ def check_table(table: Table, topic: Topic, source: Source) -> Iterator[Discrepa
         yield from _check_rate(table, row, topic, source)
     if table.may_not_add_up:
         return
-    yield from _check_columns(table, topic, source)
+    if not table.is_by_mode:
+        yield from _check_columns(table, topic, source)
     yield from _check_rows(table, topic, source)
     yield from _check_modes(table, topic, source)
 
@@ -61,7 +63,7 @@ def _check_columns(table: Table, topic: Topic, source: Source) -> Iterator[Discr
         parts, possible = summed
         if any(_is_same(one, stated) for one in possible):
             right += 1
-        elif len(possible) == 1 and is_near(possible[0], stated) and not _leaves_one_out(parts, column, stated):
+        elif len(possible) == 1 and is_near(possible[0], stated):
             counted = [_part(row, cell_value(row, column) or 0.0, source) for row in parts]
             wrong.append(wrong_sum(topic, _part(table.rows[-1], stated, source), counted, possible[0]))
     if right or len(wrong) == 1:
@@ -71,12 +73,6 @@ def _check_columns(table: Table, topic: Topic, source: Source) -> Iterator[Discr
 def _is_same(computed: float, stated: float) -> bool:
     """Whether a sum is the total; among thousands one more or less is rounding."""
     return math.isclose(computed, stated, rel_tol=0.001, abs_tol=0.5)
-
-
-def _leaves_one_out(rows: Sequence[Statement], column: int, stated: float) -> bool:
-    """Whether the total is that of all rows but one, which may be meant."""
-    values = [cell_value(row, column) or 0.0 for row in rows]
-    return any(math.isclose(sum(values) - value, stated) for value in values)
 
 
 def _check_rows(table: Table, topic: Topic, source: Source) -> Iterator[Discrepancy]:
@@ -113,7 +109,7 @@ def _check_modes(table: Table, topic: Topic, source: Source) -> Iterator[Discrep
         given = [share for column in modes if (share := share_value(row, column)) is not None]
         parts = [_part(row, share, source, "%") for share in given]
         if len(given) == len(modes):
-            yield from _check_whole(topic, "in one row", parts, has_other=has_other)
+            yield from _check_whole(topic, parts, has_other=has_other)
 
 
 def _check_mode_columns(table: Table, topic: Topic, source: Source) -> Iterator[Discrepancy]:
@@ -126,20 +122,38 @@ def _check_mode_columns(table: Table, topic: Topic, source: Source) -> Iterator[
         in_per_cent = any("%" in row.cells[column] for row in rows if column < len(row.cells))
         if len(shares) == len(rows) and (in_per_cent or table.titled("per_cent")):
             parts = [_part(row, share, source, "%") for row, share in zip(rows, shares, strict=True)]
-            yield from _check_whole(topic, f"in the column “{table.columns[column]}”", parts, has_other=has_other)
+            yield from _check_whole(topic, parts, has_other=has_other)
+
+
+def check_change_of_share(table: Table, said: Said) -> Iterator[Discrepancy]:
+    """Compare "a reduction of 10 percentage points in car driver trips" with the first and last share of a table's row.
+
+    A difference between any two columns of the row is right: a target may be counted from any year.
+    """
+    points = [one for one in said.counts if one.unit == "%" and "point" in said.text[one.start : one.end]]
+    rows = [row for row in table.rows if is_mode(row.cells[0]) and row.cells[0].lower() in said.text.lower()]
+    if len(points) != 1 or len(said.counts) > 2 or len(rows) != 1 or not table.is_by_mode or len(table.columns) < 3:
+        return
+    row = rows[0]
+    shares = [share for column in range(1, len(table.columns)) if (share := share_value(row, column)) is not None]
+    changes = {round(abs(one - other), 6) for one in shares for other in shares}
+    if len(shares) >= 2 and not any(abs(change - points[0].value) <= 0.5 for change in changes):
+        before, after = (_part(row, share, said.source, "%") for share in (shares[0], shares[-1]))
+        stated = Part(points[0].value, "%", None, said.text[points[0].start : points[0].end], said.source)
+        yield wrong_change("travel_plan.target", before, after, stated)
 
 
 def _is_other(label: str) -> bool:
     return "other" in label.lower()
 
 
-def _check_whole(topic: Topic, what: str, parts: Sequence[Part], *, has_other: bool) -> Iterator[Discrepancy]:
+def _check_whole(topic: Topic, parts: Sequence[Part], *, has_other: bool) -> Iterator[Discrepancy]:
     """Report shares that do not make 100 per cent; less than that only if other modes are among them."""
     values = [part.value for part in parts]
     computed = round(sum(values), 6)
     likely = LIKELY_WHOLE[0] <= computed <= LIKELY_WHOLE[1] and (has_other or computed > 100)
     if likely and abs(computed - 100) > rounding_of(values):
-        yield wrong_whole(topic, what, parts, computed)
+        yield wrong_whole(topic, parts, computed)
 
 
 def _check_rate(table: Table, row: Statement, topic: Topic, source: Source) -> Iterator[Discrepancy]:

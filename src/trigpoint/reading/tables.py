@@ -29,7 +29,7 @@ _WORDS = Lexicon(
         "travel_plan": "travel_plan travel_plans",
         "area": "floorspace floor_area gia gea nia m_2 sqm sq_m m² area areas",
         "homes": "dwelling dwellings homes units bedroom bedrooms",
-        "cycle_parking": "cycle_parking cycle_space* cycle_stand* bicycle_parking cycle_store*",
+        "cycle_parking": "cycle_parking cycle_space* cycle_stand* bicycle_parking cycle_store* bicycles cycles_spaces cycle_provision",
         "car_parking": "car_parking car_space* parking_space* parking_bay* vehicle_parking",
         "required": "required requirement requires standard_requires minimum",
         "provided": "proposed provided provision now total_proposed",
@@ -93,15 +93,28 @@ def read_tables(statements: Sequence[Statement]) -> Iterator[Table]:
         while end < len(statements) and _same_table(first, statements[end]):
             end += 1
         yield Table(
-            rows=tuple(statements[start:end]),
-            caption=_text_of(statements, start - 1, first),
+            rows=tuple(_without_marks(row) for row in statements[start:end]),
+            caption=_caption(statements, start - 1, first),
             note=_text_of(statements, end, first),
         )
         start = end
 
 
+def _without_marks(row: Statement) -> Statement:
+    """Return a row whose cells are free of the marks of bold and italic print."""
+    plain = {name: tuple(cell.strip(" *_") for cell in getattr(row, name)) for name in ("cells", "columns")}
+    return row.model_copy(update=plain)
+
+
 def _same_table(first: Statement, other: Statement) -> bool:
     return (other.kind, other.document_id, other.columns) == ("row", first.document_id, first.columns)
+
+
+def _caption(statements: Sequence[Statement], index: int, row: Statement) -> str:
+    """Return the line above a table if it is a caption; a whole sentence is about more than the table."""
+    text = _text_of(statements, index, row)
+    is_sentence = bool(text) and statements[index].kind == "sentence" and statements[index].text.rstrip().endswith(".")
+    return "" if is_sentence else text
 
 
 def _text_of(statements: Sequence[Statement], index: int, row: Statement) -> str:

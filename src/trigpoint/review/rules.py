@@ -25,6 +25,7 @@ _WANTED_OF: dict[DiscrepancyKind, str] = {
     "percentage": "Percentages that fit their figures",
     "rate": "Totals that follow from rate and number",
     "figures_differ": "One figure for one thing in all documents",
+    "words_differ": "One account of one thing in all documents",
     "revisions_differ": "One revision of each drawing in all documents",
     "promise_without_condition": "Promises that a condition secures",
     "claim_against_shortfall": "Claims of compliance that the figures bear out",
