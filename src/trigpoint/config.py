@@ -202,10 +202,21 @@ class Settings(BaseSettings):
         description="Model of the `llm` analyser, for example `anthropic:claude-sonnet-5-5`; `replay:FILE` answers from a "
         "transcript. Unset: rules only.",
     )
-    review_max_tokens: int = Field(200_000, ge=1000, description="Tokens that one review may use.")
-    review_time_budget_seconds: float = Field(600, gt=0, description="Time that the model may take for one review.")
+    review_max_tokens: int = Field(600_000, ge=1000, description="Tokens that one review may use.")
+    review_max_cost: float | None = Field(
+        None, gt=0, description="Money that one review may cost, in the currency of the two prices. Needs both prices."
+    )
+    review_price_input: float | None = Field(
+        None, ge=0, description="Price of a million input tokens, to tell what a review costs."
+    )
+    review_price_output: float | None = Field(None, ge=0, description="Price of a million output tokens.")
+    review_time_budget_seconds: float = Field(1800, gt=0, description="Time that the model may take for one review.")
+    review_model_concurrency: int = Field(
+        3, ge=1, le=20, description="Calls to the model at the same time, per review."
+    )
+    review_call_timeout_seconds: float = Field(300, gt=0, description="Time that one call to the model may take.")
     review_fallback: bool = Field(
-        False, description="When the model fails, analyse by rules, and say so in the metadata."
+        False, description="If the model fails before it has judged anything, write a brief by rules, and say so."
     )
 
     review_agent_hours: float = Field(

@@ -19,7 +19,7 @@ from trigpoint.reading.profile import Application
 from trigpoint.reading.sources import source_kind_of
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import assemble_review, revisions_used
-from trigpoint.review.evidence import Evidence, Passage, PlacedProvision, PolicyPassage
+from trigpoint.review.evidence import Evidence, PlacedProvision, PolicyPassage
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.read import read_application
 from trigpoint.review.result import ReviewResult
@@ -89,7 +89,6 @@ def make_evidence(
     """Evidence over documents, with the digests as the policy in force, but for the sources that are left out."""
     reading = read_application(documents, application)
     provisions = placed_provisions(day, without)
-    passages = {passage.id: passage for document in documents for passage in _passages(document, application.reference)}
     return Evidence(
         application_ref=application.reference,
         effective_date=day,
@@ -98,29 +97,8 @@ def make_evidence(
         facts=reading.facts,
         discrepancies=reading.discrepancies,
         provisions=provisions,
-        passages=passages,
-        ranked={aspect.id: tuple(passages) for aspect in load_aspects()},
-        policy_ranked={aspect.id: () for aspect in load_aspects()},
         in_force={one.passage.source: one.passage.revision_id for group in provisions.values() for one in group},
     )
-
-
-def _passages(document: Document, reference: str) -> list[Passage]:
-    """A passage for each page, as a search would bring it to a model."""
-    pages = document.pages or (PageSpan(number=1, start=0, end=len(document.text)),)
-    return [
-        Passage(
-            f"{document.id}_{page.number:03d}_{index:03d}",
-            document.text[page.start : page.end],
-            reference,
-            document.id,
-            document.name,
-            "other",
-            (page.number,),
-            index,
-        )
-        for index, page in enumerate(pages)
-    ]
 
 
 def document(text: str, number: int = 1, *, name: str | None = None, reference: str = REF) -> Document:

@@ -110,3 +110,70 @@ def result(rating: str = "amber", *, text: str = "Parking is below the standard"
             "fallback_from": None,
         },
     )
+
+
+LONG = (
+    "The shared footway and cycleway along the primary street is 2.5 m wide between the site access and the school, below the "
+    "3.0 m that guidance asks for where people walking and cycling share a path, and narrows to 2.0 m at the bridge"
+)
+
+
+def model_led(document_id: str = "25_01178_REM_0a495d") -> ReviewResult:
+    """A long review as a model would judge it: ten aspects, every outcome, charts, and texts of some length."""
+    quotes = (
+        "Each house is provided with 2 cycle parking spaces per dwelling",
+        "The two blocks of flats provide 144 spaces including 127 spaces in two-tier racks",
+        "Visitor cycle parking is provided at 1 Sheffield stand per 10 dwellings",
+    )
+    outcomes = ("failed", "partly", "failed", "met", "contradicted", "failed", "partly", "met", "contradicted", "met")
+
+    def cited(number: int) -> dict[str, Any]:
+        citation = finding()["evidence"][0] | {"document_id": document_id, "pages": [11]}
+        return citation | {"quote": quotes[number % 3], "passage_id": f"passage_{number}"}
+
+    def judged(number: int, part: int) -> dict[str, Any]:
+        outcome = outcomes[(number + part) % 10]
+        more: dict[str, Any] = {}
+        if outcome == "failed":
+            measures = [{"label": "Transport Assessment, page 9", "value": 2.5, "shown": "2.5 m"}]
+            more["comparison"] = {"measures": measures, "wanted": "at least", "bound": 3.0, "bound_shown": "3.0 m"}
+        if outcome == "contradicted":
+            more["policy"] = []
+        return finding(
+            f"{LONG} ({number}.{part})",
+            check=f"aspect_{number}.check_{part}",
+            requirement=f"Requirement {number}.{part}: shared routes and two-way cycle tracks at least 3.0 m wide",
+            outcome=outcome,
+            essential=part == 0,
+            evidence=[cited(number + part), cited(number + part + 1)],
+            **more,
+        )
+
+    names = ("Cycle Parking", "Cycle Routes", "Junctions", "Permeability", "Trip Generation", "Active Travel Route Audit",
+             "Access to Public Transport", "Off-site Infrastructure", "Travel Planning", "Placemaking")  # fmt: skip
+    aspects = [
+        {
+            "id": f"aspect_{number}",
+            "name": name,
+            "rating": ("red", "amber", "green")[number % 3],
+            "key_issue": LONG,
+            "assessed": "no" if number == 9 else "partly",
+            "findings": [] if number == 9 else [judged(number, part) for part in range(3)],
+            "not_assessed": [
+                {"check": "a", "requirement": "A bus every half hour", "essential": True, "reason": "Pages mention it.",
+                 "places": [{"document": "Travel Plan.pdf", "document_id": document_id, "pages": [3]}]},
+                {"check": "b", "requirement": "A station", "reason": "We found no statement of it in the 62 pages we could read.",
+                 "request": "Show the way to the station"},
+            ],
+        }
+        for number, name in enumerate(names)
+    ]  # fmt: skip
+    base = result("red").model_dump(mode="json")
+    rows = [
+        {"requirement": f["requirement"], "policy_source": "LTN_1_20", "compliant": False, "notes": f["text"],
+         "policy_ref": "LTN 1/20:Table 11-1", "outcome": f["outcome"]}
+        for aspect in aspects for f in aspect["findings"] if f["policy"]
+    ]  # fmt: skip
+    base["review"] |= {"aspects": aspects, "policy_compliance": rows, "assessed": "partly"}
+    base["metadata"] |= {"model": "claude-sonnet-5-5", "analyser": "llm"}
+    return ReviewResult.model_validate(base)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import threading
+import time
 from collections.abc import Callable
 
 import httpx
 import orjson
 import pytest
-from page_samples import result
+from page_samples import model_led, result
 
 from review_states import advance, complete, fail
 from trigpoint.review.models import Progress
@@ -92,6 +94,51 @@ def test_a_finished_review_shows_findings_beside_their_evidence(site: httpx.Clie
     assert "/policies/LTN_1_20/read?revision=rev_LTN_1_20_2020_07&amp;section=Table%2011-1" in shown
     for part in ("Policy matrix", "Recommendations", "Suggested conditions"):
         assert part in shown
+    assert "Consultation closed 4 July 2025" in shown
+    assert f'href="{finished}/letter"' in shown
+
+
+def test_a_long_review_is_folded_and_filtered_on_the_server(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place = submit()
+    complete(clean_redis_url, model_led())
+    shown = site.get(place).text
+    assert shown.count('class="point is-essential"') == 3
+    assert shown.count('class="point is-partly"') == 2
+    assert shown.count('id="finding-') == 27
+    assert len(set(re.findall(r'id="([^"]+)"', shown))) == shown.count(' id="')
+    assert '<details class="aspect problems" id="aspect_0" open' not in shown
+    met = site.get(f"{place}?show=met").text
+    assert '<details class="aspect problems" id="aspect_1" open' in met
+    assert 'id="aspect_0"' not in met
+    assert site.get(f"{place}?show=nonsense").status_code == 404
+
+
+def test_cells_of_the_matrix_lead_to_their_finding_and_policy(site: httpx.Client, finished: str) -> None:
+    shown = site.get(finished).text
+    matrix = shown[shown.index('id="matrix"') :]
+    assert 'href="#finding-1"' in matrix
+    assert "/policies/LTN_1_20/read?revision=rev_LTN_1_20_2020_07&amp;section=Table%2011-1" in matrix
+
+
+def test_evidence_names_its_finding_and_leads_back(site: httpx.Client, finished: str) -> None:
+    shown = site.get(f"{finished}/evidence/1").text
+    assert f'href="{finished}#finding-1"' in shown
+    assert "Parking is below the standard" in shown
+    assert "Partly met" in shown
+
+
+def test_a_review_of_thirteen_documents_answers_quickly(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place = submit()
+    complete(clean_redis_url, model_led())
+    site.get(place)
+    began = time.perf_counter()
+    for _ in range(5):
+        assert site.get(place).status_code == 200
+    assert (time.perf_counter() - began) / 5 < 0.1
 
 
 def test_words_of_others_never_become_markup(

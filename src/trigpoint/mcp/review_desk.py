@@ -28,6 +28,7 @@ from trigpoint.mcp.local_servers import local_servers
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.models import Progress, ReviewRequest
 from trigpoint.review.pipeline import Opened, ReviewRun
+from trigpoint.review.policy_desk import PolicyDesk
 from trigpoint.review.submitted import DraftConclusion
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,12 @@ class Judging:
     pages_shown: list[str] = field(default_factory=list)
     rest_of_page: tuple[str, int | None, int] | None = None
     conclusion: DraftConclusion | None = None
+
+    @property
+    def policy(self) -> PolicyDesk:
+        """The policy of the application's date and place. Nobody can ask for another."""
+        evidence = self.draft.evidence
+        return PolicyDesk(self.run.tools, evidence.effective_date, evidence.profile.authority)
 
     def to_state(self) -> dict[str, Any]:
         return {

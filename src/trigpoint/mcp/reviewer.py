@@ -44,7 +44,6 @@ from trigpoint.registers.entries import load_registers
 from trigpoint.registers.folder import GivenApplication
 from trigpoint.registers.intake import files_below
 from trigpoint.registers.submission import Stated, submit_files
-from trigpoint.review.gather import search_policy_in_force
 from trigpoint.review.models import FocusArea, ReviewOptions, ReviewRequest
 from trigpoint.review.submitted import Dismissal, DraftConclusion, DraftFact, DraftFinding, ProfileCorrection
 from trigpoint.storage.redis import redis_client, redis_server
@@ -94,7 +93,6 @@ class SearchInput(ReviewInput):
 
 class PolicySearchInput(ReviewInput):
     query: Annotated[PlainText, Field(min_length=2, max_length=500)]
-    max_results: int = Field(6, ge=1, le=12)
 
 
 class PolicyInput(ReviewInput):
@@ -213,9 +211,7 @@ async def search_documents(given: SearchInput, call: Call) -> SearchAnswer:
 async def search_policy(given: PolicySearchInput, call: Call) -> PolicyAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
-        wanted = judging.run.wanted(judging.opened.found, judging.opened.ingested)
-        found = await search_policy_in_force(judging.run.tools, wanted, given.query, given.max_results)
-        labelled = judging.draft.add_policies(found)
+        labelled = judging.draft.add_policies(await judging.policy.search(given.query))
     return PolicyAnswer(
         effective_date=judging.opened.found["effective_date"],
         results=[found_policy(label, passage) for label, passage in labelled.items()],

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from trigpoint.review.aspects import load_aspects
+from trigpoint.review.conclusion import Conclusion
 from trigpoint.review.findings import Assessed, Finding
-from trigpoint.review.letter import Letter
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
@@ -28,27 +28,22 @@ def assemble_review(
     judged = judgement.aspects
     findings = [finding for aspect in judged for finding in aspect.findings]
     contradicted = [finding for finding in findings if finding.outcome == "contradicted"]
+    kept = {finding.check for finding in (*findings, *judgement.contradictions)}
+    conclusion = judgement.conclusion and judgement.conclusion.resting_on(kept)
     return ReviewBody(
         overall_rating=overall_rating(judged, CORE),
-        summary=_summary(judgement, documents),
+        summary=_summary(judgement, conclusion, documents),
         aspects=tuple(_complete(aspect) for aspect in judged),
         policy_compliance=_matrix(findings) if options.include_policy_matrix else (),
-        recommendations=_unique(finding.recommendation for finding in _by_weight(findings)),
-        suggested_conditions=_conditions(findings) if options.include_suggested_conditions else (),
+        recommendations=_recommendations(findings, conclusion),
+        suggested_conditions=_conditions(findings, conclusion) if options.include_suggested_conditions else (),
         contradictions=(*contradicted, *judgement.contradictions),
         assessed=_assessed(judged),
         notice=BRIEF if judgement.analyser == "rules" else "",
         profile=judgement.profile,
-        letter=_letter(judgement),
+        letter=judgement.letter and judgement.letter.resting_on(kept),
+        conclusion=conclusion,
     )
-
-
-def _letter(judgement: Judgement) -> Letter | None:
-    """Return the drafted letter without what rests on findings that are gone."""
-    if judgement.letter is None:
-        return None
-    kept = [*judgement.contradictions, *(finding for aspect in judgement.aspects for finding in aspect.findings)]
-    return judgement.letter.resting_on({finding.check for finding in kept})
 
 
 def revisions_used(judgement: Judgement) -> tuple[RevisionUsed, ...]:
@@ -108,7 +103,16 @@ def _row(finding: Finding) -> ComplianceRow:
     )
 
 
-def _conditions(findings: Sequence[Finding]) -> tuple[str, ...]:
+def _recommendations(findings: Sequence[Finding], conclusion: Conclusion | None) -> tuple[str, ...]:
+    """Return the recommendations of the conclusion, or else those of the findings in order of weight."""
+    if conclusion is not None and conclusion.recommendations:
+        return _unique(one.text for one in conclusion.recommendations)
+    return _unique(finding.recommendation for finding in _by_weight(findings))
+
+
+def _conditions(findings: Sequence[Finding], conclusion: Conclusion | None) -> tuple[str, ...]:
+    if conclusion is not None and conclusion.conditions:
+        return _unique(one.text for one in conclusion.conditions)
     return _unique(finding.condition for finding in _by_weight(findings))
 
 
@@ -116,7 +120,9 @@ def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
     return weightiest([finding for finding in findings if finding.outcome not in ("met", "not_found")])
 
 
-def _summary(judgement: Judgement, documents: DocumentCounts | None) -> str:
+def _summary(judgement: Judgement, conclusion: Conclusion | None, documents: DocumentCounts | None) -> str:
+    if conclusion is not None and conclusion.summary:
+        return " ".join([*(one.text for one in conclusion.summary), *judgement.remarks, *_unread(documents)])
     judged = [aspect for aspect in judgement.aspects if aspect.applies]
     parts = [*_state(judged), *_good(judged), *_short(judged), *_contradicted(judgement), *_open(judged)]
     return " ".join([*parts, *judgement.remarks, *_unread(documents)])

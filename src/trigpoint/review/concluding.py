@@ -8,14 +8,15 @@ from dataclasses import replace
 from typing import Protocol
 
 from trigpoint.review.aspects import Aspect
-from trigpoint.review.conclusion import Conclusion, Sentence, Stance
+from trigpoint.review.conclusion import Conclusion, Sentence
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Finding, NotAssessed
+from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
 from trigpoint.review.quoting import asks, quotations
 from trigpoint.review.rating import key_issue, rate, weightiest
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.rules import assessed, contradictions, general_contradictions, judge_check
-from trigpoint.review.submitted import Cited, DraftConclusion, DraftFinding, Verdict
+from trigpoint.review.submitted import Cited, DraftConclusion, DraftFinding, DraftGround, Verdict
 from trigpoint.review.verify_figures import figure_reasons
 
 MOST_MAIN = 15
@@ -63,6 +64,7 @@ def conclude(
         analyser="llm",
         model=model,
         conclusion=_conclusion(given, findings, counting, evidence) if given else None,
+        letter=_letter(given, findings, counting, evidence) if given and given.letter else None,
     )
 
 
@@ -167,8 +169,6 @@ def _conclusion(
         summary=_kept("summary", given.summary, known, evidence),
         recommendations=_kept("recommendations", given.recommendations, known, evidence),
         conditions=_kept("conditions", given.conditions, known, evidence),
-        letter=_kept("letter", given.letter, known, evidence),
-        stance=_stance(given.stance, findings.values()),
         main=_main(given.main, findings),
     )
 
@@ -184,6 +184,64 @@ def _kept(
         for one in sentences
         if not _sentence_reasons(part, one, known, evidence)
     )
+
+
+def _letter(
+    given: DraftConclusion, findings: Mapping[str, Finding], held: Mapping[str, Holding], evidence: Evidence
+) -> Letter:
+    """Return the letter: its grounds as they were written, its references from the findings they rest on."""
+    known: dict[str, Finding | None] = {name: findings.get(name) for name in held}
+    grounds = [one for one in given.letter if not _sentence_reasons("letter", one, known, evidence)]
+    conditions = _kept("conditions", given.conditions, known, evidence)
+    stance = _stance(given.stance, findings.values())
+    return Letter(
+        stance=stance,
+        suggestion=Suggestion(stance=stance, why=given.why_stance) if given.why_stance else None,
+        reference=evidence.application_ref,
+        site=evidence.profile.site[:1000],
+        proposal=evidence.profile.proposal[:6000],
+        grounds=tuple(_ground(number, one, known) for number, one in enumerate(grounds, 1)),
+        conditions=tuple(Condition(text=one.text, rests_on=one.rests_on, annex=True) for one in conditions),
+    )
+
+
+def _ground(number: int, one: DraftGround, known: Mapping[str, Finding | None]) -> Ground:
+    resting = [finding for name in one.rests_on if (finding := known[name]) is not None]
+    return Ground(
+        id=f"ground-{number}",
+        kind=_kind(resting),
+        heading=one.heading.strip().rstrip("."),
+        text=" ".join(one.text.split()),
+        references=tuple(_references(resting))[:6],
+        asks=" ".join(one.asks.split()),
+        rests_on=tuple(finding.check for finding in resting),
+    )
+
+
+def _kind(resting: Sequence[Finding]) -> PointKind:
+    outcomes = {finding.outcome for finding in resting}
+    if not outcomes:
+        return "request"
+    if outcomes == {"met"}:
+        return "strength"
+    return "contradiction" if outcomes == {"contradicted"} else "shortfall"
+
+
+def _references(resting: Iterable[Finding]) -> Iterable[Reference]:
+    """Yield the places of the findings, each once: documents first."""
+    said: dict[str, Reference] = {}
+    for finding in resting:
+        for one in finding.evidence:
+            said.setdefault(
+                one.place,
+                Reference(
+                    text=one.place[:300], document_id=one.document_id, passage_id=one.passage_id, pages=one.pages
+                ),
+            )
+    for finding in resting:
+        for policy in finding.policy:
+            said.setdefault(policy.ref, Reference(text=policy.ref[:300], passage_id=policy.passage_id))
+    return said.values()
 
 
 def _stance(given: Stance, findings: Iterable[Finding]) -> Stance:

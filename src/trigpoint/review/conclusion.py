@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Set
 
 from pydantic import Field
 
 from trigpoint.review.findings import Stored
-
-Stance = Literal["object", "comment", "support"]
 
 
 class Sentence(Stored):
@@ -24,9 +22,13 @@ class Conclusion(Stored):
     summary: tuple[Sentence, ...] = ()
     recommendations: tuple[Sentence, ...] = ()
     conditions: tuple[Sentence, ...] = ()
-    stance: Stance = "comment"
-    letter: tuple[Sentence, ...] = Field((), description="The argument of the letter, ground by ground.")
     main: tuple[str, ...] = Field((), description="The findings of the report's main part, weightiest first.")
+
+    def resting_on(self, checks: Set[str]) -> Conclusion:
+        """Return the conclusion without the sentences that rest on a finding which is not among these."""
+        parts = ("summary", "recommendations", "conditions")
+        kept = {part: tuple(one for one in getattr(self, part) if set(one.rests_on) <= checks) for part in parts}
+        return self.model_copy(update={**kept, "main": tuple(one for one in self.main if one in checks)})
 
 
 class Spent(Stored):

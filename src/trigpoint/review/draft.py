@@ -259,6 +259,30 @@ class ReviewDraft:
             verdicts.append(Verdict(id=one.candidate, verdict="verified"))
         return verdicts
 
+    def fork(self) -> ReviewDraft:
+        """Return a copy that can be judged on its own, at the same time as others, and then absorbed."""
+        return ReviewDraft(self._base, self.aspects, self.state.model_copy(update={"held": {}, "dismissed": {}}))
+
+    def absorb(self, other: ReviewDraft) -> None:
+        """Take over what was handed in to a fork. What repeats or contradicts something here is sent back."""
+        self.note_read(other.state.read)
+        self.add_policies(PolicyPassage(**one) for one in other.state.policies)
+        self._change(dismissed={**self.state.dismissed, **other.state.dismissed})
+        for held in other.state.held.values():
+            self._take_over(held, other.labels)
+
+    def _take_over(self, held: Held, labels: PolicyLabels) -> None:
+        name = f"F{len(self.state.held) + 1}"
+        cited = [one.model_copy(update={"policy": _id_of(one.policy, labels)}) for one in held.given.policy]
+        given = held.given.model_copy(update={"id": None, "policy": tuple(cited)})
+        kind = "verified" if held.counts else "dropped"
+        verdict = held.verdict.model_copy(update={"id": name, "verdict": kind})
+        finding = held.finding and held.finding.model_copy(update={"check": _renamed(held.finding.check, name)})
+        reason = clash(finding, self.verified()) if finding is not None and held.counts else None
+        if reason:
+            verdict = Verdict(id=name, verdict="returned", reasons=(reason,))
+        self._hold(name, held.model_copy(update={"given": given, "verdict": verdict, "finding": finding}))
+
     def give_up(self, names: Iterable[str]) -> None:
         """Drop findings that were returned and are not going to be mended, or that only repeat another one."""
         for name in names:
@@ -319,6 +343,15 @@ class ReviewDraft:
 
 def _kept(checked: Checked) -> dict[str, Any]:
     return {"finding": checked.finding, "open_point": checked.open_point}
+
+
+def _id_of(label: str, labels: PolicyLabels) -> str:
+    passage = labels.find(label)
+    return passage.id if passage is not None else label
+
+
+def _renamed(check: str, name: str) -> str:
+    return f"{check.rpartition('/')[0]}/{name}"
 
 
 def _verdict(name: str, checked: Checked, tries: int) -> Verdict:

@@ -1,5 +1,5 @@
 """What an analyser may use and cite: the application's documents as they were read, the provisions of policy in force
-on the day, and, for a model, the passages that searches brought.
+on the day, and those that were looked up while judging.
 """
 
 from __future__ import annotations
@@ -28,21 +28,6 @@ SHORT_NAMES = {
 }
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 _QUOTES = {ord(mark): "'" for mark in "\u2018\u2019\u201a\u201b`"} | {ord(mark): '"' for mark in "\u201c\u201d\u201e"}
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A passage of one of the application's documents, as a search brings it."""
-
-    id: str
-    text: str
-    application_ref: str
-    document_id: str
-    document: str
-    document_type: str
-    pages: tuple[int, ...]
-    index: int
-    score: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -96,10 +81,7 @@ class Evidence:
     standards: tuple[Standard, ...] = ()  # of local policies, stated as data
     unresolved: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()  # what the summary must say of the policies
-    passages: Mapping[str, Passage] = field(default_factory=dict)
-    ranked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # aspect: ids of passages, best first
-    searched_policies: Mapping[str, PolicyPassage] = field(default_factory=dict)
-    policy_ranked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    searched_policies: Mapping[str, PolicyPassage] = field(default_factory=dict)  # looked up while judging
     in_force: Mapping[str, str] = field(default_factory=dict)  # source: revision id
 
     @cached_property

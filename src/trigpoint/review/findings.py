@@ -4,6 +4,7 @@ surface renders it. Results stored by version 0.1.0 load into the same types: fi
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -35,6 +36,11 @@ class Citation(Stored):
     def place(self) -> str:
         return f"{self.document}, {pages_text(self.pages)}"
 
+    @property
+    def short_place(self) -> str:
+        """The place as a reader says it: `Transport Assessment, page 9`."""
+        return f"{document_title(self.document)}, {pages_text(self.pages)}"
+
 
 class PolicyCitation(Stored):
     """A passage of the revision in force. `ref` is the readable form: `LTN 1/20:Table 5-2`."""
@@ -57,6 +63,23 @@ class Calculation(Stored):
     result: float
 
 
+class Measure(Stored):
+    """A figure that the documents give, or that was worked out, as a chart shows it."""
+
+    label: str = Field(description="Where it comes from, for example `Transport Assessment, page 9`.")
+    value: float
+    shown: str = Field(description="The figure with its unit, for example `2.5 m`.")
+
+
+class Comparison(Stored):
+    """Figures next to each other, and next to the bound that policy sets, if there is one."""
+
+    measures: tuple[Measure, ...]
+    wanted: Literal["at least", "at most"] | None = None
+    bound: float | None = None
+    bound_shown: str = ""
+
+
 class Finding(Stored):
     """One judged point: its outcome, the words that prove it, and the policy it rests on."""
 
@@ -70,6 +93,7 @@ class Finding(Stored):
     flags: tuple[str, ...] = Field((), description="Remarks of the verification.")
     short: str | None = Field(None, description="The point in a few words, for the key issue of a green aspect.")
     calculations: tuple[Calculation, ...] = ()
+    comparison: Comparison | None = Field(None, description="Its figures against their standard, or each other.")
     recommendation: str | None = None
     condition: str | None = None
 
@@ -128,6 +152,15 @@ class PolicyAsk(Stored):
     says: str
     source: str
     citation: PolicyCitation | None = None
+
+
+_FILE_ENDINGS = (".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".txt", ".eml")
+
+
+def document_title(name: str) -> str:
+    """Return a document's name without the ending of its file."""
+    path = PurePosixPath(name)
+    return path.stem if path.suffix.lower() in _FILE_ENDINGS else name
 
 
 def listed_pages(pages: tuple[int, ...]) -> str:

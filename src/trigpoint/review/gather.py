@@ -1,11 +1,10 @@
-"""Gather the evidence of a review over the servers' tools: the whole text of every document, read; the provisions that
-the checks rest on; and passages by search if a model is going to judge.
+"""Gather the evidence of a review over the servers' tools: the whole text of every document, read; and the
+provisions that the checks rest on.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -17,14 +16,12 @@ from trigpoint.reading.profile import Application, Profile
 from trigpoint.reading.sources import source_kind_of
 from trigpoint.reading.vocabulary import SourceKind
 from trigpoint.review.aspects import Aspect, Check
-from trigpoint.review.evidence import Evidence, Passage, PlacedProvision, PolicyPassage
+from trigpoint.review.evidence import Evidence, PlacedProvision, PolicyPassage
 from trigpoint.review.models import Tools
 from trigpoint.review.people import name_without_people, without_people
 from trigpoint.review.read import read_application
 from trigpoint.review.standards import Standard
 
-PASSAGES_PER_QUERY = 30
-POLICY_PASSAGES_PER_QUERY = 6
 TEXTS_AT_ONCE = 4
 _UNKNOWN: Mapping[str, str] = {}
 _CITABLE = ("confirmed", "found")
@@ -34,7 +31,7 @@ Step = Callable[[float, str], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be gathered. Passages are only needed by a model."""
+    """What is to be gathered."""
 
     application: Application
     effective_date: str
@@ -42,7 +39,6 @@ class Wanted:
     manifest: Mapping[str, Mapping[str, str]] | None = (
         None  # of each document's id: the register's category, who wrote it
     )
-    passages: bool = False
 
     @property
     def application_ref(self) -> str:
@@ -63,9 +59,6 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
     answer = await _ask_provisions(tools, wanted)
     provisions = await _placed_provisions(tools, wanted, answer)
     local = await _local_standards(tools, answer)
-    searches = _Searches(tools, wanted, {document.id: document for document in documents})
-    if wanted.passages:
-        await searches.run(lambda share, detail: step(0.6 + 0.4 * share, detail))
     placed = [one.passage for group in provisions.values() for one in group] + [one.passage for one in local]
     return Evidence(
         application_ref=wanted.application_ref,
@@ -78,11 +71,7 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
         standards=tuple(one.standard for one in local),
         unresolved=_not_available(answer),
         remarks=_remarks(wanted, answer),
-        passages=searches.passages,
-        ranked=searches.ranked,
-        searched_policies=searches.policies,
-        policy_ranked=searches.policy_ranked,
-        in_force={passage.source: passage.revision_id for passage in (*searches.policies.values(), *placed)},
+        in_force={passage.source: passage.revision_id for passage in placed},
     )
 
 
@@ -248,94 +237,3 @@ def _placed(given: Mapping[str, Any], text: str) -> PlacedProvision:
         passage=passage,
         certain=given["state"] in _CITABLE,
     )
-
-
-async def search_policy_in_force(tools: Tools, wanted: Wanted, query: str, most: int) -> list[PolicyPassage]:
-    """Return passages of the policy that applies to the site on the application's date, best first."""
-    given: dict[str, Any] = {"query": query, "effective_date": wanted.effective_date, **wanted.place}
-    answer = await tools.call("policy-kb", "search_policy", given | {"n_results": most, "mode": "hybrid"})
-    return [_policy_passage(result) for result in answer["results"]]
-
-
-class _Searches:
-    """Searches over the documents and the policy in force, merged, for a model that judges by passages."""
-
-    def __init__(self, tools: Tools, wanted: Wanted, documents: Mapping[str, Document]) -> None:
-        self.tools, self.wanted, self.documents = tools, wanted, documents
-        self.passages: dict[str, Passage] = {}
-        self.policies: dict[str, PolicyPassage] = {}
-        self._scores: dict[str, dict[str, float]] = {aspect.id: {} for aspect in wanted.aspects}
-        self._policy_scores: dict[str, dict[str, float]] = {aspect.id: {} for aspect in wanted.aspects}
-
-    @property
-    def ranked(self) -> dict[str, tuple[str, ...]]:
-        return {aspect: _by_score(scores) for aspect, scores in self._scores.items()}
-
-    @property
-    def policy_ranked(self) -> dict[str, tuple[str, ...]]:
-        return {aspect: _by_score(scores) for aspect, scores in self._policy_scores.items()}
-
-    async def run(self, step: Step) -> None:
-        for number, aspect in enumerate(self.wanted.aspects):
-            await step(number / len(self.wanted.aspects), f"Gathering evidence: {aspect.name}")
-            async with asyncio.TaskGroup() as group:
-                for query in aspect.queries:
-                    group.create_task(self._search_documents(aspect, query))
-                for query in aspect.policy_queries:
-                    group.create_task(self._search_policies(aspect, query))
-        order = sorted(self.passages.values(), key=lambda one: (one.document, one.index, one.id))
-        self.passages = {one.id: one for one in order}
-
-    async def _search_documents(self, aspect: Aspect, query: str) -> None:
-        given: dict[str, Any] = {"query": query, "application_ref": self.wanted.application_ref}
-        given |= {"max_results": PASSAGES_PER_QUERY, "mode": "hybrid"}
-        answer = await self.tools.call("document-store", "search_application_docs", given)
-        for result in answer["results"]:
-            document = self.documents.get(result["metadata"]["document_id"])
-            if document is None:  # of another submission under the same reference
-                continue
-            passage = _passage(result, document)
-            self.passages.setdefault(passage.id, passage)
-            _keep_best(self._scores[aspect.id], passage.id, passage.score)
-
-    async def _search_policies(self, aspect: Aspect, query: str) -> None:
-        for passage in await search_policy_in_force(self.tools, self.wanted, query, POLICY_PASSAGES_PER_QUERY):
-            self.policies.setdefault(passage.id, passage)
-            _keep_best(self._policy_scores[aspect.id], passage.id, passage.score)
-
-
-def _passage(result: Mapping[str, Any], document: Document) -> Passage:
-    meta = result["metadata"]
-    pages = tuple(sorted({int(page) for page in re.findall(r"\d+", str(meta.get("page_numbers", "")))}))
-    return Passage(
-        id=result["chunk_id"],
-        text=without_people(result["text"], document.source_kind, document.document_type),
-        application_ref=meta["application_ref"],
-        document_id=meta["document_id"],
-        document=document.name,
-        document_type=meta.get("document_type", "other"),
-        pages=pages,
-        index=int(meta.get("chunk_index", 0)),
-        score=float(result.get("score") or result["relevance_score"]),
-    )
-
-
-def _policy_passage(result: Mapping[str, Any]) -> PolicyPassage:
-    return PolicyPassage(
-        id=result["chunk_id"],
-        text=result["text"],
-        source=result["source"],
-        revision_id=result["revision_id"],
-        version_label=result["version_label"],
-        section_ref=result.get("section_ref") or "",
-        page=result.get("page_number"),
-        score=float(result.get("score") or result["relevance_score"]),
-    )
-
-
-def _keep_best(scores: dict[str, float], key: str, score: float) -> None:
-    scores[key] = max(score, scores.get(key, 0.0))
-
-
-def _by_score(scores: Mapping[str, float]) -> tuple[str, ...]:
-    return tuple(sorted(scores, key=lambda key: (-round(scores[key], 6), key)))

@@ -71,7 +71,16 @@ class Words:
         if not wanted:
             return None
         places = [self._found(at, wanted) for at in self._places(wanted)]
-        return next((one for one in places if page in one.pages), places[0] if places else None)
+        found = next((one for one in places if page in one.pages), places[0] if places else None)
+        return found or self._over_a_page(wanted)
+
+    def _over_a_page(self, wanted: str) -> Found | None:
+        """Return a sentence that runs over the end of a page, where running lines lie between its words."""
+        for one in self.statements:
+            if one.page != one.last_page and wanted in fold(one.text):
+                pages = tuple(page for page in (one.page, one.last_page) if page is not None)
+                return Found(self.document, one.start, one.end, pages, one.text)
+        return None
 
     def _places(self, wanted: str) -> list[int]:
         text, _ = self._folded

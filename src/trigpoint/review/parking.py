@@ -15,9 +15,9 @@ from trigpoint.reading.profile import Profile
 from trigpoint.reading.quantities import Quantity
 from trigpoint.review.aspects import Check
 from trigpoint.review.evidence import Evidence, readable_ref
-from trigpoint.review.findings import Calculation, Outcome
+from trigpoint.review.findings import Calculation, Comparison, Outcome
 from trigpoint.review.standards import Standard, standard_for
-from trigpoint.review.verdicts import Undecided, Verdict, deciding, phased, ruled_out
+from trigpoint.review.verdicts import Undecided, Verdict, deciding, measure_of, phased, ruled_out
 
 _SPACE = "cycle space"
 _BASES = {
@@ -109,8 +109,10 @@ def _by_rate(figures: _Figures, standard: Standard, rates: Sequence[Rate], profi
     basis = next((name for name, words in _BASES.items() if quantity.per in words), None)
     same = [rate for rate in rates if rate.unit == basis]
     if len(same) == 1:
-        outcome: Outcome = "met" if quantity.rate >= same[0].count / same[0].of else "failed"
-        return _verdict(outcome, figures, standard, same[0], str(quantity), quantity)
+        wanted = same[0].count / same[0].of
+        outcome: Outcome = "met" if quantity.rate >= wanted else "failed"
+        compared = _comparison(figures.rates[0][0], quantity.rate, str(quantity), wanted, same[0].words)
+        return _verdict(outcome, figures, standard, same[0], str(quantity), quantity, comparison=compared)
     per_bedroom = [rate for rate in rates if rate.unit == "bedroom" and rate.use == "dwellings"]
     if basis == "dwelling" and per_bedroom:
         return _per_dwelling(figures, standard, per_bedroom[0], profile, quantity)
@@ -143,7 +145,16 @@ def _by_total(figures: _Figures, standard: Standard, rates: Sequence[Rate], prof
     rate, calculation = wanted
     outcome: Outcome = "met" if quantity.value >= calculation.result else "failed"
     value = f"{quantity.value:,g} spaces, where {calculation.expression}"
-    return _verdict(outcome, figures, standard, rate, value, quantity, (calculation,))
+    counted = f"{calculation.result:,.0f} spaces"
+    compared = _comparison(
+        figures.totals[0][0], quantity.value, f"{quantity.value:,g} spaces", calculation.result, counted
+    )
+    return _verdict(outcome, figures, standard, rate, value, quantity, (calculation,), compared)
+
+
+def _comparison(fact: Fact, value: float, shown: str, wanted: float, wanted_shown: str) -> Comparison:
+    measure = measure_of(fact.source, value, shown)
+    return Comparison(measures=(measure,), wanted="at least", bound=wanted, bound_shown=wanted_shown)
 
 
 def _wanted(rates: Sequence[Rate], profile: Profile) -> tuple[Rate, Calculation] | None:
@@ -172,6 +183,7 @@ def _verdict(
     value: str,
     quantity: Quantity,
     calculations: tuple[Calculation, ...] = (),
+    comparison: Comparison | None = None,
 ) -> Verdict | Undecided:
     if outcome == "met" and quantity.limit in _CAN_FALL_SHORT:
         return Undecided(f"“{quantity.limit}” leaves open whether the standard is reached", figures.facts)
@@ -181,5 +193,6 @@ def _verdict(
         value=value,
         standard=f"{rate.words} ({readable_ref(standard.source, standard.section)})",
         calculations=calculations,
+        comparison=comparison,
         remarks=(*phased(figures.facts), *((standard.note,) if standard.note and outcome == "met" else ())),
     )

@@ -47,6 +47,7 @@ from trigpoint.review.models import (
     ToolProgress,
     Tools,
 )
+from trigpoint.review.policy_desk import PolicyDesk
 from trigpoint.review.render import render_markdown
 from trigpoint.review.result import CitationCounts, Judgement, Metadata, ReviewResult
 from trigpoint.review.rules import judge_by_rules
@@ -225,29 +226,22 @@ class ReviewRun:
     def chosen_aspects(self) -> tuple[Aspect, ...]:
         return tuple(aspect(area) for area in self.request.options.aspects)
 
-    async def evidence(self, found: Data, ingested: Data, step: Step, *, passages: bool = False) -> Evidence:
+    async def evidence(self, found: Data, ingested: Data, step: Step) -> Evidence:
         """Return the documents as they were read, and the policy in force. Reads the same every time."""
-        return await gather_evidence(self.tools, self.wanted(found, ingested, passages=passages), step)
-
-    def wanted(self, found: Data, ingested: Data, *, passages: bool = False) -> Wanted:
-        """Return what evidence is of: this application, on its date, of its authority."""
-        return Wanted(
+        wanted = Wanted(
             application=register_entry(found),
             effective_date=found["effective_date"],
             aspects=self.chosen_aspects,
             manifest=ingested.get("documents"),
-            passages=passages,
         )
+        return await gather_evidence(self.tools, wanted, step)
 
     async def analyse(self, step: Step, found: Data, ingested: Data) -> Data:
         """Phase 4: read everything once, judge by one of the two analysers, verify every claim."""
         chosen = self.chosen_aspects
-        passages = self.settings.trigpoint_model is not None
-        evidence = await self.evidence(
-            found, ingested, lambda share, detail: step(share * 0.5, detail), passages=passages
-        )
-        await step(0.5, "Judging the evidence")
-        judgement = await self._judge(evidence, chosen, lambda share, detail: step(0.5 + share * 0.4, detail))
+        evidence = await self.evidence(found, ingested, lambda share, detail: step(share * 0.3, detail))
+        await step(0.3, "Judging the evidence")
+        judgement, evidence = await self._judge(evidence, chosen, lambda share, detail: step(0.3 + share * 0.6, detail))
         await step(0.9, "Verifying citations")
         return await self.judged(judgement, evidence)
 
@@ -282,14 +276,24 @@ class ReviewRun:
         times = {"processing_time_seconds": round(sum(self.seconds.values())), "phase_seconds": dict(self.seconds)}
         return result.model_copy(update={"metadata": result.metadata.model_copy(update=times)})
 
-    async def _judge(self, evidence: Evidence, chosen: tuple[Aspect, ...], step: Step) -> Judgement:
+    async def _judge(self, evidence: Evidence, chosen: tuple[Aspect, ...], step: Step) -> tuple[Judgement, Evidence]:
+        """Return the judgement, and the evidence with what was looked up for it."""
         if self.settings.trigpoint_model is None:
-            return await asyncio.to_thread(judge_by_rules, evidence, chosen)
-        from trigpoint.review.llm import judge_by_model  # pydantic-ai takes a second to import, and rules do without
+            return await asyncio.to_thread(judge_by_rules, evidence, chosen), evidence
+        # pydantic-ai takes a second to import, and rules do without
+        from trigpoint.review.agent.judging import judge_by_model
 
         kept = self.settings.data_dir / "transcripts" / f"{self.request.review_id}.jsonl"
-        transcript = kept if self.settings.review_transcripts else None
-        return await judge_by_model(evidence, chosen, settings=self.settings, step=step, transcript=transcript)
+        judging = await judge_by_model(
+            evidence,
+            chosen,
+            settings=self.settings,
+            policy=PolicyDesk(self.tools, evidence.effective_date, evidence.profile.authority),
+            checkpoints=self.checkpoints,
+            step=step,
+            transcript=kept if self.settings.review_transcripts else None,
+        )
+        return judging.judgement, judging.evidence
 
     async def _ingest_one(self, path: str) -> _Ingest:
         arguments = {"file_path": path, "application_ref": self.request.application_ref}
@@ -319,6 +323,7 @@ class ReviewRun:
             documents=document_counts(fetched, ingested),
             options=self.request.options.model_dump(mode="json"),
             fallback_from=judgement.fallback_from,
+            quality=judgement.quality,
             notes=(*found.get("notes", ()), *judgement.notes, *judged["notes"]),
         )
 

@@ -10,12 +10,12 @@ from trigpoint.reading.discrepancies import Discrepancy, DiscrepancyKind
 from trigpoint.reading.vocabulary import aspects_of
 from trigpoint.review.aspects import Aspect, Check
 from trigpoint.review.evidence import Evidence, fold
-from trigpoint.review.findings import Assessed, Calculation, Finding, NotAssessed, Place
+from trigpoint.review.findings import Assessed, Calculation, Comparison, Finding, Measure, NotAssessed, Place
 from trigpoint.review.parking import by_standard
 from trigpoint.review.quoting import asks, cite, cite_source, places, quotations, rates_asked
 from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, Judgement
-from trigpoint.review.verdicts import Undecided, Verdict, by_figure, by_statement, open_facts
+from trigpoint.review.verdicts import Undecided, Verdict, by_figure, by_statement, measure_of, open_facts
 
 MOST_CITATIONS = 6
 MOST_PAGES = 12
@@ -118,6 +118,7 @@ def _finding(evidence: Evidence, aspect: Aspect, check: Check, verdict: Verdict)
         policy=evidence.cite(check.provisions, rates_asked(check, evidence)),
         flags=verdict.remarks,
         calculations=verdict.calculations,
+        comparison=verdict.comparison,
         recommendation=check.recommendation.format(**filled) if wanting and check.recommendation else None,
         condition=check.condition.format(**filled) if wanting and check.condition else None,
     )
@@ -219,5 +220,25 @@ def _contradiction(one: Discrepancy) -> Finding:
         short=subject,
         evidence=tuple(dict.fromkeys(cite_source(given.source, "contradicted") for given in one.inputs)),
         calculations=(calculation,) if one.calculation else (),
+        comparison=_compared(one),
         recommendation=f"Say which is right on {subject.lower()}, and correct the documents",
     )
+
+
+def _compared(one: Discrepancy) -> Comparison | None:
+    """Return the figures that do not agree: those stated in two places, or the one stated and the one worked out."""
+    stated = [given for given in one.inputs if given.value is not None]
+    units = {given.unit for given in stated}
+    if one.kind == "figures_differ" and len(units) == 1:
+        measures = [
+            measure_of(given.source, given.value or 0.0, _with_unit(given.value, given.unit)) for given in stated
+        ]
+        return Comparison(measures=tuple(dict.fromkeys(measures)))
+    if one.stated is None or one.computed is None:
+        return None
+    figures = (("Stated", one.stated), ("Worked out", one.computed))
+    return Comparison(measures=tuple(Measure(label=name, value=v, shown=f"{v:,g}") for name, v in figures))
+
+
+def _with_unit(value: float | None, unit: str) -> str:
+    return f"{value:,g} {unit}".strip() if unit != "%" else f"{value:,g}%"

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from trigpoint.land_uses import Use
 from trigpoint.reading.profile import Kind, Scale
 from trigpoint.reading.vocabulary import Polarity, Status, Topic
+from trigpoint.review.letter import Stance
 from trigpoint.review.models import FocusArea
 
 DraftOutcome = Literal["met", "partly", "failed", "contradicted", "not_shown"]
-Stance = Literal["object", "comment", "support"]
 Support = Literal["supported", "overstated", "not_supported"]
 
 _Text = Annotated[str, Field(min_length=5, max_length=600)]
@@ -114,6 +114,14 @@ class Cited(Submitted):
     )
 
 
+class DraftGround(Cited):
+    """One ground of the letter: a short heading and a paragraph."""
+
+    text: Annotated[str, Field(min_length=5, max_length=1500)]
+    heading: str = Field(min_length=3, max_length=120)
+    asks: str = Field("", max_length=400, description='What would put it right. Completes "The applicant should …".')
+
+
 class DraftConclusion(Submitted):
     """The review as a whole: what is proposed, what is good, what decides, what to change and what to ask for."""
 
@@ -124,7 +132,8 @@ class DraftConclusion(Submitted):
         (), max_length=15, description="Ids of the findings that matter most, weightiest first."
     )
     stance: Stance
-    letter: tuple[Cited, ...] = Field((), max_length=14, description="The argument of the letter, ground by ground.")
+    why_stance: str = Field("", max_length=400, description="Why this stance, in one sentence.")
+    letter: tuple[DraftGround, ...] = Field((), max_length=10, description="The letter's grounds, weightiest first.")
     repeats: tuple[str, ...] = Field((), max_length=40, description="Ids of findings that only repeat another one.")
 
 

@@ -42,7 +42,7 @@ class Call:
 
     @property
     def fingerprint(self) -> str:
-        return _fingerprint(self.request)
+        return fingerprint(self.request)
 
 
 class Recorder:
@@ -73,7 +73,7 @@ class RecordedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         response = await super().request(messages, model_settings, model_request_parameters)
-        self._recorder.add(Call(_described(messages, model_request_parameters), _as_data(response)))
+        self._recorder.add(Call(described(messages, model_request_parameters), as_data(response)))
         return response
 
 
@@ -100,14 +100,12 @@ class ReplayedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """Return what was answered to the same request before. Raises AnalysisFailed, saying what changed since."""
-        request = _described(messages, model_request_parameters)
-        waiting = self._answers[_fingerprint(request)]
+        request = described(messages, model_request_parameters)
+        waiting = self._answers[fingerprint(request)]
         if not waiting:
             rest = [call for calls in self._answers.values() for call in calls]
             raise AnalysisFailed(f"The transcript {self._file.name} no longer fits: {_what_changed(request, rest)}")
-        response = ModelMessagesTypeAdapter.validate_python([waiting.popleft().response])[0]
-        assert isinstance(response, ModelResponse)
-        return response
+        return response_of(waiting.popleft().response)
 
 
 async def _never_asked(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -123,7 +121,7 @@ def read_transcript(file: Path) -> list[Call]:
         raise ConfigurationError(f"{file} cannot be read as a transcript ({shorten(error)})") from None
 
 
-def _described(messages: list[ModelMessage], parameters: ModelRequestParameters) -> dict[str, Any]:
+def described(messages: list[ModelMessage], parameters: ModelRequestParameters) -> dict[str, Any]:
     """Return what a model is shown, without what differs from run to run."""
     said = _stable(ModelMessagesTypeAdapter.dump_python(messages, mode="json"))
     tools = [*parameters.function_tools, *parameters.output_tools]
@@ -131,7 +129,15 @@ def _described(messages: list[ModelMessage], parameters: ModelRequestParameters)
     return {"messages": said, "tools": offered}
 
 
-def _as_data(response: ModelResponse) -> dict[str, Any]:
+def response_of(data: dict[str, Any]) -> ModelResponse:
+    """Return the answer that `as_data` wrote."""
+    response = ModelMessagesTypeAdapter.validate_python([data])[0]
+    assert isinstance(response, ModelResponse)
+    return response
+
+
+def as_data(response: ModelResponse) -> dict[str, Any]:
+    """Return an answer as JSON data, without what differs from run to run."""
     data: dict[str, Any] = ModelMessagesTypeAdapter.dump_python([response], mode="json")[0]
     return {key: value for key, value in data.items() if key not in _CHANGING}
 
@@ -143,7 +149,8 @@ def _stable(value: Any) -> Any:
     return [_stable(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _fingerprint(request: dict[str, Any]) -> str:
+def fingerprint(request: dict[str, Any]) -> str:
+    """Return a hash by which the same request is known again."""
     return hashlib.sha256(json.dumps(request, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trigpoint.reading.documents import Source
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.quantities import Quantity
 from trigpoint.review.aspects import Check, Figure
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Calculation, Outcome
+from trigpoint.review.findings import Calculation, Comparison, Measure, Outcome, document_title
 
 SPEAKERS = ("applicant", "officer", "condition")
 """Whose statements can decide: the applicant's, a condition's, and what the officer says the applicant proposes."""
@@ -24,6 +25,7 @@ class Verdict:
     value: str = ""
     standard: str = ""
     calculations: tuple[Calculation, ...] = ()
+    comparison: Comparison | None = None
     remarks: tuple[str, ...] = ()
 
 
@@ -90,7 +92,31 @@ def by_figure(check: Check, evidence: Evidence) -> Verdict | Undecided:
     facts = tuple(dict.fromkeys(fact for fact, _ in measured))
     bound = check.figure.shown(check.figure.desirable)
     origin = (f"{bound} is from {check.figure.origin}.",) if check.figure.origin else ()
-    return Verdict(outcome, facts, value=_range(shown), remarks=(*phased(facts), *origin))
+    return Verdict(
+        outcome,
+        facts,
+        value=_range(shown),
+        comparison=_comparison(measured, check.figure),
+        remarks=(*phased(facts), *origin),
+    )
+
+
+def _comparison(measured: Sequence[tuple[Fact, Quantity]], figure: Figure) -> Comparison:
+    """Return each measure next to the bound. Of a range, the end that counts."""
+    worse = {"minimum": lambda one: one.value, "maximum": lambda one: one.value if one.high is None else one.high}
+    pairs = [(fact, worse[figure.compare](quantity)) for fact, quantity in measured]
+    return Comparison(
+        measures=tuple(dict.fromkeys(measure_of(fact.source, value, figure.shown(value)) for fact, value in pairs)),
+        wanted="at least" if figure.compare == "minimum" else "at most",
+        bound=figure.desirable,
+        bound_shown=figure.shown(figure.desirable),
+    )
+
+
+def measure_of(source: Source, value: float, shown: str) -> Measure:
+    """Return a stated figure with the place where it is stated."""
+    page = "" if source.page is None else f", page {source.page}"
+    return Measure(label=f"{document_title(source.document)}{page}", value=value, shown=shown)
 
 
 def phased(facts: Sequence[Fact]) -> tuple[str, ...]:

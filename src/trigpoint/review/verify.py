@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.quantities import read_quantities
-from trigpoint.reading.vocabulary import Status
 from trigpoint.review.arithmetic import holds
 from trigpoint.review.aspects import Check, aspect
 from trigpoint.review.evidence import Evidence, fold, readable_ref, same_section
 from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, PolicyAsk, PolicyCitation
-from trigpoint.review.rating import key_issue, rate, weightiest
+from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, CitationCounts, Judgement
 from trigpoint.review.verdicts import SPEAKERS
 
@@ -24,9 +23,6 @@ _NUMBER = re.compile(r"(?<![\w.])[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|(?<![\w.]
 _QUOTED = re.compile(r"[\u201c\"]([^\u201c\u201d\"]{4,})[\u201d\"]")
 _NAMES = re.compile(
     r"\bLTN \d/\d+\b|\b(?:Table|Figure|Section|Chapter|Para(?:graph)?|Policy)s? [A-Z]*\s?\d[\d.\-]*", re.I
-)
-_NOT_PROVISION: frozenset[Status] = frozenset(
-    ("policy", "existing", "other_scheme", "requested", "assumption", "historic", "rejected")
 )
 
 
@@ -54,15 +50,15 @@ class CitationCount:
 
 def verify(judgement: Judgement, evidence: Evidence) -> tuple[Judgement, CitationCount]:
     """Return the judgement without what cannot be proved, and the count of what was checked."""
-    verifier = _Verifier(evidence, judgement.analyser)
+    verifier = _Verifier(evidence)
     aspects = tuple(verifier.aspect(one) for one in judgement.aspects)
     general = tuple(kept for one in judgement.contradictions if (kept := verifier.proved(one)) is not None)
     return judgement.model_copy(update={"aspects": aspects, "contradictions": general}), verifier.count
 
 
 class _Verifier:
-    def __init__(self, evidence: Evidence, analyser: str) -> None:
-        self.evidence, self.analyser = evidence, analyser
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
         self.count = CitationCount()
 
     def aspect(self, one: AspectReview) -> AspectReview:
@@ -73,7 +69,7 @@ class _Verifier:
         kept = [after for _, after in proved if after is not None]
         dropped = [before for before, after in proved if after is None]
         changed = one.model_copy(update={"says": quoted, "asks": asked, "findings": tuple(kept)})
-        return _settled(changed, kept, dropped, self.analyser, self.evidence)
+        return _settled(changed, kept, dropped)
 
     def _checked_ask(self, ask: PolicyAsk) -> PolicyAsk:
         if ask.citation is None or self.count.take(policy_problem(ask.citation, self.evidence)):
@@ -87,9 +83,9 @@ class _Verifier:
         kept = finding.model_copy(update={"policy": policies, "evidence": cited})
         if not cited or (finding.outcome == "contradicted" and len(cited) < len(finding.evidence)):
             return None  # a contradiction needs both of its sides
-        problem = figures_problem(kept, self.evidence)
+        problem = None if is_from_draft(finding) else figures_problem(kept, self.evidence)
         if problem is None:
-            return kept.model_copy(update=self._without_invented_figures(kept))
+            return kept
         self.count.take(problem)
         return None
 
@@ -97,24 +93,14 @@ class _Verifier:
         problem = citation_problem(citation, self.evidence) or support_problem(finding, citation, self.evidence)
         return self.count.take(problem)
 
-    def _without_invented_figures(self, finding: Finding) -> dict[str, None]:
-        """Recommendations and conditions of a model may use figures of its passages only. Ours are part of the checks."""
-        if self.analyser == "rules" or finding.outcome == "contradicted":
-            return {}
-        sources = [passage.text for passage in self.evidence.policies.values()] + sources_of(finding, self.evidence)
-        dropped: dict[str, None] = {}
-        for name in ("recommendation", "condition"):
-            wrong = unsupported(getattr(finding, name) or "", sources)
-            if wrong:
-                self.count.take(f"{name} with figures from nowhere: {', '.join(wrong)[:120]}")
-                dropped[name] = None
-        return dropped
+
+def is_from_draft(finding: Finding) -> bool:
+    """Whether a finding was handed in to a draft, which has already checked its figures and its meaning."""
+    return "/" in finding.check
 
 
 def citation_problem(citation: Citation, evidence: Evidence) -> str | None:
     """Return why the quoted words are not where the citation says, or None."""
-    if citation.passage_id in evidence.passages:
-        return _passage_problem(citation, evidence)
     document = evidence.document_by_id.get(citation.document_id)
     span = _span(citation)
     if document is None or span is None or document.name != citation.document:
@@ -124,19 +110,6 @@ def citation_problem(citation: Citation, evidence: Evidence) -> str | None:
         return f"the quoted words are not at {citation.passage_id}"
     if not set(citation.pages) <= pages or (document.pages and not citation.pages):
         return f"{citation.passage_id} is not on page {list(citation.pages)}"
-    return None
-
-
-def _passage_problem(citation: Citation, evidence: Evidence) -> str | None:
-    passage = evidence.passages[citation.passage_id]
-    if passage.application_ref != evidence.application_ref:
-        return f"passage {passage.id} belongs to application {passage.application_ref}"
-    if (passage.document_id, passage.document) != (citation.document_id, citation.document):
-        return f"passage {passage.id} is not in {citation.document}"
-    if not citation.pages or not set(citation.pages) <= set(passage.pages):
-        return f"passage {passage.id} is not on the pages {list(citation.pages)}"
-    if not citation.quote.strip() or fold(citation.quote) not in fold(passage.text):
-        return f"the quoted words are not in passage {passage.id}"
     return None
 
 
@@ -150,7 +123,7 @@ def _says(text: str, quote: str, *, turns_page: bool) -> bool:
     said, quoted = (fold(part.replace("|", " ")).split() for part in (text, quote))
     if not quoted or said == quoted:
         return bool(quoted)
-    if not turns_page:
+    if not turns_page or " ".join(quoted) in " ".join(said):
         return " ".join(quoted) in " ".join(said)
     before = next((n for n, (one, other) in enumerate(zip(said, quoted, strict=False)) if one != other), len(quoted))
     return said[len(said) - (len(quoted) - before) :] == quoted[before:]
@@ -159,11 +132,9 @@ def _says(text: str, quote: str, *, turns_page: bool) -> bool:
 def support_problem(finding: Finding, citation: Citation, evidence: Evidence) -> str | None:
     """Return why the cited statement does not bear the claim: another subject, status, speaker or place. None: it does."""
     facts = _facts_of(citation, evidence)
-    if finding.outcome == "contradicted":
-        return None  # two statements disagree whatever their status; the figures are checked apart
     check = _check_of(finding)
-    if check is None:
-        return _model_problem(finding, citation, facts)
+    if finding.outcome == "contradicted" or check is None:
+        return None  # two statements disagree whatever their status; a draft has looked at the meaning
     if any(_fits(check, finding, fact) for fact in facts):
         return None
     return f"{citation.passage_id} is no certain statement on {', '.join(check.topics)} that decides {check.id}"
@@ -172,18 +143,10 @@ def support_problem(finding: Finding, citation: Citation, evidence: Evidence) ->
 def _facts_of(citation: Citation, evidence: Evidence) -> list[Fact]:
     """Return the facts of the statements in which the quoted words are."""
     span = _span(citation)
-    if span is not None:
-        return [
-            fact
-            for fact in evidence.facts
-            if fact.source.document_id == citation.document_id and (fact.source.start, fact.source.end) == span
-        ]
-    quoted = fold(citation.quote)
     return [
         fact
         for fact in evidence.facts
-        if fact.source.document_id == citation.document_id
-        and (quoted in (said := fold(fact.source.quote)) or said in quoted)
+        if fact.source.document_id == citation.document_id and (fact.source.start, fact.source.end) == span
     ]
 
 
@@ -196,14 +159,6 @@ def _fits(check: Check, finding: Finding, fact: Fact) -> bool:
     wanted = ("rejected",) if finding.outcome == "failed" and check.judged_by == "statement" else check.statuses
     on_subject = fact.topic in check.topics and fact.speaker in SPEAKERS and fact.place != "other site"
     return on_subject and fact.is_certain and fact.status in wanted
-
-
-def _model_problem(finding: Finding, citation: Citation, facts: Sequence[Fact]) -> str | None:
-    """A model may read better than our rules: only a status that is certain and excludes provision contradicts it."""
-    certain = {fact.status for fact in facts if fact.is_certain}
-    if finding.outcome == "met" and certain and certain <= _NOT_PROVISION - {"existing"}:
-        return f"{citation.passage_id} is {', '.join(sorted(certain))}, not something that is provided"
-    return None
 
 
 def policy_problem(citation: PolicyCitation, evidence: Evidence) -> str | None:
@@ -266,7 +221,6 @@ def figures_of(text: str) -> set[float]:
 def sources_of(finding: Finding, evidence: Evidence) -> list[str]:
     """Return the texts that a finding may draw on: what it cites, and for our own checks their own words."""
     texts = [one.quote for one in finding.evidence]
-    texts += [evidence.passages[one.passage_id].text for one in finding.evidence if one.passage_id in evidence.passages]
     texts += [evidence.policies[one.passage_id].text for one in finding.policy if one.passage_id in evidence.policies]
     texts += [one.document for one in finding.evidence]
     texts += [str(page) for one in finding.evidence for page in one.pages]
@@ -277,34 +231,14 @@ def sources_of(finding: Finding, evidence: Evidence) -> list[str]:
     return [*texts, finding.requirement, *own]
 
 
-def _settled(
-    one: AspectReview, kept: Sequence[Finding], dropped: Sequence[Finding], analyser: str, evidence: Evidence
-) -> AspectReview:
+def _settled(one: AspectReview, kept: Sequence[Finding], dropped: Sequence[Finding]) -> AspectReview:
     """Return the aspect as it is without what was dropped: its rating, key issue and list of open points follow."""
     open_points = (*one.not_assessed, *(_unproved(finding) for finding in dropped if finding.outcome != "contradicted"))
-    if analyser == "llm":
-        return _settled_model(one, kept, open_points, evidence)
     if not dropped:
         return one
     rating = rate(kept, open_points)
     issue = key_issue(one.name, rating, kept, open_points, one.says, applies=one.applies)
     state = "no" if not kept else "partly" if any(point.essential for point in open_points) else "yes"
-    return one.model_copy(update={"rating": rating, "key_issue": issue, "assessed": state, "not_assessed": open_points})
-
-
-def _settled_model(
-    one: AspectReview, kept: Sequence[Finding], open_points: tuple[NotAssessed, ...], evidence: Evidence
-) -> AspectReview:
-    """A model's rating stands only on findings that hold, and its key issue only on figures that they have."""
-    rating, issue = one.rating, one.key_issue
-    if not kept:
-        update = {"rating": "amber", "key_issue": key_issue(one.name, "amber", (), (), one.says), "assessed": "no"}
-        return one.model_copy(update=update | {"not_assessed": open_points})
-    if rating == "green" and any(finding.outcome in ("failed", "contradicted") for finding in kept):
-        rating = "amber"
-    if unsupported(issue, [text for finding in kept for text in sources_of(finding, evidence)]):
-        issue = weightiest(kept)[0].text.rstrip(".")
-    state = "partly" if open_points else "yes"
     return one.model_copy(update={"rating": rating, "key_issue": issue, "assessed": state, "not_assessed": open_points})
 
 

@@ -165,10 +165,17 @@ class DraftVerifier:
         return told
 
     def _policies(self, given: DraftFinding, asked: Check | None, checked: Checked) -> tuple[PolicyCitation, ...]:
-        own = self.evidence.cite(asked.provisions) if asked else ()
+        own = self._own_policies(asked, given) if asked else ()
         named = [self._policy(one, given, {policy.passage_id for policy in own}, checked) for one in given.policy]
         cited = [one for one in named if one is not None] or list(own)
         return tuple({one.passage_id: one for one in cited}.values())
+
+    def _own_policies(self, asked: Check, given: DraftFinding) -> tuple[PolicyCitation, ...]:
+        """Return the policies that the question rests on, each with its sentence nearest to the statement."""
+        resting = self.evidence.cite(asked.provisions)
+        return tuple(
+            policy_citation(self.evidence.policies[one.passage_id], f"{one.quote} {given.statement}") for one in resting
+        )
 
     def _policy(self, one: PolicyQuote, given: DraftFinding, own: set[str], checked: Checked) -> PolicyCitation | None:
         passage = self.labels.find(one.policy)
@@ -179,7 +186,7 @@ class DraftVerifier:
         if reason:
             checked.reasons.append(reason)
             return None
-        citation = policy_citation(passage, one.words or given.requirement or given.statement)
+        citation = policy_citation(passage, f"{given.requirement or ''} {given.statement}")
         if one.words:
             citation = citation.model_copy(update={"quote": " ".join(one.words.split())})
         problem = policy_problem(citation, self.evidence)
@@ -214,7 +221,7 @@ class DraftVerifier:
         """Return the texts that the figures of a finding may come from."""
         texts = [place.document.text[place.start : place.end] for place in quotes]
         texts += [place.words for place in quotes]
-        texts += [self.evidence.policies[one.passage_id].text for one in finding.policy]
+        texts += [one.quote for one in finding.policy]
         texts += [one.document for one in finding.evidence]
         texts += [str(page) for one in finding.evidence for page in one.pages]
         profile = self.evidence.profile

@@ -23,7 +23,14 @@ from trigpoint.text.images import QUICK_LOOK_DPI
 from trigpoint.text.layout import PageLayout
 from trigpoint.text.mupdf import mupdf, open_document, open_file
 from trigpoint.text.pages import Bookmark, DocumentLook, Extraction, Outline, Page, clean_text, has_text
-from trigpoint.text.picture import MAX_PICTURE_PIXELS, PagePicture, find_run
+from trigpoint.text.picture import (
+    MAX_PICTURE_PIXELS,
+    STRIP_HEIGHT,
+    STRIP_WIDTH,
+    PagePicture,
+    find_run,
+    strip_around,
+)
 from trigpoint.text.processor import DocumentProcessor
 from trigpoint.text.sheet import Sheet
 from trigpoint.text.survey import Opened, PageLook, PageReading, WordCount
@@ -159,29 +166,53 @@ def read_closely(
 def draw_picture(path: str, pages: Sequence[int], quote: str, dpi: int) -> Iterator[PagePicture]:
     """Pages in colour, as a screen shows them, with the quotation highlighted where it stands."""
     pymupdf = mupdf()
+    for number, page, box in _marked_pages(path, pages, quote):
+        area = max(page.rect.width * page.rect.height, 1.0)
+        scale = min(dpi / 72, math.sqrt(MAX_PICTURE_PIXELS / area))
+        pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False)
+        top = 0.0 if box is None else (box.y0 - page.rect.y0) / max(page.rect.height, 1.0)
+        yield PagePicture(number, pixmap.tobytes("png"), pixmap.width, pixmap.height, box is not None, top)
+
+
+def draw_strip(path: str, pages: Sequence[int], quote: str) -> Iterator[PagePicture]:
+    """A strip of each page around the quotation; the whole page, small, if there is nothing to mark."""
+    pymupdf = mupdf()
+    for number, page, box in _marked_pages(path, pages, quote):
+        window = page.rect if box is None else pymupdf.Rect(strip_around(tuple(box), tuple(page.rect)))
+        scale = min(STRIP_WIDTH / max(window.width, 1.0), STRIP_HEIGHT / max(window.height, 1.0))
+        drawn = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), clip=window, alpha=False)
+        paper = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, STRIP_WIDTH, STRIP_HEIGHT), False)
+        paper.clear_with(255)
+        drawn.set_origin((STRIP_WIDTH - drawn.width) // 2, 0)
+        paper.copy(drawn, drawn.irect)
+        yield PagePicture(number, paper.tobytes("png"), STRIP_WIDTH, STRIP_HEIGHT, box is not None)
+
+
+def _marked_pages(path: str, pages: Sequence[int], quote: str) -> Iterator[tuple[int, Any, Any]]:
+    """Each page with the quotation highlighted, and the box around it; None if it is not there."""
     with open_file(path) as document:  # a copy of its own: what is marked here must not be read as text elsewhere
         for number in pages:
             if not 1 <= number <= document.page_count:
                 raise ExtractionFailed(f"{shorten(Path(path).name)} has no page {number}.")
             page = document[number - 1]
-            marked = document.is_pdf and _highlight(page, quote)
-            area = max(page.rect.width * page.rect.height, 1.0)
-            scale = min(dpi / 72, math.sqrt(MAX_PICTURE_PIXELS / area))
-            pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False)
-            yield PagePicture(number, pixmap.tobytes("png"), pixmap.width, pixmap.height, marked)
+            yield number, page, _highlight(page, quote) if document.is_pdf else None
 
 
-def _highlight(page: Any, quote: str) -> bool:
+def _highlight(page: Any, quote: str) -> Any | None:
     found = page.get_text("words")
     lines: dict[tuple[int, int], Any] = {}
     for index in find_run([word[4] for word in found], quote):
         box, line = mupdf().Rect(found[index][:4]), tuple(found[index][5:7])
         lines[line] = lines[line] | box if line in lines else box
-    if lines:
-        mark = page.add_highlight_annot(quads=[box.quad for box in lines.values()])
-        mark.set_colors(stroke=(1.0, 0.86, 0.35))
-        mark.update()
-    return bool(lines)
+    if not lines:
+        return None
+    mark = page.add_highlight_annot(quads=[box.quad for box in lines.values()])
+    mark.set_colors(stroke=(1.0, 0.86, 0.35))
+    mark.update()
+    whole = mupdf().Rect()
+    for box in lines.values():
+        whole |= box
+    return whole * page.rotation_matrix
 
 
 READERS: Mapping[str, Callable[..., Iterator[Any]]] = {
@@ -192,4 +223,5 @@ READERS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "words": count_words,
     "closely": read_closely,
     "picture": draw_picture,
+    "strip": draw_strip,
 }

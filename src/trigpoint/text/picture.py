@@ -20,19 +20,27 @@ if TYPE_CHECKING:
 
 SCREEN_DPI = 110
 MAX_PICTURE_PIXELS = 6_000_000
+STRIP_WIDTH, STRIP_HEIGHT = 1120, 336
 _SECONDS = 20.0
+_MARGIN, _NARROWEST_STRIP = 28.0, 500.0  # points
 _SHORTEST_PART = 24  # letters of a passage that goes on over a page's end
+
+
+Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class PagePicture:
-    """`marked`: the passage was found on the page. A scan has no words to mark."""
+    """`marked`: the passage was found on the page. A scan has no words to mark. `top`: how far down the passage begins,
+    as a share of the picture's height.
+    """
 
     number: int
     png: bytes
     width: int
     height: int
     marked: bool
+    top: float = 0.0
 
 
 class PageRenderer:
@@ -43,7 +51,16 @@ class PageRenderer:
 
     def render_page(self, path: Path, page: int, quote: str = "", dpi: int = SCREEN_DPI) -> PagePicture:
         """Raises ExtractionFailed where the file or the page cannot be drawn."""
-        job = Job("picture", {"path": str(path), "quote": quote, "dpi": dpi}, (page,))
+        return self._drawn(path, Job("picture", {"path": str(path), "quote": quote, "dpi": dpi}, (page,)))
+
+    def render_strip(self, path: Path, page: int, quote: str) -> PagePicture:
+        """Return a strip of the page around the passage, always of the same size. Of a page on which nothing can be
+        marked, the strip shows the whole page, small. Raises ExtractionFailed.
+        """
+        return self._drawn(path, Job("strip", {"path": str(path), "quote": quote}, (page,)))
+
+    def _drawn(self, path: Path, job: Job) -> PagePicture:
+        (page,) = job.pages
         found = [item for _, item in self._pool.run([job])]
         if not found or isinstance(found[0], Lost):
             reason = found[0].reason if found else "is not in the file"
@@ -53,6 +70,20 @@ class PageRenderer:
 
     def close(self) -> None:
         self._pool.close()
+
+
+def strip_around(box: Box, page: Box) -> Box:
+    """Return the part of a page to show around a passage, in the proportions of a strip: wide enough for its lines and
+    to see where on the page it is. Of a passage that is taller, the beginning.
+    """
+    width = min(max(box[2] - box[0] + 2 * _MARGIN, _NARROWEST_STRIP), page[2] - page[0])
+    height = min(width * STRIP_HEIGHT / STRIP_WIDTH, page[3] - page[1])
+    left = (page[0] + page[2] - width) / 2  # the column of text as it is, moved only as far as the passage needs
+    left = min(max(left, box[2] + _MARGIN - width), box[0] - _MARGIN)
+    left = min(max(left, page[0]), page[2] - width)
+    centred = (box[1] + box[3] - height) / 2
+    top = min(max(min(centred, box[1] - _MARGIN / 2), page[1]), page[3] - height)
+    return left, top, left + width, top + height
 
 
 def find_run(words: Sequence[str], quote: str) -> range:

@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from trigpoint.api.services import Services
@@ -79,6 +79,32 @@ async def document_picture(request: Request) -> Response:
     return Response(picture.png, media_type="image/png", headers={"Cache-Control": _HOUR})
 
 
+async def document_file(request: Request) -> Response:
+    """The file itself: a PDF opens in the browser, anything else is saved."""
+    document = await _document(request, await _review(request))
+    path = _file(request, document)
+    is_pdf = path.suffix.lower() == ".pdf"
+    kind = "inline" if is_pdf else "attachment"
+    return FileResponse(
+        path,
+        media_type="application/pdf" if is_pdf else "application/octet-stream",
+        filename=path.name,
+        content_disposition_type=kind,
+        headers={"Cache-Control": _HOUR},
+    )
+
+
+async def documents_of(request: Request, application_ref: str) -> list[Document]:
+    """Return what the document store has of an application, without its pages. A page's pictures ask for it together."""
+    services: Services = request.scope["services"]
+    resources: Resources = request.scope["resources"]
+    wanted = {"application_ref": application_ref}
+    answer = await resources.listings.get(
+        application_ref, lambda: ask(services.settings, "document-store", "list_ingested_documents", wanted)
+    )
+    return list(answer["documents"])
+
+
 async def _review(request: Request) -> Review:
     services: Services = request.scope["services"]
     return await services.reviews.get(request.path_params["review_id"])
@@ -141,5 +167,6 @@ def _draw(request: Request, path: Path, number: int) -> Any:
 ROUTES = [
     Route("/reviews/{review_id}/documents", documents_page),
     Route("/reviews/{review_id}/documents/{document_id}", document_page),
+    Route("/reviews/{review_id}/documents/{document_id}/file", document_file),
     Route("/reviews/{review_id}/documents/{document_id}/pages/{page}.png", document_picture),
 ]

@@ -1,4 +1,4 @@
-"""The evidence behind a finding: the quotation, and the page it stands on with the passage marked.
+"""The evidence behind a finding: the quotation, the findings it supports, and its page with the passage marked.
 
 A request names a review and a number. The quotation comes from the review, the file from the document store's list
 of that application's documents: nothing of a path or a text to mark is taken from the address.
@@ -15,14 +15,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from trigpoint.api.services import Services
-from trigpoint.api.web.asking import ask
+from trigpoint.api.web.documents import documents_of
 from trigpoint.api.web.paging import whole_number
 from trigpoint.api.web.resources import Resources
-from trigpoint.api.web.templating import page
+from trigpoint.api.web.templating import page, web_address
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.errors import FileMissing, ReviewIncomplete, TrigpointError
-from trigpoint.review.findings import Citation
-from trigpoint.review.markdown import OUTCOMES
+from trigpoint.review.findings import Citation, document_title
+from trigpoint.review.overview import Overview
+from trigpoint.review.result import ReviewResult
 from trigpoint.text.picture import PagePicture
 
 _HOUR = "private, max-age=3600"
@@ -31,20 +32,25 @@ _HOUR = "private, max-age=3600"
 async def evidence_page(request: Request) -> Response:
     chosen = await _chosen(request)
     evidence = chosen.citation
-    problem, pictures = None, []
+    problem, path, pictures = None, None, []
     try:
         path = await _file(request, chosen)
         pictures = [await asyncio.to_thread(_draw, request, path, evidence, number) for number in evidence.pages]
     except TrigpointError as error:
         problem = error.message
+    body = chosen.result.review
     return page(
         request,
         "evidence.html",
         chosen=chosen,
         evidence=evidence,
+        points=Overview(body).supported_by(evidence),
+        quoted_under=[one for one in body.aspects if any(said.citation == evidence for said in one.says)],
+        register=web_address(chosen.result.application.portal_url),
+        file=path,
+        is_pdf=path is not None and path.suffix.lower() == ".pdf",
         problem=problem,
         pictures=pictures,
-        outcomes=OUTCOMES,
         previous=chosen.number - 1,
         following=chosen.number + 1 if chosen.number < chosen.total else 0,
     )
@@ -52,12 +58,24 @@ async def evidence_page(request: Request) -> Response:
 
 async def evidence_picture(request: Request) -> Response:
     chosen = await _chosen(request)
-    evidence = chosen.citation
     number = whole_number(request.path_params["page"])
-    if number not in evidence.pages:
+    if number not in chosen.citation.pages:
         raise HTTPException(404)
     path = await _file(request, chosen)
-    picture = await asyncio.to_thread(_draw, request, path, evidence, number)
+    picture = await asyncio.to_thread(_draw, request, path, chosen.citation, number)
+    return _png(picture)
+
+
+async def evidence_strip(request: Request) -> Response:
+    """A strip of the page around the quoted words, for a glance."""
+    chosen = await _chosen(request)
+    if not chosen.citation.pages:
+        raise HTTPException(404)
+    path = await _file(request, chosen)
+    return _png(await asyncio.to_thread(_draw_strip, request, path, chosen.citation))
+
+
+def _png(picture: PagePicture) -> Response:
     return Response(picture.png, media_type="image/png", headers={"Cache-Control": _HOUR})
 
 
@@ -67,6 +85,7 @@ class _Chosen:
 
     review_id: str
     application_ref: str
+    result: ReviewResult
     citation: Citation
     number: int
     total: int
@@ -77,35 +96,47 @@ async def _chosen(request: Request) -> _Chosen:
     review = await services.reviews.get(request.path_params["review_id"])
     if review.status != "completed":
         raise ReviewIncomplete(f"The review {review.review_id} is {review.status}: it has no evidence to show yet.")
-    quotations = review.result().review.quotations()
+    result = review.result()
+    quotations = result.review.quotations()
     number = whole_number(request.path_params["number"])
     if not 1 <= number <= len(quotations):
         raise HTTPException(404)
-    return _Chosen(review.review_id, review.application_ref, quotations[number - 1], number, len(quotations))
+    return _Chosen(review.review_id, review.application_ref, result, quotations[number - 1], number, len(quotations))
 
 
 async def _file(request: Request, chosen: _Chosen) -> Path:
-    """The document's file. Raises FileMissing where the store no longer has it, or it is not on this machine."""
+    """Return the document's file. Raises FileMissing if the store no longer has it, or it is not on this machine."""
+    listed = await documents_of(request, chosen.application_ref)
+    title = document_title(chosen.citation.document)
+    path = next((d["file_path"] for d in listed if d["document_id"] == chosen.citation.document_id), None)
+    if path is None:
+        raise FileMissing(f"{title} is no longer in the document store, so its page cannot be shown.")
     services: Services = request.scope["services"]
-    evidence = chosen.citation
-    ref = {"application_ref": chosen.application_ref}
-    listed = await ask(services.settings, "document-store", "list_ingested_documents", ref)
-    paths = [d["file_path"] for d in listed["documents"] if d["document_id"] == evidence.document_id]
-    if not paths:
-        raise FileMissing(f"{evidence.document} is no longer in the document store, so its page cannot be shown.")
     try:
-        return DocumentRoots(services.settings).find(paths[0])
+        return DocumentRoots(services.settings).find(path)
     except FileMissing:
-        raise FileMissing(
-            f"The file of {evidence.document} is not on this machine, so its page cannot be shown."
-        ) from None
+        raise FileMissing(f"The file of {title} is not on this machine, so its page cannot be shown.") from None
 
 
 def _draw(request: Request, path: Path, evidence: Citation, number: int) -> PagePicture:
     resources: Resources = request.scope["resources"]
-    stat = path.stat()
-    key = (str(path), stat.st_mtime_ns, stat.st_size, number, evidence.quote)
     picture: PagePicture = resources.pictures.get(
-        key, lambda: resources.renderer().render_page(path, number, evidence.quote)
+        (*_identity(path), number, evidence.quote),
+        lambda: resources.renderer().render_page(path, number, evidence.quote),
     )
     return picture
+
+
+def _draw_strip(request: Request, path: Path, evidence: Citation) -> PagePicture:
+    resources: Resources = request.scope["resources"]
+    number = evidence.pages[0]
+    picture: PagePicture = resources.strips.get(
+        (*_identity(path), number, evidence.quote),
+        lambda: resources.renderer().render_strip(path, number, evidence.quote),
+    )
+    return picture
+
+
+def _identity(path: Path) -> tuple[object, ...]:
+    stat = path.stat()
+    return str(path), stat.st_mtime_ns, stat.st_size

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from trigpoint.config import Settings
 
 T = TypeVar("T")
+
+_LISTING_SECONDS = 10.0
 
 
 class Kept:
@@ -34,6 +37,28 @@ class Kept:
         return made
 
 
+class Shared:
+    """Answers that are the same for whoever asks within a few seconds: asked once, also by those who ask meanwhile."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._answers: dict[str, tuple[float, asyncio.Task[Any]]] = {}
+
+    async def get(self, key: str, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        now = asyncio.get_running_loop().time()
+        self._answers = {name: kept for name, kept in self._answers.items() if kept[0] > now}
+        if key not in self._answers:
+            task = asyncio.ensure_future(ask())
+            self._answers[key] = now + self._seconds, task
+            task.add_done_callback(lambda done: self._forget_failure(key, done))
+        answer: T = await asyncio.shield(self._answers[key][1])  # one who goes away does not end it for the others
+        return answer
+
+    def _forget_failure(self, key: str, done: asyncio.Task[Any]) -> None:
+        if (done.cancelled() or done.exception() is not None) and self._answers.get(key, (0, None))[1] is done:
+            del self._answers[key]
+
+
 class Resources:
     """Reader processes, the graph's store, and whether the server is about to stop."""
 
@@ -41,7 +66,9 @@ class Resources:
         self.settings = settings
         self.stopping = False
         self.pictures = Kept(24)
+        self.strips = Kept(96)
         self.sections = Kept(12)
+        self.listings = Shared(_LISTING_SECONDS)
         self._opened: dict[str, Any] = {}
         self._lock = threading.Lock()
 

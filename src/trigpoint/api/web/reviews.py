@@ -19,9 +19,10 @@ from trigpoint.api.routes.reviews import placed
 from trigpoint.api.schemas.reviews import ReviewSubmission
 from trigpoint.api.services import Services
 from trigpoint.api.web.comparing import pair_aspects
-from trigpoint.api.web.evidence import evidence_page, evidence_picture
+from trigpoint.api.web.evidence import evidence_page, evidence_picture, evidence_strip
 from trigpoint.api.web.paging import Pages
 from trigpoint.api.web.resources import Resources
+from trigpoint.api.web.review_page import review_page
 from trigpoint.api.web.templating import page
 from trigpoint.errors import InvalidInput, ReviewAlreadyExists, ReviewIncomplete, StoreError
 from trigpoint.ids import parse_application_ref
@@ -29,9 +30,7 @@ from trigpoint.jobs.reviews import STATUSES, Review, ReviewRow
 from trigpoint.logs import request_id
 from trigpoint.registers.entries import load_registers
 from trigpoint.review.aspects import load_aspects
-from trigpoint.review.findings import GROUPS
 from trigpoint.review.formats import FORMATS
-from trigpoint.review.markdown import OUTCOMES, built
 from trigpoint.review.models import PHASES
 from trigpoint.storage.space import require_space
 
@@ -158,21 +157,7 @@ async def read(request: Request) -> Response:
     review = await _review(request)
     if review.status != "completed":
         return _unfinished(request, review)
-    result = review.result()
-    body = result.review
-    return page(
-        request,
-        "review.html",
-        review=review,
-        result=result,
-        numbers={quotation: number for number, quotation in enumerate(body.quotations(), 1)},
-        built=built(body.profile) if body.profile else "",
-        not_asked=[aspect.name for aspect in body.aspects if not aspect.applies],
-        general=body.general_contradictions(),
-        outcomes=OUTCOMES,
-        groups=GROUPS,
-        formats=FORMATS,
-    )
+    return review_page(request, review)
 
 
 def _unfinished(request: Request, review: Review) -> Response:
@@ -299,5 +284,6 @@ ROUTES = [
     Route("/reviews/{review_id}/cancel", cancel, methods=["POST"]),
     Route("/reviews/{review_id}/download/{form}", download),
     Route("/reviews/{review_id}/evidence/{number}", evidence_page),
+    Route("/reviews/{review_id}/evidence/{number}/strip.png", evidence_strip),
     Route("/reviews/{review_id}/evidence/{number}/pages/{page}.png", evidence_picture),
 ]

@@ -13,10 +13,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from trigpoint import __version__
-from trigpoint.review.findings import pages_text
+from trigpoint.api.web.charts import draw_comparison
+from trigpoint.review.findings import document_title, listed_pages, pages_text
 
 STATIC = {
     "site.css": "text/css; charset=utf-8",
+    "review.css": "text/css; charset=utf-8",
+    "review.js": "text/javascript; charset=utf-8",
     "site.js": "text/javascript; charset=utf-8",
     "letter.css": "text/css; charset=utf-8",
     "letter.js": "text/javascript; charset=utf-8",
@@ -68,6 +71,11 @@ def _snippet(text: str) -> str:
     return " ".join(text[:120].split())[:60]
 
 
+def web_address(value: str | None) -> str | None:
+    """Return an address that a link may lead to: http or https, and nothing else."""
+    return value if value and value.startswith(("https://", "http://")) else None
+
+
 @cache
 def environment() -> Environment:
     made = Environment(
@@ -82,6 +90,9 @@ def environment() -> Environment:
         "moment": _moment,
         "words": _words,
         "snippet": _snippet,
+        "document_title": document_title,
+        "chart": draw_comparison,
+        "listed_pages": lambda pages: listed_pages(tuple(pages)),
         "pages_text": lambda pages: pages_text(tuple(pages)),
     }
     made.globals |= {"static": static_url, "version": __version__}

@@ -1,0 +1,65 @@
+"""What the model hands in at the end of each pass."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from trigpoint.review.submitted import (
+    Dismissal,
+    DraftFact,
+    DraftFinding,
+    ProfileCorrection,
+    Submitted,
+    Support,
+)
+
+
+class Pages(Submitted):
+    """Pages of a document to read."""
+
+    document: str = Field(max_length=300, description="Label, for example D3.")
+    first: int = Field(ge=1)
+    last: int = Field(ge=1)
+
+
+class Oriented(Submitted):
+    """A correction of the profile, if it is wrong, and pages to read beyond the reading list."""
+
+    profile: ProfileCorrection | None = None
+    also_read: tuple[Pages, ...] = Field((), max_length=10)
+
+
+class ReadFacts(Submitted):
+    """The facts of the pages that were shown."""
+
+    facts: tuple[DraftFact, ...] = Field(max_length=80)
+
+
+class Judged(Submitted):
+    """The findings on the aspects, and suspected discrepancies that are none."""
+
+    findings: tuple[DraftFinding, ...] = Field(max_length=40)
+    dismissed: tuple[Dismissal, ...] = Field((), max_length=40)
+
+
+class Opinion(Submitted):
+    """What a second reader says of one claim."""
+
+    id: str = Field(description="Id of the claim, for example F3.")
+    support: Support
+    why: Annotated[str, Field(max_length=300)] = Field("", description="Needed unless supported: what is wrong.")
+
+
+class Opinions(Submitted):
+    """One opinion on every claim that was shown."""
+
+    opinions: tuple[Opinion, ...] = Field(max_length=60)
+
+
+class Mended(Submitted):
+    """Mended findings under their ids, and the ids of those that are given up."""
+
+    findings: tuple[DraftFinding, ...] = Field((), max_length=60)
+    give_up: tuple[str, ...] = Field((), max_length=60)

@@ -1,0 +1,143 @@
+"""What a review by a model is going to do, before it does it: pages to read, groups of aspects, calls and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from trigpoint.config import Settings
+from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.sheets import Sheet
+
+GROUPS = (
+    ("cycle_parking",),
+    ("cycle_routes", "junctions"),
+    ("permeability", "route_audit", "placemaking"),
+    ("trip_generation", "travel_planning"),
+    ("public_transport", "off_site"),
+)
+"""Aspects that are judged together, because the same pages tell about them."""
+
+READ_WINDOW = 30_000  # characters of one reading call
+READING_SHARE = 0.5  # of the token budget
+CHARACTERS_PER_TOKEN = 3.6
+CLAIMS_PER_CHECK = 14
+_COMMON_TOKENS = 1_500
+_ANSWER_TOKENS = 3_500
+_JUDGE_TOKENS = 9_000
+_JUDGE_CALLS = 2  # one look-up or correction on average
+
+
+@dataclass(frozen=True)
+class Window:
+    """Pages of one document that are read in one call."""
+
+    label: str
+    pages: tuple[int, ...]
+    characters: int
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(f"{self.label}:{page}" for page in self.pages or (0,))
+
+
+@dataclass(frozen=True)
+class PassPlan:
+    """What one pass is expected to take."""
+
+    name: str
+    calls: int
+    tokens: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan of a review: the windows to read, the aspects to judge, and what that is expected to take."""
+
+    windows: tuple[Window, ...]
+    left_out: tuple[Sheet, ...]
+    groups: tuple[tuple[str, ...], ...]
+    passes: tuple[PassPlan, ...]
+
+    @property
+    def calls(self) -> int:
+        return sum(one.calls for one in self.passes)
+
+    @property
+    def tokens(self) -> int:
+        return sum(one.tokens for one in self.passes)
+
+    @property
+    def pages(self) -> int:
+        return sum(len(one.keys) for one in self.windows)
+
+
+def make_plan(draft: ReviewDraft, settings: Settings, also: Iterable[str] = ()) -> Plan:
+    """Return the plan. Pages by relevance, while half of the token budget lasts; `also` are keys that a reader asked for."""
+    sheets = draft.sheets
+    asked = set(also)
+    wanted = list(sheets.by_relevance) + [
+        one for one in sheets.all if one.key in asked and one not in sheets.by_relevance
+    ]
+    budget = settings.review_max_tokens * READING_SHARE * CHARACTERS_PER_TOKEN
+    chosen, left, size = set[str](), list[Sheet](), 0.0
+    for sheet in wanted:
+        size += sheet.characters * 1.6  # its answer, and what every call repeats
+        (chosen.add(sheet.key) if size <= budget else left.append(sheet))
+    windows = tuple(_windows([one for one in sheets.all if one.key in chosen]))
+    groups = asked_groups(draft)
+    return Plan(windows, tuple(left), groups, _passes(windows, groups))
+
+
+def asked_groups(draft: ReviewDraft) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of the chosen aspects of which something is asked."""
+    asked = {entry.id for entry in draft.orientation().aspects if entry.questions}
+    groups = [tuple(name for name in group if name in asked) for group in GROUPS]
+    return tuple(group for group in groups if group)
+
+
+def _windows(sheets: Sequence[Sheet]) -> Iterable[Window]:
+    """Yield windows of neighbouring chosen pages of one document, as many as fit into one call."""
+    current: list[Sheet] = []
+    for sheet in sheets:
+        size = sum(one.characters for one in current)
+        if current and (current[-1].label != sheet.label or size + sheet.characters > READ_WINDOW):
+            yield _window(current)
+            current = []
+        current.append(sheet)
+    if current:
+        yield _window(current)
+
+
+def _window(sheets: Sequence[Sheet]) -> Window:
+    pages = tuple(one.page for one in sheets if one.page is not None)
+    return Window(sheets[0].label, pages, sum(one.characters for one in sheets))
+
+
+def packed(windows: Sequence[Window]) -> list[list[Window]]:
+    """Return windows in parcels for one call each: short documents are read together."""
+    parcels: list[list[Window]] = []
+    for window in windows:
+        if parcels and sum(one.characters for one in parcels[-1]) + window.characters <= READ_WINDOW:
+            parcels[-1].append(window)
+        else:
+            parcels.append([window])
+    return parcels
+
+
+def _passes(windows: Sequence[Window], groups: Sequence[Sequence[str]]) -> tuple[PassPlan, ...]:
+    parcels = packed(windows)
+    pages = sum(len(one.keys) for one in windows)
+    text = int(sum(one.characters for one in windows) / CHARACTERS_PER_TOKEN)
+    judging = _JUDGE_CALLS * len(groups)
+    claims = 9 * len(groups)
+    checks = -(-claims // CLAIMS_PER_CHECK)
+    return (
+        PassPlan("orient", 1, _COMMON_TOKENS + 1_500, "the development and the reading list"),
+        PassPlan("read", len(parcels), text + len(parcels) * (_COMMON_TOKENS + _ANSWER_TOKENS), f"{pages} pages"),
+        PassPlan("judge", judging, judging * (_JUDGE_TOKENS + _ANSWER_TOKENS), f"{sum(map(len, groups))} aspects"),
+        PassPlan("check", checks, checks * 5_000, "every finding against its evidence"),
+        PassPlan("mend", 1, 6_000, "findings that did not hold"),
+        PassPlan("conclude", 1, 12_000, "summary, recommendations, conditions, letter"),
+    )

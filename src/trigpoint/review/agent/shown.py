@@ -1,0 +1,196 @@
+"""The application as the model is shown it: text blocks in which nothing that a document says can end the block."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+from trigpoint.reading.documents import Document
+from trigpoint.reading.facts import Fact
+from trigpoint.reading.profile import Profile
+from trigpoint.reading.vocabulary import TOPICS, aspects_of
+from trigpoint.review.draft import Held, ReviewDraft
+from trigpoint.review.findings import Finding
+from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference
+from trigpoint.review.sheets import Sheets
+
+LONGEST_POLICY = 1_800  # characters of a policy passage that are shown
+MOST_FACTS = 90
+_MARKS = re.compile(r"^(\s*)(<{3,}|>{3,})", re.MULTILINE)
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules|prompt)\b|\b(?:rate|rating)\b[^.]{0,30}\bgreen\b"
+    r"|\byou are (?:an? )?(?:AI|assistant|language model)\b|\bsystem prompt\b",
+    re.IGNORECASE,
+)
+
+
+def block(name: str, text: str) -> str:
+    """Return a block of data. Lines of it that look like the beginning or end of a block are disarmed."""
+    inner = _MARKS.sub(lambda match: f"{match[1]}'{match[2]}", text)
+    mark = hashlib.sha256(inner.encode()).hexdigest()[:8]
+    return f"<<< {name} {mark}\n{inner}\n>>> {mark}"
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks, so that a name cannot begin a line of its own."""
+    return " ".join(text.split())
+
+
+def suspects(documents: Iterable[Document]) -> tuple[str, ...]:
+    """Return a note on each document with text that reads like an order to a model, for a person to look at."""
+    named = sorted({one.name for one in documents if _ORDERS.search(f"{one.name} {one.text}")})
+    return tuple(f"{name} contains text that reads like an instruction to a model" for name in named)
+
+
+def application(known: Orientation) -> str:
+    """Return the proposal, the profile and the list of documents."""
+    lines = [
+        f"Reference: {known.application_ref}; policy in force on {known.effective_date} applies",
+        f"Proposal: {one_line(known.profile.proposal) or 'not stated'}",
+        f"Site: {one_line(known.profile.site) or 'not stated'}; authority: {known.profile.authority or 'not known'}",
+        f"Profile as read by a program: {_profile(known.profile)}",
+        *(f"Note: {remark}" for remark in known.remarks),
+        "Documents:",
+        *(
+            f"{one.label}: {one_line(one.name)} ({one.document_type.replace('_', ' ')}, by the {one.written_by}, "
+            f"{one.pages or 1} pages, {one.characters:,} characters)"
+            for one in known.documents
+        ),
+    ]
+    return block("application", "\n".join(lines))
+
+
+def _profile(profile: Profile) -> str:
+    sizes = [
+        f"{one.use}{f' {one.size:,g} {one.unit}' if one.size else ''}{f' with {one.bedrooms} bedrooms' if one.bedrooms else ''}"
+        for one in profile.uses
+    ]
+    return f"kind {profile.kind}, scale {profile.scale}, uses: {'; '.join(dict.fromkeys(sizes)) or 'none read'}"
+
+
+def topics() -> str:
+    return "Topics: " + ", ".join(TOPICS)
+
+
+def reading_list(sheets: Sheets, keys: Sequence[str]) -> str:
+    """Return which pages are going to be read, by document."""
+    pages: dict[str, list[str]] = {}
+    for key in keys:
+        label, _, page = key.partition(":")
+        pages.setdefault(label, []).append(page)
+    return "\n".join(f"{label}: pages {', '.join(numbers)}" for label, numbers in pages.items())
+
+
+def aspect(entry: AspectEntry, draft: ReviewDraft) -> str:
+    """Return an aspect with its questions and the policy they rest on."""
+    lines = [f"## Aspect {entry.id}: {entry.name}. {entry.question}", "Questions:"]
+    for one in entry.questions:
+        policy = f" Rests on {', '.join(one.policy)}." if one.policy else ""
+        lines.append(f"- {one.id}{' (essential)' if one.essential else ''}: {one.asks}.{policy}")
+    passages = []
+    for provision in entry.provisions:
+        passage = draft.labels.by_label[provision.label]
+        text = one_line(passage.text)[:LONGEST_POLICY]
+        passages.append(
+            f"{provision.label} = {provision.ref} ({passage.version_label}). In short: {provision.says}\n{text}"
+        )
+    return "\n".join(lines) + "\n" + block("policy in force", "\n\n".join(passages))
+
+
+def facts(draft: ReviewDraft, aspects: Sequence[str], most: int = MOST_FACTS) -> str:
+    """Return what was read on some aspects, by topic: the reader's facts, and those of the rules that it does not have."""
+    chosen = [fact for fact in draft.evidence.facts if _concerns(fact, aspects)]
+    read = [fact for fact in chosen if fact.reader != "rules"]
+    covered = [(fact.source.document_id, fact.source.start, fact.source.end) for fact in read]
+    rest = [
+        fact
+        for fact in chosen
+        if fact.reader == "rules" and not any(_overlap(fact, one) for one in covered) and _tells(fact)
+    ]
+    rest.sort(key=lambda fact: (not fact.quantities, not fact.is_certain))
+    kept = [*read, *rest[: max(0, most - len(read))]]
+    return block("what was read", "\n".join(_by_topic(kept, draft.sheets)) or "nothing")
+
+
+def _concerns(fact: Fact, aspects: Sequence[str]) -> bool:
+    return fact.topic == "compliance.claim" or bool(set(aspects_of(fact.topic)) & set(aspects))
+
+
+def _tells(fact: Fact) -> bool:
+    return fact.is_certain or bool(fact.quantities)
+
+
+def _overlap(fact: Fact, span: tuple[str, int, int]) -> bool:
+    return fact.source.document_id == span[0] and fact.source.start < span[2] and span[1] < fact.source.end
+
+
+def _by_topic(kept: Sequence[Fact], sheets: Sheets) -> Iterable[str]:
+    topic = ""
+    for fact in sorted(kept, key=lambda one: (one.topic, sheets.label_of(one.source.document_id), one.source.start)):
+        if fact.topic != topic:
+            topic = fact.topic
+            yield f"[{topic}]"
+        known = fact.status if fact.reader != "rules" or fact.is_certain else "status not known"
+        where = f"{sheets.label_of(fact.source.document_id)} p{fact.source.page or 1}"
+        yield f"{where} ({known}, {fact.speaker}): {one_line(fact.source.quote)[:400]}"
+
+
+def suspected(given: Iterable[Candidate]) -> str:
+    """Return figures that seem not to agree, with the places they come from."""
+    lines = []
+    for one in given:
+        lines.append(f"{one.id}: {one_line(one.summary)} {one.calculation}")
+        lines += [f"   {label} p{page or 1}: {one_line(words)[:300]}" for label, page, words in one.places]
+    return block("suspected discrepancies", "\n".join(lines)) if lines else ""
+
+
+def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
+    """Return a claim and its evidence, and nothing else."""
+    lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.text)}"]
+    lines += [f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”" for one in finding.evidence]
+    lines += [f"   {one.ref}: “{one_line(one.quote)}”" for one in finding.policy]
+    lines += [f"   calculation: {one.expression}" for one in finding.calculations]
+    proposal = one_line(draft.evidence.profile.proposal)
+    return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
+
+
+def _leans_on(finding: Finding, proposal: str) -> bool:
+    """Whether a claim has a figure that only the proposal gives."""
+    quoted = " ".join(one.quote for one in finding.evidence)
+    figures = set(re.findall(r"\d[\d,.]*", finding.text)) - set(re.findall(r"\d[\d,.]*", quoted))
+    return bool(figures & set(re.findall(r"\d[\d,.]*", proposal)))
+
+
+def returned(name: str, held: Held, draft: ReviewDraft) -> str:
+    """Return a finding that was not accepted, with the reasons."""
+    given = held.given.model_dump_json(exclude_none=True, exclude_defaults=True)
+    return f"{name}: {given}\n   Reasons: {'; '.join(held.verdict.reasons)}"
+
+
+def verified(draft: ReviewDraft) -> str:
+    """Return everything that counts, for the conclusion."""
+    lines = []
+    for name, held in draft.state.held.items():
+        if not held.counts:
+            continue
+        if held.finding is None:
+            lines.append(f"{name} [{held.given.aspect}] not shown: {held.open_point.reason if held.open_point else ''}")
+            continue
+        finding = held.finding
+        weight = ", essential" if finding.essential else ""
+        lines.append(f"{name} [{held.given.aspect}{weight}] {finding.outcome}: {one_line(finding.text)}")
+        where = "; ".join(dict.fromkeys(one.place for one in finding.evidence))
+        lines.append(f"   {where}. Policy: {', '.join(one.ref for one in finding.policy) or 'none'}")
+        lines += [f"   {kind}: {text}" for kind in ("recommendation", "condition") if (text := getattr(finding, kind))]
+    return block("findings", "\n".join(lines))
+
+
+def policy_passages(draft: ReviewDraft, labels: Iterable[str]) -> str:
+    """Return passages of policy with their labels."""
+    passages = [(label, draft.labels.by_label[label]) for label in labels]
+    texts = [
+        f"{label} = {reference(one)} ({one.version_label}): {one_line(one.text)[:LONGEST_POLICY]}"
+        for label, one in passages
+    ]
+    return block("policy in force", "\n\n".join(texts) or "nothing found")

@@ -1,0 +1,239 @@
+"""A review at a glance: the verdict in three sentences, the points that matter most, and how long there is to respond.
+
+Everything here is derived from a finished result, whoever judged it, so that page and report say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Literal
+
+from trigpoint.dates import parse_day
+from trigpoint.errors import InvalidDate
+from trigpoint.review.findings import Citation, Finding, NotAssessed, Outcome
+from trigpoint.review.rating import weightiest
+from trigpoint.review.result import AspectReview, ReviewBody
+
+MOST_POINTS = 5
+PROBLEMS: frozenset[Outcome] = frozenset({"failed", "partly", "contradicted"})
+
+State = Literal["problems", "met", "open"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A finding with its number in the review, which names it in addresses, and the aspect it belongs to, if any."""
+
+    number: int
+    finding: Finding
+    aspect: AspectReview | None
+
+    @property
+    def kind(self) -> str:
+        """How serious it is, in a word for styles and filters."""
+        if self.finding.outcome == "failed" and self.finding.essential:
+            return "essential"
+        return self.finding.outcome.replace("_", "-")
+
+    @property
+    def label(self) -> str:
+        return LABELS[self.kind]
+
+
+LABELS = {
+    "essential": "Not met: essential",
+    "failed": "Not met",
+    "partly": "Partly met",
+    "contradicted": "Contradiction",
+    "met": "Met",
+    "not-found": "No statement found",
+}
+
+
+@dataclass(frozen=True)
+class AspectOverview:
+    """An aspect with its numbered findings, and which of the three filters it answers to."""
+
+    aspect: AspectReview
+    points: tuple[Point, ...]
+
+    @property
+    def state(self) -> State:
+        if any(point.finding.outcome in PROBLEMS for point in self.points):
+            return "problems"
+        return "met" if any(point.finding.outcome == "met" for point in self.points) else "open"
+
+    def shown(self, state: State | None) -> tuple[Point, ...]:
+        """Return the findings that a filter leaves: all without one."""
+        if state is None:
+            return self.points
+        wanted: dict[State, frozenset[Outcome]] = {
+            "problems": PROBLEMS,
+            "met": frozenset({"met"}),
+            "open": frozenset({"not_found"}),
+        }
+        return tuple(point for point in self.points if point.finding.outcome in wanted[state])
+
+    def answers(self, state: State | None) -> bool:
+        open_points = state == "open" and bool(self.aspect.not_assessed or self.aspect.assessed == "no")
+        return state is None or bool(self.shown(state)) or open_points
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The review of one application in the order in which a reader needs it."""
+
+    review: ReviewBody
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """Every finding once, in the order of the review."""
+        placed = [(finding, aspect) for aspect in self.review.aspects for finding in aspect.findings]
+        placed += [(finding, None) for finding in self.review.general_contradictions()]  # type: ignore[misc]
+        return tuple(Point(number, finding, aspect) for number, (finding, aspect) in enumerate(placed, 1))
+
+    @cached_property
+    def main(self) -> tuple[Point, ...]:
+        """The points that fall short of policy and weigh most, at most five."""
+        return tuple(self._weighed("failed", "partly")[:MOST_POINTS])
+
+    @cached_property
+    def contradictions(self) -> tuple[Point, ...]:
+        return tuple(self._weighed("contradicted"))
+
+    @cached_property
+    def requests(self) -> tuple[tuple[AspectReview, NotAssessed], ...]:
+        """What to ask the applicant for, because no page says it or it is left for later; essential points first."""
+        asked = [(a, point) for a in self.review.aspects if a.applies for point in a.not_assessed if point.request]
+        return tuple(sorted(asked, key=lambda pair: not pair[1].essential))
+
+    @cached_property
+    def open_essentials(self) -> tuple[tuple[AspectReview, NotAssessed], ...]:
+        """The essential points that the documents speak of and that were not judged: for the reader to judge."""
+        return tuple(
+            (aspect, point)
+            for aspect in self.review.aspects
+            if aspect.applies
+            for point in aspect.not_assessed
+            if point.essential and point.places and not point.request
+        )
+
+    @cached_property
+    def aspects(self) -> tuple[AspectOverview, ...]:
+        """The aspects that are asked of the development: those with problems first, those not assessed last."""
+        order: dict[State, int] = {"problems": 0, "met": 1, "open": 2}
+        shown = [
+            AspectOverview(aspect, tuple(point for point in self.points if point.aspect is aspect))
+            for aspect in self.review.aspects
+            if aspect.applies
+        ]
+        return tuple(sorted(shown, key=lambda one: (order[one.state], one.aspect.shown_rating != "red")))
+
+    def supported_by(self, citation: Citation) -> tuple[Point, ...]:
+        """Return the findings that rest on a quotation."""
+        return tuple(point for point in self.points if citation in point.finding.evidence)
+
+    @cached_property
+    def verdict(self) -> tuple[str, ...]:
+        """Why the rating is as it is, in at most three sentences."""
+        return tuple(sentence for sentence in (self._judged(), self._worst(), self._left()) if sentence)
+
+    def _weighed(self, *outcomes: Outcome) -> list[Point]:
+        """Return the points of these outcomes by weight; of equal weight, in the order of the review."""
+        by_finding = {id(point.finding): point for point in self.points}
+        chosen = [point.finding for point in self.points if point.finding.outcome in outcomes]
+        return [by_finding[id(finding)] for finding in weightiest(chosen)]
+
+    def _judged(self) -> str:
+        counts = {outcome: self._count(outcome) for outcome in ("met", "partly", "failed")}
+        judged = sum(counts.values())
+        if not self.aspects:
+            return "Nothing that this review looks at is asked of a development of this kind and size."
+        if not judged:
+            return "No requirement could be judged with certainty from these documents."
+        left = sum(len(one.aspect.not_assessed) for one in self.aspects) + self._count("not_found")
+        whole = {1: "the only point", 2: "both points"}.get(judged, f"all {_number(judged)} points")
+        asked = f"{_number(judged)} of {judged + left} points" if left else whole
+        words = {"met": "met", "partly": "met in part", "failed": "not met"}
+        parts = [f"{_number(count)} {_is(count)} {words[name]}" for name, count in counts.items() if count]
+        essential = sum(point.kind == "essential" for point in self.points)
+        stress = f", {_number(essential)} of those essential" if essential else ""
+        if judged == 1:
+            parts, stress = [f"it {parts[0].removeprefix('one ')}"], " and is essential" if essential else ""
+        elif counts["met"] == judged:
+            parts = ["all of them are met"]
+        return f"{asked[0].upper()}{asked[1:]} could be judged: {_listed(parts)}{stress}."
+
+    def _worst(self) -> str:
+        if not self.main:
+            return ""
+        worst = _clipped(self.main[0].finding.text.rstrip("."))
+        return f"The most serious: {_lower(worst)}{'' if worst.endswith('…') else '.'}"
+
+    def _left(self) -> str:
+        left = sum(one.aspect.assessed == "no" for one in self.aspects)
+        places = len(self.contradictions)
+        parts = []
+        if places:
+            parts.append(f"the documents contradict themselves in {_number(places)} place{'' if places == 1 else 's'}")
+        if left:
+            parts.append(f"{_number(left)} of {_number(len(self.aspects))} aspects {_is(left)} left for you to judge")
+        text = " and ".join(parts)
+        return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+    def _count(self, outcome: str) -> int:
+        return sum(point.finding.outcome == outcome for point in self.points)
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The end of a consultation as people say it. `state` is `open`, `soon` (a week or less) or `closed`."""
+
+    words: str
+    state: Literal["open", "soon", "closed"]
+
+
+_SOON_DAYS = 7
+_LONGEST = 140
+
+
+def deadline(end: str | None, today: date) -> Deadline | None:
+    """Return how long the consultation is open. None if the register gives no date, or one that is none."""
+    try:
+        day = parse_day((end or "")[:10])
+    except InvalidDate:
+        return None
+    left = (day - today).days
+    shown = f"{day.day} {day:%B %Y}"
+    if left < 0:
+        return Deadline(f"Consultation closed {shown}", "closed")
+    when = {0: "closes today", 1: "closes tomorrow"}.get(left, f"closes in {left} days")
+    return Deadline(f"Consultation {when} ({shown})", "soon" if left <= _SOON_DAYS else "open")
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def _number(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _clipped(text: str) -> str:
+    """Return a text of at most `_LONGEST` letters, cut between words."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0].rstrip(',;: ')} …"
+
+
+def _lower(text: str) -> str:
+    first = text.split(" ", 1)[0]
+    return text if len(first) > 1 and first.isupper() else f"{text[:1].lower()}{text[1:]}"
