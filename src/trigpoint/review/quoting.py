@@ -119,15 +119,14 @@ def asks(evidence: Evidence, aspect: Aspect) -> tuple[PolicyAsk, ...]:
 
 def asked_provisions(evidence: Evidence, aspect: Aspect, names: Iterable[str]) -> Iterator[tuple[PlacedProvision, str]]:
     """Yield those of the provisions that are asked of this development, each with what it asks in words."""
-    rates = {
-        (check.provisions[0], asked.source): asked.words
-        for check in aspect.checks
-        if (asked := rates_asked(check, evidence))
-    }
+    rates: dict[tuple[str, str], list[str]] = {}
+    for check in aspect.checks:
+        if asked := rates_asked(check, evidence):  # long stay and short stay may rest on one table
+            rates.setdefault((check.provisions[0], asked.source), []).append(asked.words)
     for name in names:
         if is_asked(name, evidence, aspect):
             for placed in evidence.provisions.get(name, ()):
-                yield placed, rates.get((name, placed.passage.source), placed.requires)
+                yield placed, " ".join(rates.get((name, placed.passage.source), [placed.requires]))
 
 
 def is_asked(name: str, evidence: Evidence, aspect: Aspect) -> bool:

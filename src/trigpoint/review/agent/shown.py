@@ -9,13 +9,15 @@ from collections.abc import Iterable, Sequence
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.profile import Profile
+from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
 from trigpoint.review.draft import Held, ReviewDraft
+from trigpoint.review.evidence import PolicyPassage
 from trigpoint.review.findings import Finding
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference
 from trigpoint.review.sheets import Sheets
 
-LONGEST_POLICY = 1_800  # characters of a policy passage that are shown
+LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
 MOST_FACTS = 90
 _MARKS = re.compile(r"^(\s*)(<{3,}|>{3,})", re.MULTILINE)
 _ORDERS = re.compile(
@@ -91,11 +93,18 @@ def aspect(entry: AspectEntry, draft: ReviewDraft) -> str:
     passages = []
     for provision in entry.provisions:
         passage = draft.labels.by_label[provision.label]
-        text = one_line(passage.text)[:LONGEST_POLICY]
+        text = policy_text(passage)
         passages.append(
             f"{provision.label} = {provision.ref} ({passage.version_label}). In short: {provision.says}\n{text}"
         )
     return "\n".join(lines) + "\n" + block("policy in force", "\n\n".join(passages))
+
+
+def policy_text(passage: PolicyPassage) -> str:
+    """Return the sentences of a passage, each once, as many as are shown."""
+    text = one_line(passage.text)
+    sentences = dict.fromkeys(text[start:end].strip() for start, end in split_sentences(text))
+    return " ".join(sentences)[:LONGEST_POLICY]
 
 
 def facts(draft: ReviewDraft, aspects: Sequence[str], most: int = MOST_FACTS) -> str:
@@ -114,7 +123,8 @@ def facts(draft: ReviewDraft, aspects: Sequence[str], most: int = MOST_FACTS) ->
 
 
 def _concerns(fact: Fact, aspects: Sequence[str]) -> bool:
-    return fact.topic == "compliance.claim" or bool(set(aspects_of(fact.topic)) & set(aspects))
+    always = fact.topic in ("compliance.claim", "development.size", "development.use")
+    return always or bool(set(aspects_of(fact.topic)) & set(aspects))
 
 
 def _tells(fact: Fact) -> bool:
@@ -141,7 +151,8 @@ def suspected(given: Iterable[Candidate]) -> str:
     lines = []
     for one in given:
         lines.append(f"{one.id}: {one_line(one.summary)} {one.calculation}")
-        lines += [f"   {label} p{page or 1}: {one_line(words)[:300]}" for label, page, words in one.places]
+        places = [f"   {label} p{page or 1}: {one_line(words)[:300]}" for label, page, words in one.places]
+        lines += dict.fromkeys(places)
     return block("suspected discrepancies", "\n".join(lines)) if lines else ""
 
 
@@ -189,8 +200,5 @@ def verified(draft: ReviewDraft) -> str:
 def policy_passages(draft: ReviewDraft, labels: Iterable[str]) -> str:
     """Return passages of policy with their labels."""
     passages = [(label, draft.labels.by_label[label]) for label in labels]
-    texts = [
-        f"{label} = {reference(one)} ({one.version_label}): {one_line(one.text)[:LONGEST_POLICY]}"
-        for label, one in passages
-    ]
+    texts = [f"{label} = {reference(one)} ({one.version_label}): {policy_text(one)}" for label, one in passages]
     return block("policy in force", "\n\n".join(texts) or "nothing found")

@@ -1,0 +1,205 @@
+"""Run a review led by a model over a labelled application: `python -m benchmarks.model_review APPLICATION --out FOLDER`.
+
+APPLICATION is the name of one in `benchmarks/reading/written` or of the shared data, or a folder with `application.json`
+and `documents/`. The model is that of the settings (`TRIGPOINT_MODEL`); what must be reported is never shown to it. The
+policy server is a real one; documents are read straight from the folder. Every answer of the model is kept in the output
+folder before it is used, so that a run that was stopped goes on where it was: start it again with the same command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.reading.applications import LabelledApplication, own_applications, shared_applications
+from trigpoint.cli.local_servers import local_servers
+from trigpoint.config import load_settings
+from trigpoint.reading.documents import Document, pages_by_form_feed
+from trigpoint.review.findings import Finding
+from trigpoint.review.formats import FORMATS
+from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, Server, ToolProgress, Tools
+from trigpoint.review.pipeline import run_review
+from trigpoint.review.result import ReviewResult
+from trigpoint.storage.files import write_atomic
+
+REVIEW_ID = "model_review"
+
+
+def find_application(name: str) -> LabelledApplication:
+    """Return the application of a name or folder. Raises SystemExit if there is none."""
+    folder = Path(name)
+    if (folder / "application.json").exists():
+        return next(one for one in own_applications(folder.parent) if one.name == folder.resolve().name)
+    known = [*own_applications(), *shared_applications()]
+    found = next((one for one in known if one.name == name), None)
+    if found is None:
+        raise SystemExit(f"There is no application {name!r}. There are: {', '.join(one.name for one in known)}")
+    return found
+
+
+class FolderTools:
+    """Answers for the register and the document store from a labelled application; policy is the real server's."""
+
+    def __init__(self, application: LabelledApplication, servers: Tools) -> None:
+        self.servers = servers
+        self.details = _details(application.about)
+        self.authority = slug(application.about.get("authority") or "")
+        self.documents = {one.name: one for one in application.documents}
+
+    async def call(
+        self, server: Server, tool: str, args: dict[str, Any], *, progress: ToolProgress | None = None
+    ) -> dict[str, Any]:
+        if server == "policy-kb":
+            return await self.servers.call(server, tool, args, progress=progress)
+        answer: dict[str, Any] = getattr(self, f"_{tool}")(args)
+        return answer
+
+    def _get_application_details(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        return {"application": self.details, "register_entry": {"authority": self.authority}}
+
+    def _download_all_documents(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        files = [
+            {"file_path": one.name, "source_kind": one.source_kind, "status": "downloaded"}
+            for one in self.documents.values()
+        ]
+        return {"downloads": files, "failed_downloads": 0, "total_documents": len(files), "filtered_count": 0}
+
+    def _ingest_document(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        return {"status": "success", "document_id": args["file_path"]}
+
+    def _list_ingested_documents(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        return {"documents": [{"document_id": name} for name in self.documents]}
+
+    def _get_document_text(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        one = self.documents[args["document_id"]]
+        pages = [page.model_dump() for page in one.pages or pages_by_form_feed(one.text)]
+        return {
+            "file_path": one.name,
+            "document_type": one.document_type,
+            "text": one.text,
+            "pages": pages or _one(one),
+        }
+
+
+def _one(document: Document) -> list[dict[str, int]]:
+    return [{"number": 1, "start": 0, "end": len(document.text)}]
+
+
+def _details(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the register's entry. Nothing else of `application.json` is used."""
+    known = about.get("register") or {"reference": about["application"], "address": about.get("site", "")}
+    day = str(known.get("date_validated") or about.get("date") or "")
+    return {**known, "date_validated": f"{day}-01" if re.fullmatch(r"\d{4}-\d{2}", day) else day or None}
+
+
+def slug(name: str) -> str:
+    """Return a council's name as a slug: `Cherwell District Council` is `cherwell`."""
+    plain = re.sub(r"\b(?:district|borough|county|city|council|corporation|london|of|and|the)\b", " ", name.lower())
+    return "-".join(re.findall(r"[a-z0-9]+", plain))
+
+
+class FileCheckpoints:
+    """Checkpoints as files, so that a stopped run goes on where it was."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _file(self, phase: str) -> Path:
+        return self.folder / f"{re.sub(r'[^a-z0-9_]+', '-', phase)}.json"
+
+    async def load(self, phase: str) -> dict[str, Any] | None:
+        file = self._file(phase)
+        return json.loads(file.read_text()) if file.exists() else None
+
+    async def save(self, phase: str, data: dict[str, Any]) -> None:
+        write_atomic(self._file(phase), json.dumps(data, ensure_ascii=False).encode())
+
+
+async def _show(progress: Progress) -> None:
+    print(f"{progress.percent_complete:3d} % {progress.detail}", file=sys.stderr, flush=True)
+
+
+async def review(application: LabelledApplication, out: Path) -> ReviewResult:
+    """Return the review, and leave its checkpoints and its transcript in a folder."""
+    settings = load_settings(trigpoint_data_dir=out / "data", review_transcripts=True)
+    request = ReviewRequest(REVIEW_ID, _details(application.about)["reference"], ReviewOptions(), folder="given")
+    async with local_servers(settings) as (tools, local):
+        return await run_review(
+            request,
+            tools=FolderTools(application, tools),
+            checkpoints=FileCheckpoints(out / "checkpoints"),
+            report=_show,
+            settings=local,
+        )
+
+
+def scoring_sheet(application: LabelledApplication, result: ReviewResult) -> str:
+    """Return findings and what must be reported in a form to be scored by a person."""
+    lines = [f"# {application.name}: a sheet to score", "", result.review.summary, "", "## Ratings"]
+    wanted = application.about.get("officer_would_rate", {})
+    given = {one.id: one.shown_rating for one in result.review.aspects} | {"overall": result.review.shown_rating}
+    lines += [
+        f"- {name}: {rating}, an officer would say {wanted.get(name, 'nothing')}" for name, rating in given.items()
+    ]
+    findings = [one for aspect in result.review.aspects for one in aspect.findings]
+    findings += result.review.general_contradictions()
+    lines += [
+        "",
+        "## Findings: right, wrong, overstated or repeated?",
+        *(_line(n, f) for n, f in enumerate(findings, 1)),
+    ]
+    lines += ["", "## Must be reported: which finding does?"]
+    lines += [_wanted(n, one, findings) for n, one in enumerate(application.about.get("must_report", ()), 1)]
+    lines += ["", "## Must not be said: is it?"]
+    lines += [f"- [ ] {one['claim']} ({one['because']})" for one in application.about.get("must_not_say", ())]
+    quality = result.metadata.quality
+    if quality is not None:
+        lines += ["", "## How it was made", "```", quality.model_dump_json(indent=1), "```", *result.metadata.notes]
+    return "\n".join(lines) + "\n"
+
+
+def _line(number: int, finding: Finding) -> str:
+    places = "; ".join(f"{one.place}: “{one.quote}”" for one in finding.evidence)
+    policy = ", ".join(f"{one.ref} “{one.quote}”" for one in finding.policy)
+    sums = "; ".join(one.expression for one in finding.calculations)
+    more = "".join(f"\n      {name}: {text}" for name, text in (("policy", policy), ("sums", sums)) if text)
+    return f"- [ ] {number}. {finding.check} **{finding.outcome}**: {finding.text}\n      {places}{more}"
+
+
+def _wanted(number: int, one: Mapping[str, Any], findings: list[Finding]) -> str:
+    """Return a point that must be reported, with the findings that quote one of its pages."""
+    places = {(place["doc"], place["page"]) for place in one.get("where", ())}
+    near = [
+        str(n)
+        for n, finding in enumerate(findings, 1)
+        if any((cited.document, page) in places for cited in finding.evidence for page in cited.pages)
+    ]
+    return f"- [ ] M{number} ({one['kind']}): {one['point']}\n      findings that quote one of its pages: {', '.join(near) or 'none'}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("application")
+    parser.add_argument("--out", type=Path, required=True)
+    asked = parser.parse_args()
+    out: Path = asked.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    application = find_application(asked.application)
+    result = asyncio.run(review(application, out))
+    for name, kind in FORMATS.items():
+        write_atomic(out / kind.file_name.format(name.value), kind.render(result))
+    write_atomic(out / "score.md", scoring_sheet(application, result).encode())
+    print(f"The review is in {out}, what is to be scored in {out / 'score.md'}")
+    print(f"The transcript is {out / 'data' / 'transcripts' / f'{REVIEW_ID}.jsonl'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
