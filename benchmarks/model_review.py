@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reading.applications import LabelledApplication, own_applications, shared_applications
-from trigpoint.cli.local_servers import local_servers
 from trigpoint.config import load_settings
+from trigpoint.mcp.local_servers import local_servers
 from trigpoint.reading.documents import Document, pages_by_form_feed
 from trigpoint.review.findings import Finding
 from trigpoint.review.formats import FORMATS

@@ -64,7 +64,7 @@ def conclude(
         analyser="llm",
         model=model,
         conclusion=_conclusion(given, findings, counting, evidence) if given else None,
-        letter=_letter(given, findings, counting, evidence) if given and given.letter else None,
+        letter=_letter(given, findings, counting, evidence) if given else None,
     )
 
 
@@ -188,10 +188,15 @@ def _kept(
 
 def _letter(
     given: DraftConclusion, findings: Mapping[str, Finding], held: Mapping[str, Holding], evidence: Evidence
-) -> Letter:
-    """Return the letter: its grounds as they were written, its references from the findings they rest on."""
+) -> Letter | None:
+    """Return the letter: its grounds as they were written, its references from the findings they rest on.
+
+    None if no ground holds: the letter is then written from the findings.
+    """
     known: dict[str, Finding | None] = {name: findings.get(name) for name in held}
     grounds = [one for one in given.letter if not _sentence_reasons("letter", one, known, evidence)]
+    if not grounds:
+        return None
     conditions = _kept("conditions", given.conditions, known, evidence)
     stance = _stance(given.stance, findings.values())
     return Letter(

@@ -221,7 +221,7 @@ class ReviewDraft:
         tries = 1 if before is None or before.counts else before.tries + 1
         checked = self._verifier().check(given)
         if checked.finding is not None and not checked.reasons:
-            checked.finding = checked.finding.model_copy(update={"check": f"{checked.finding.check}/{name}"})
+            checked.finding = checked.finding.model_copy(update={"check": _named(checked.finding.check, name)})
             others = {key: one for key, one in self.verified().items() if key != name}
             reason = clash(checked.finding, others)
             checked.reasons += [reason] if reason else []
@@ -277,7 +277,7 @@ class ReviewDraft:
         given = held.given.model_copy(update={"id": None, "policy": tuple(cited)})
         kind = "verified" if held.counts else "dropped"
         verdict = held.verdict.model_copy(update={"id": name, "verdict": kind})
-        finding = held.finding and held.finding.model_copy(update={"check": _renamed(held.finding.check, name)})
+        finding = held.finding and held.finding.model_copy(update={"check": _named(held.finding.check, name)})
         reason = clash(finding, self.verified()) if finding is not None and held.counts else None
         if reason:
             verdict = Verdict(id=name, verdict="returned", reasons=(reason,))
@@ -350,8 +350,9 @@ def _id_of(label: str, labels: PolicyLabels) -> str:
     return passage.id if passage is not None else label
 
 
-def _renamed(check: str, name: str) -> str:
-    return f"{check.rpartition('/')[0]}/{name}"
+def _named(check: str, name: str) -> str:
+    """Return the id of a finding in a review: `cycle_routes-width-f3`."""
+    return "-".join([*check.split("-")[:2], name.lower()])
 
 
 def _verdict(name: str, checked: Checked, tries: int) -> Verdict:

@@ -118,7 +118,7 @@ class DraftGround(Cited):
     """One ground of the letter: a short heading and a paragraph."""
 
     text: Annotated[str, Field(min_length=5, max_length=1500)]
-    heading: str = Field(min_length=3, max_length=120)
+    heading: str = Field("", max_length=120, description="A few words, without a full stop.")
     asks: str = Field("", max_length=400, description='What would put it right. Completes "The applicant should …".')
 
 

@@ -96,7 +96,7 @@ class _Verifier:
 
 def is_from_draft(finding: Finding) -> bool:
     """Whether a finding was handed in to a draft, which has already checked its figures and its meaning."""
-    return "/" in finding.check
+    return "-" in finding.check
 
 
 def citation_problem(citation: Citation, evidence: Evidence) -> str | None:

@@ -336,7 +336,7 @@ def _finding(
     outcome: Outcome = given.outcome
     wanting = outcome != "met"
     return Finding(
-        check=f"{given.aspect}/{given.question or 'other'}",
+        check=f"{given.aspect}-{given.question or 'other'}",
         requirement=asked.requirement if asked else _plain(given.requirement or given.aspect),
         outcome=outcome,
         text=_plain(given.statement),

@@ -29,12 +29,17 @@ def _repeats(one: Finding, other: Finding) -> bool:
     mine, theirs = set(stems(one.text)), set(stems(other.text))
     alike = len(mine & theirs) / max(1, len(mine | theirs))
     same_words = {c.passage_id for c in one.evidence} == {c.passage_id for c in other.evidence}
-    return alike >= NEARLY_THE_SAME or (same_words and one.check == other.check and one.outcome != "contradicted")
+    return alike >= NEARLY_THE_SAME or (same_words and _point(one) == _point(other) and one.outcome != "contradicted")
 
 
 def _contradicts(one: Finding, other: Finding) -> bool:
     if {one.outcome, other.outcome} != {"met", "failed"}:
         return False
-    same_question = one.check == other.check and not one.check.endswith("/other")
+    same_question = _point(one) == _point(other) and not _point(one).endswith("-other")
     same_words = {c.passage_id for c in one.evidence} == {c.passage_id for c in other.evidence}
     return same_question or (same_words and one.requirement == other.requirement)
+
+
+def _point(finding: Finding) -> str:
+    """Return what a finding answers: its aspect and question, without its own id."""
+    return "-".join(finding.check.split("-")[:2])
