@@ -23,7 +23,7 @@ import psycopg
 from benchmarks.report import Report, percentile_ms
 from benchmarks.serving import serving
 from trigpoint.config import load_settings
-from trigpoint.graph.search_text import entity_text, gram_words
+from trigpoint.graph.search_text import entity_text, spread
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, EXTERNAL_KINDS, RELATION_ENDS, STATUSES
 
@@ -112,7 +112,7 @@ COLUMNS = {
 
 def fill_sqlite(path: Path, data: dict[str, list[Row]]) -> None:
     connection = sqlite3.connect(path)
-    connection.create_function("graph_grams", 2, gram_words, deterministic=True)
+    connection.create_function("graph_pairs", 1, spread, deterministic=True)
     for pragma in ("journal_mode=WAL", "synchronous=OFF", "cache_size=-400000"):
         connection.execute(f"PRAGMA {pragma}")
     for table, names in COLUMNS.items():

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import insert
 from test_graph_reads import put_entities, uuid_of
 
-from trigpoint.graph.filters import GraphFilter
+from trigpoint.graph.inputs import GraphFilter
 from trigpoint.graph.moments import print_moment
 from trigpoint.graph.neighbourhood import Caps, entity_graph
 from trigpoint.graph.tables import entity_relation, project
@@ -94,7 +94,7 @@ def test_it_agrees_with_brute_force_on_random_graphs(store, seed):
             root, depth = uuid_of(rng.choice(nodes)), rng.choice((1, 2))
             types = tuple(rng.sample(list(RELATION_ENDS), rng.choice((0, 0, 1, 5, 12))))
             caps = rng.choice((Caps(), Caps(), Caps(rng.randint(1, 40), rng.randint(1, 30))))
-            found = entity_graph(connection, DEFAULT, root, GraphFilter(depth, types), caps)
+            found = entity_graph(connection, DEFAULT, root, GraphFilter(depth=depth, relationship_types=types), caps)
             expected = model(edges, root, depth, types, caps)
             shown = [
                 (r.id, r.hop, r.related_entity and r.related_entity.id, r.from_entity_id, r.to_entity_id, r.created_at)

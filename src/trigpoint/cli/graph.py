@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 import yaml
@@ -20,13 +21,13 @@ from trigpoint.cli.outputs import check_files
 from trigpoint.config import load_settings
 from trigpoint.errors import GraphBadRequest
 from trigpoint.graph.export import export_project
-from trigpoint.graph.filters import EntityFilter, GraphFilter, check_enum, check_slug, check_uuid
-from trigpoint.graph.load import load_document, load_search_csv, located, read_document, sample_files
+from trigpoint.graph.fields import check_slug, check_uuid
+from trigpoint.graph.inputs import EntityFilter, GraphFilter, PageRequest
+from trigpoint.graph.load import items_of, load_document, load_search_csv, located, read_document, sample_files
 from trigpoint.graph.neighbourhood import Caps, entity_graph
-from trigpoint.graph.paging import PageRequest
 from trigpoint.graph.queries import list_entities, list_projects, project_named
 from trigpoint.graph.store import GraphStore
-from trigpoint.graph.vocabulary import DEFAULT_PROJECT_SLUG, ENTITY_TYPES, STATUSES
+from trigpoint.graph.vocabulary import DEFAULT_PROJECT_SLUG
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 out = Console(highlight=False, soft_wrap=True)
@@ -64,19 +65,16 @@ def load(
     with _store() as store, Progress(console=Console(stderr=True), transient=True) as progress:
         for path, slug in chosen:
             task = progress.add_task(path.name, total=None)
-
-            def moved(done: int, total: int, task: Any = task) -> None:
-                progress.update(task, completed=done, total=total)
-
             with store.writing() as connection:
                 if path.suffix.lower() == ".csv":
                     summary += load_search_csv(connection, slug, path, start=start, end=end)
                     filled[slug] = None
-                else:
-                    for document in read_document(path):
-                        with located(str(path)):
-                            summary += load_document(connection, document, moved)
-                        filled[document["project"]["slug"]] = None
+                    continue
+                for document in read_document(path):
+                    with located(str(path)):
+                        progress.reset(task, total=items_of(document))
+                        summary += load_document(connection, document, partial(progress.advance, task))
+                    filled[document["project"]["slug"]] = None
     for what, count in sorted(summary.items()):
         out.print(f"{count:8,}  {what}")
     for slug in filled:
@@ -110,11 +108,7 @@ def entities(
     as_json: AsJson = False,
 ) -> None:
     """List the entities of a project, newest first."""
-    chosen = EntityFilter(
-        entity_type=check_enum(kind, "type", ENTITY_TYPES) if kind else None,
-        status=check_enum(status, "status", STATUSES) if status else None,
-        search=search or None,
-    )
+    chosen = EntityFilter.parse({"entityType": kind, "status": status, "search": search})
     with _store() as store, store.snapshot() as connection:
         project_id = project_named(connection, slug=check_slug(project, "project"))
         found = list_entities(connection, project_id, chosen, PageRequest(page=page, limit=limit))
@@ -134,6 +128,7 @@ def show(
     entity_id: Annotated[str, typer.Argument(help="UUID of the entity.")],
     project: ProjectSlug = DEFAULT_PROJECT_SLUG,
     depth: Annotated[int, typer.Option("--depth", min=1, max=2)] = 1,
+    cursor: Annotated[str | None, typer.Option("--cursor", help="Continue where the answer before was cut.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """One entity and its relations."""
@@ -142,7 +137,7 @@ def show(
     with _store() as store, store.snapshot() as connection:
         project_id = project_named(connection, slug=check_slug(project, "project"))
         ident = check_uuid(entity_id, "entity")
-        found = entity_graph(connection, project_id, ident, GraphFilter(depth=depth), caps)
+        found = entity_graph(connection, project_id, ident, GraphFilter(depth=depth, cursor=cursor), caps)
     if as_json:
         out.print_json(json.dumps(found.shown()))
         return
@@ -155,6 +150,8 @@ def show(
         out.print(f"  {'  ' * (edge.hop - 1)}{ends[0]} [dim]{edge.relation_type}[/] {ends[1]}")
     if found.truncated:
         out.print("There is more than GRAPH_MAX_EDGES and GRAPH_MAX_NODES allow in one answer.")
+    if found.next_cursor is not None:
+        out.print(f"The next relations of this entity: --cursor {found.next_cursor}")
 
 
 @app.command()

@@ -1,15 +1,28 @@
-"""Bodies of writes, strictly checked: unknown fields are refused, texts are bounded and hold no control characters."""
+"""What a client sends: filters of reads, bodies of writes."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Self
 
-from trigpoint.errors import GraphBadRequest, shorten
-from trigpoint.graph.filters import check_enum, check_slug, check_uuid
-from trigpoint.graph.moments import parse_moment
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from trigpoint.errors import GraphBadRequest
+from trigpoint.graph.fields import (
+    Digits,
+    Filter,
+    Input,
+    Moment,
+    Real,
+    Slug,
+    Url,
+    Uuid,
+    Whole,
+    check_text,
+    checked,
+    one_of,
+    text,
+    uuid_of,
+)
 from trigpoint.graph.vocabulary import (
     CLAIM_TYPES,
     CONCEPT_KINDS,
@@ -19,250 +32,194 @@ from trigpoint.graph.vocabulary import (
     LONGEST,
     RELATION_ENDS,
     RELATION_TYPES,
+    STATUSES,
 )
 
-Body = Mapping[str, Any]
-
-_UNFIT = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-_UNFIT_IN_LINES = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-
-
-class Unset:
-    """An absent field of a PATCH: it leaves what is there. An explicit null clears it."""
+EntityType = Annotated[str, one_of(ENTITY_TYPES)]
+Status = Annotated[str, one_of(STATUSES)]
+ConceptKind = Annotated[str, one_of(CONCEPT_KINDS)]
+RelationType = Annotated[str, one_of(RELATION_TYPES)]
+ClaimType = Annotated[str, one_of(CLAIM_TYPES)]
+Notes = Annotated[str, text("notes", lines=True)]
 
 
-UNSET: Final = Unset()
+class PageRequest(Filter):
+    page: Annotated[Digits, Field(ge=1, lt=2**53)] = 1  # the largest whole number that every JSON client reads exactly
+    limit: Annotated[Digits, Field(ge=1, le=100)] = 20
+    cursor: str | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.cursor is not None and "page" in self.model_fields_set:
+            raise ValueError("Give either page or cursor, not both")
+        return self
 
 
-def check_body(body: object, known: tuple[str, ...]) -> Body:
-    if not isinstance(body, Mapping):
-        raise GraphBadRequest("The body must be a JSON object")
-    unknown = sorted(str(name) for name in body if name not in known)
-    if unknown:
-        raise GraphBadRequest(f"Unknown field: '{shorten(unknown[0])}'. Known fields: {', '.join(known)}")
-    return body
+class EntityFilter(Filter):
+    entity_type: EntityType | None = None
+    status: Status | None = None
+    concept_kind: ConceptKind | None = None
+    search: str | None = None
 
 
-def check_text(value: object, name: str, longest: int, *, lines: bool = False) -> str:
-    """Text that every store can hold. `lines`: line breaks and tabs may stand in it."""
-    if not isinstance(value, str) or not value.strip():
-        raise GraphBadRequest(f"{name} is required and must be a text that is not empty")
-    if (_UNFIT_IN_LINES if lines else _UNFIT).search(value):
-        raise GraphBadRequest(f"{name} holds a control character or half a surrogate pair: '{shorten(value)}'")
-    if len(value.encode()) > longest:
-        raise GraphBadRequest(f"{name} is too long: {len(value.encode())} bytes of UTF-8; at most {longest}")
-    return value
+class PerformanceFilter(Filter):
+    query: str | None = None
+    page_url: str | None = None
+    entity_id: Uuid | None = None
+    date_start: Moment | None = None
+    date_end: Moment | None = None
+
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        _check_order("dateStart", self.date_start, "dateEnd", self.date_end)
+        return self
 
 
-def optional_text(body: Body, name: str, longest: int, *, lines: bool = False) -> str | None:
-    value = body.get(name)
-    return None if value is None else check_text(value, name, longest, lines=lines)
+class Periods(Filter):
+    """Two whole periods to compare."""
+
+    first_start: Moment
+    first_end: Moment
+    second_start: Moment
+    second_end: Moment
+
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        _check_order("firstStart", self.first_start, "firstEnd", self.first_end)
+        _check_order("secondStart", self.second_start, "secondEnd", self.second_end)
+        return self
 
 
-def optional_url(body: Body, name: str) -> str | None:
-    value = optional_text(body, name, LONGEST["url"])
-    if value is not None and not value.startswith(("http://", "https://")):
-        raise GraphBadRequest(f"Invalid {name}: '{shorten(value)}'. Must start with http:// or https://")
-    return value
-
-
-def optional_enum(body: Body, name: str, values: tuple[str, ...]) -> str | None:
-    value = body.get(name)
-    return None if value is None else check_enum(value, name, values)
-
-
-@dataclass(frozen=True)
-class NewProject:
-    slug: str
-    name: str
-    description: str | None = None
-
-    FIELDS = ("slug", "name", "description")
-
-    @classmethod
-    def parse(cls, body: object) -> NewProject:
-        fields = check_body(body, cls.FIELDS)
-        return cls(
-            slug=check_slug(fields.get("slug"), "slug"),
-            name=check_text(fields.get("name"), "name", LONGEST["name"]),
-            description=optional_text(fields, "description", LONGEST["description"], lines=True),
-        )
-
-
-@dataclass(frozen=True)
-class NewEntity:
-    entity_type: str
-    title: str
-    slug: str
-    summary: str | None = None
-    difficulty: str | None = None
-    concept_kind: str | None = None
-    repo_url: str | None = None
-    canonical_url: str | None = None
-
-    FIELDS = ("entityType", "title", "slug", "summary", "difficulty", "conceptKind", "repoUrl", "canonicalUrl")
-
-    @classmethod
-    def parse(cls, body: object) -> NewEntity:
-        fields = check_body(body, cls.FIELDS)
-        entity_type = check_enum(fields.get("entityType"), "entityType", ENTITY_TYPES)
-        changes = EntityChanges.parse({k: v for k, v in fields.items() if k != "entityType"}, entity_type).values
-        missing = [name for name in ("title", "slug") if name not in changes]
-        if missing:
-            raise GraphBadRequest(f"{missing[0]} is required and must be a text that is not empty")
-        return cls(entity_type=entity_type, **changes)
-
-
-@dataclass(frozen=True)
-class EntityChanges:
-    """Columns to change, with their new values."""
-
-    values: dict[str, Any]
-
-    FIELDS = NewEntity.FIELDS[1:]
-
-    @classmethod
-    def parse(cls, body: object, entity_type: str) -> EntityChanges:
-        fields = check_body(body, cls.FIELDS)
-        parsed: dict[str, tuple[str, Callable[[], Any]]] = {
-            "title": ("title", lambda: check_text(fields["title"], "title", LONGEST["title"])),
-            "slug": ("slug", lambda: check_slug(fields["slug"], "slug")),
-            "summary": ("summary", lambda: optional_text(fields, "summary", LONGEST["summary"], lines=True)),
-            "difficulty": ("difficulty", lambda: optional_enum(fields, "difficulty", DIFFICULTIES)),
-            "conceptKind": ("concept_kind", lambda: optional_enum(fields, "conceptKind", CONCEPT_KINDS)),
-            "repoUrl": ("repo_url", lambda: optional_url(fields, "repoUrl")),
-            "canonicalUrl": ("canonical_url", lambda: optional_url(fields, "canonicalUrl")),
-        }
-        values = {column: read() for name, (column, read) in parsed.items() if name in fields}
-        for column, name, only in (("concept_kind", "conceptKind", "concept"), ("repo_url", "repoUrl", "project")):
-            if values.get(column) is not None and entity_type != only:
-                raise GraphBadRequest(f"{name} is only valid on entities of type {only}; this is a {entity_type}")
-        return cls(values)
-
-
-@dataclass(frozen=True)
-class NewRelation:
-    relation_type: str
-    from_id: str
-    to_id: str
-    notes: str | None = None
-
-    FIELDS = ("relationType", "fromEntityId", "toEntityId", "notes")
-
-    @classmethod
-    def parse(cls, body: object) -> NewRelation:
-        fields = check_body(body, cls.FIELDS)
-        relation_type = check_enum(fields.get("relationType"), "relationType", RELATION_TYPES)
-        start, end = (
-            _end(fields.get(name), name, kind)
-            for name, kind in zip(("fromEntityId", "toEntityId"), RELATION_ENDS[relation_type], strict=True)
-        )
-        if start == end:
-            raise GraphBadRequest("An entity cannot be related to itself")
-        return cls(relation_type, start, end, optional_text(fields, "notes", LONGEST["notes"], lines=True))
-
-
-def _end(value: object, name: str, kind: str) -> str:
-    """An entity's UUID; or, for a source, distribution or video, its id or URL as it is known there."""
-    return check_text(value, name, LONGEST["reference"]) if kind in EXTERNAL_KINDS else check_uuid(value, name)
-
-
-@dataclass(frozen=True)
-class NewBlock:
-    entity_id: str
-    text: str
-    claim_type: str
-    source_citation: str | None = None
-    verified_until: int | None = None
+class BlockFilter(Filter):
+    entity_id: Uuid | None = None
+    claim_type: ClaimType | None = None
     topic_tag: str | None = None
+    verified_until_after: Moment | None = None
+    verified_until_before: Moment | None = None
 
-    FIELDS = ("entityId", "text", "claimType", "sourceCitation", "verifiedUntil", "topicTag")
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        first, last = self.verified_until_after, self.verified_until_before
+        _check_order("verifiedUntilAfter", first, "verifiedUntilBefore", last)
+        return self
 
+
+def _check_order(first: str, start: int | None, last: str, end: int | None) -> None:
+    if start is not None and end is not None and start > end:
+        raise ValueError(f"{first} must not be after {last}")
+
+
+class GraphFilter(Filter):
+    depth: Annotated[Digits, Field(ge=1, le=2)] = 1
+    relationship_types: tuple[RelationType, ...] = ()
+    cursor: str | None = None
+
+    @field_validator("depth", mode="before")
     @classmethod
-    def parse(cls, body: object) -> NewBlock:
-        fields = check_body(body, cls.FIELDS)
-        until = fields.get("verifiedUntil")
-        return cls(
-            entity_id=check_uuid(fields.get("entityId"), "entityId"),
-            text=check_text(fields.get("text"), "text", LONGEST["text"], lines=True),
-            claim_type=check_enum(fields.get("claimType"), "claimType", CLAIM_TYPES),
-            source_citation=optional_text(fields, "sourceCitation", LONGEST["sourceCitation"], lines=True),
-            verified_until=None if until is None else parse_moment(until, "verifiedUntil"),
-            topic_tag=optional_text(fields, "topicTag", LONGEST["topicTag"]),
-        )
+    def _one_or_two(cls, value: object) -> object:
+        if str(value) not in ("1", "2"):
+            raise ValueError("Must be 1 or 2")
+        return value
 
-
-@dataclass(frozen=True)
-class SearchRow:
-    """One row of Search Console. `entity_id` UNSET keeps the link that a stored row has."""
-
-    query: str
-    page_url: str
-    impressions: int
-    clicks: int
-    ctr: float
-    avg_position: float
-    date_start: int
-    date_end: int
-    entity_id: str | Unset | None = UNSET
-
-    FIELDS = (
-        "query",
-        "pageUrl",
-        "impressions",
-        "clicks",
-        "ctr",
-        "avgPosition",
-        "dateStart",
-        "dateEnd",
-        "entityId",
-    )
-
+    @field_validator("relationship_types", mode="before")
     @classmethod
-    def parse(cls, body: object) -> SearchRow:
-        fields = check_body(body, cls.FIELDS)
-        row = cls(
-            query=check_text(fields.get("query"), "query", LONGEST["query"]),
-            page_url=check_text(fields.get("pageUrl"), "pageUrl", LONGEST["pageUrl"]),
-            impressions=_whole(fields.get("impressions"), "impressions"),
-            clicks=_whole(fields.get("clicks"), "clicks"),
-            ctr=_number(fields.get("ctr"), "ctr"),
-            avg_position=_number(fields.get("avgPosition"), "avgPosition"),
-            date_start=parse_moment(fields.get("dateStart"), "dateStart"),
-            date_end=parse_moment(fields.get("dateEnd"), "dateEnd"),
-            entity_id=_link(fields),
-        )
-        row.check()
-        return row
+    def _listed(cls, value: Any) -> tuple[str, ...]:
+        names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+        return tuple(dict.fromkeys(name for name in names if name))
 
-    def check(self) -> None:
+
+def parse_fields(params: Any, known: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the names of `fields=id,title` in the contract's order; None for all."""
+    chosen = {name.strip() for name in (params.get("fields") or "").split(",")} - {""}
+    for name in sorted(chosen):
+        checked(Annotated[str, one_of(known)], name, "fields")
+    return tuple(name for name in known if name in chosen) or None
+
+
+class NewProject(Input):
+    slug: Slug
+    name: Annotated[str, text("name")]
+    description: Annotated[str, text("description", lines=True)] | None = None
+
+
+class EntityChanges(Input):
+    """Fields of an entity to change: those that are set. An explicit null clears one."""
+
+    title: Annotated[str, text("title")] = ""
+    slug: Slug = ""
+    summary: Annotated[str, text("summary", lines=True)] | None = None
+    difficulty: Annotated[str, one_of(DIFFICULTIES)] | None = None
+    concept_kind: ConceptKind | None = None
+    repo_url: Url | None = None
+    canonical_url: Url | None = None
+
+    def check_type(self, entity_type: str) -> None:
+        for value, name, only in ((self.concept_kind, "conceptKind", "concept"), (self.repo_url, "repoUrl", "project")):
+            if value is not None and entity_type != only:
+                raise GraphBadRequest(f"{name} is only valid on entities of type {only}; this is a {entity_type}")
+
+
+class NewEntity(EntityChanges):
+    entity_type: EntityType
+    title: Annotated[str, text("title")]
+    slug: Slug
+
+    @model_validator(mode="after")
+    def _fits_its_type(self) -> Self:
+        self.check_type(self.entity_type)
+        return self
+
+
+class NewRelation(Input):
+    """An end is an entity's UUID; or, for a source, distribution or video, its id or URL as it is known there."""
+
+    relation_type: RelationType
+    from_entity_id: str
+    to_entity_id: str
+    notes: Notes | None = None
+
+    @field_validator("from_entity_id", "to_entity_id", mode="before")
+    @classmethod
+    def _end(cls, value: object, info: ValidationInfo) -> str:
+        kinds = RELATION_ENDS.get(info.data.get("relation_type", ""), ("", ""))
+        kind = kinds[info.field_name == "to_entity_id"]
+        return check_text(value, LONGEST["reference"]) if kind in EXTERNAL_KINDS else uuid_of(value)
+
+    @model_validator(mode="after")
+    def _not_itself(self) -> Self:
+        if self.from_entity_id == self.to_entity_id:
+            raise ValueError("An entity cannot be related to itself")
+        return self
+
+
+class BlockText(Input):
+    text: Annotated[str, text("text", lines=True)]
+    claim_type: ClaimType
+    source_citation: Annotated[str, text("sourceCitation", lines=True)] | None = None
+    verified_until: Moment | None = None
+    topic_tag: Annotated[str, text("topicTag")] | None = None
+
+
+class NewBlock(BlockText):
+    entity_id: Uuid
+
+
+class SearchRow(Input):
+    """One row of Search Console. Without `entityId`, a stored row keeps its link; null removes it."""
+
+    query: Annotated[str, text("query")]
+    page_url: Annotated[str, text("pageUrl")]
+    impressions: Whole
+    clicks: Whole
+    ctr: Annotated[Real, Field(ge=0, le=1)]
+    avg_position: Annotated[Real, Field(gt=0)]
+    date_start: Moment
+    date_end: Moment
+    entity_id: Uuid | None = None
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
         if self.clicks > self.impressions:
-            raise GraphBadRequest(f"clicks ({self.clicks}) must not exceed impressions ({self.impressions})")
-        if not 0 <= self.ctr <= 1:
-            raise GraphBadRequest(f"Invalid ctr: {self.ctr}. Must be from 0 to 1")
-        if self.avg_position <= 0:
-            raise GraphBadRequest(f"Invalid avgPosition: {self.avg_position}. Must be greater than 0")
-        if self.date_start > self.date_end:
-            raise GraphBadRequest("dateStart must not be after dateEnd")
-
-    @property
-    def key(self) -> tuple[str, str, int, int]:
-        return self.query, self.page_url, self.date_start, self.date_end
-
-
-def _link(fields: Body) -> str | Unset | None:
-    if "entityId" not in fields:
-        return UNSET
-    return None if fields["entityId"] is None else check_uuid(fields["entityId"], "entityId")
-
-
-def _whole(value: object, name: str) -> int:
-    if type(value) is not int or not 0 <= value < 2**53:
-        raise GraphBadRequest(f"Invalid {name}: '{shorten(value)}'. Must be a whole number, 0 or more")
-    return value
-
-
-def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e9:
-        raise GraphBadRequest(f"Invalid {name}: '{shorten(value)}'. Must be a number")
-    return float(value)
+            raise ValueError(f"clicks ({self.clicks}) must not exceed impressions ({self.impressions})")
+        _check_order("dateStart", self.date_start, "dateEnd", self.date_end)
+        return self

@@ -1,4 +1,4 @@
-"""What the graph answers with: the contract's shapes, in its camelCase."""
+"""The graph's answers: the contract's shapes, in its camelCase."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Node(RelatedEntity):
 
 
 class Relation(Shape):
-    """`from_entity_id` and `to_entity_id` carry the id or URL of an end that is no entity; its kind stands beside it."""
+    """`from_entity_id` and `to_entity_id` carry the id or URL of an end that is no entity; its kind is next to it."""
 
     id: str
     relation_type: str
@@ -100,6 +100,7 @@ class EntityGraph(Shape):
     depth: int
     nodes: list[Node]
     truncated: bool
+    next_cursor: str | None = None
 
 
 class SearchPerformance(Shape):

@@ -1,26 +1,27 @@
-"""An entity's neighbourhood: relationships one or two steps away, whole or marked as cut (G6).
+"""An entity's neighbourhood: relationships one or two steps away, whole or marked as cut.
 
-Edges are taken newest first, step by step, until one would break a cap; then nothing more is taken. An end that is
-no entity of the project (a source, a distribution, a video) is shown and never passed through.
+Edges are taken newest first, step by step, until one would break a cap; then nothing more is taken. If the entity's own
+edges are cut, a cursor leads to the rest of them. An end that is no entity of the project (a source, a distribution, a
+video) is shown and never passed through.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
+import orjson
 from sqlalchemy import (
+    ARRAY,
     ColumnElement,
     Connection,
-    Integer,
     RowMapping,
     Select,
     Text,
-    bindparam,
     func,
     lateral,
+    literal,
     literal_column,
     or_,
     select,
@@ -28,36 +29,14 @@ from sqlalchemy import (
 )
 from sqlalchemy import column as sql_column
 
-from trigpoint.graph.filters import GraphFilter
-from trigpoint.graph.listing import Where
-from trigpoint.graph.lists import among_named, values_named
+from trigpoint.graph.inputs import GraphFilter
+from trigpoint.graph.listing import Cursor, Order, Where
 from trigpoint.graph.models import EntityGraph, GraphRelation, Node, RelatedEntity
 from trigpoint.graph.queries import find_entity
 from trigpoint.graph.tables import Id, entity, entity_relation
 
 _edge = entity_relation.c
-_COLUMNS = [
-    _edge[name]
-    for name in (
-        "id",
-        "relation_type",
-        "from_id",
-        "to_id",
-        "from_kind",
-        "to_kind",
-        "from_entity_id",
-        "to_entity_id",
-        "notes",
-        "created_at",
-    )
-]
-_chosen = entity_relation.alias("edge")
-_ROWID: ColumnElement[int] = literal_column("entity_relation.rowid")
-_NEWEST = (_edge.created_at.desc(), _edge.id.desc())
-_MOST = bindparam("most", type_=Integer())
-_RELATED = select(entity.c.id, entity.c.entity_type, entity.c.title, entity.c.slug, entity.c.status).where(
-    entity.c.project_id == bindparam("project_id"), among_named(entity.c.id, "ids")
-)
+_NEWEST = Order(down=(_edge.created_at, _edge.id))
 
 
 @dataclass(frozen=True)
@@ -87,13 +66,21 @@ class _Taken:
 def entity_graph(
     connection: Connection, project_id: str, entity_id: str, chosen: GraphFilter, caps: Caps
 ) -> EntityGraph:
-    """Raises GraphNotFound."""
+    """Raise GraphNotFound."""
     root = find_entity(connection, project_id, entity_id)
+    scope = ("graph", project_id, entity_id, chosen.relationship_types)
+    where = [_edge.project_id == project_id]
+    if chosen.relationship_types:
+        where.append(_edge.relation_type.in_(chosen.relationship_types))
+    start = Cursor.opened(chosen.cursor, scope, _NEWEST) if chosen.cursor is not None else Cursor(1, ())
+    further = _NEWEST.beyond(start.key) if start.key else []
     taken = _Taken({entity_id: 0}, {})
-    taken.take(_edges_of(connection, project_id, [entity_id], chosen, caps), 1, caps)
+    taken.take(_edges_of(connection, [entity_id], [*where, *further], caps), 1, caps)
+    last = next(reversed(taken.edges.values()), (None, 0))[0] if taken.truncated else None
     if chosen.depth == 2 and not taken.truncated:
         near = sorted(set(taken.distance) - {entity_id})
-        taken.take(_edges_of(connection, project_id, near, chosen, caps, without=entity_id), 2, caps)
+        onwards = [or_(end.is_(None), end != entity_id) for end in (_edge.from_entity_id, _edge.to_entity_id)]
+        taken.take(_edges_of(connection, near, [*where, *onwards], caps), 2, caps)
     entities = _entities(connection, project_id, sorted(taken.distance))
     return EntityGraph(
         root_entity=root,
@@ -101,6 +88,7 @@ def entity_graph(
         depth=chosen.depth,
         nodes=[Node.of({**entities[i], "hop": taken.distance[i]}) for i in sorted(taken.distance)],
         truncated=taken.truncated,
+        next_cursor=None if last is None else Cursor(start.page + 1, _NEWEST.key_of(last)).sealed(scope),
     )
 
 
@@ -116,77 +104,43 @@ def _shown(edge: RowMapping, hop: int, distance: dict[str, int], entities: dict[
     """`relatedEntity` is the end farther from the root; on a tie the from-end; null where that is no entity."""
     start, end = edge["from_entity_id"], edge["to_entity_id"]
     farther = start if distance.get(start, 9) >= distance.get(end, 9) else end
-    related = None if start is None or end is None else farther
-    return GraphRelation(
-        id=edge["id"],
-        relation_type=edge["relation_type"],
-        from_entity_id=edge["from_id"],
-        to_entity_id=edge["to_id"],
-        from_kind=edge["from_kind"],
-        to_kind=edge["to_kind"],
-        notes=edge["notes"],
-        created_at=edge["created_at"],
-        hop=hop,
-        related_entity=None if related is None else RelatedEntity.of(entities[related]),
-    )
+    related = None if start is None or end is None else RelatedEntity.of(entities[farther])
+    return GraphRelation.of({**relation_row(edge), "hop": hop, "related_entity": related})
+
+
+def relation_row(row: Any) -> dict[str, Any]:
+    """A relation as clients see it: an end is named by the id that it has, whether it is an entity or not."""
+    return {**row, "from_entity_id": row["from_id"], "to_entity_id": row["to_id"]}
 
 
 def _entities(connection: Connection, project_id: str, ids: list[str]) -> dict[str, RowMapping]:
-    found = connection.execute(_RELATED, {"project_id": project_id, "ids": ids})
+    named = select(entity.c.id, entity.c.entity_type, entity.c.title, entity.c.slug, entity.c.status)
+    found = connection.execute(named.where(entity.c.project_id == project_id, entity.c.id.in_(ids)))
     return {row["id"]: row for row in found.mappings()}
 
 
-def _edges_of(
-    connection: Connection,
-    project_id: str,
-    ids: list[str],
-    chosen: GraphFilter,
-    caps: Caps,
-    *,
-    without: str | None = None,
-) -> list[RowMapping]:
-    """The newest edges that touch these entities, one more than the cap; a hub costs no more than that."""
-    if not ids:
-        return []
-    one_by_one = _by_lateral if connection.dialect.name == "postgresql" else _by_membership
-    where = _conditions(filtered=bool(chosen.relation_types), onwards=without is not None)
-    values = {
-        "project_id": project_id,
-        "ids": ids,
-        "most": caps.edges + 1,
-        "relation_types": chosen.relation_types,
-        "without": without,
-    }
+def _edges_of(connection: Connection, ids: list[str], where: Where, caps: Caps) -> list[RowMapping]:
+    """Return the newest edges that touch these entities, one more than the cap; a hub costs no more than that."""
+    newest_of = _by_lateral if connection.dialect.name == "postgresql" else _by_membership
     found: dict[str, RowMapping] = {}
-    for end in ("from_entity_id", "to_entity_id"):
-        for edge in connection.execute(one_by_one(where, end), values).mappings():
+    for end in ("from_entity_id", "to_entity_id") if ids else ():
+        for edge in connection.execute(newest_of(where, end, ids, caps.edges + 1)).mappings():
             found[edge["id"]] = edge
     ordered = sorted(found.values(), key=lambda e: (e["created_at"], e["id"]), reverse=True)
     return ordered[: caps.edges + 1]
 
 
-@cache
-def _conditions(*, filtered: bool, onwards: bool) -> Where:
-    where = [_edge.project_id == bindparam("project_id")]
-    if filtered:
-        where.append(among_named(_edge.relation_type, "relation_types"))
-    if onwards:
-        ends = (_edge.from_entity_id, _edge.to_entity_id)
-        where += [or_(end.is_(None), end != bindparam("without")) for end in ends]
-    return tuple(where)
-
-
-@cache
-def _by_lateral(where: Where, end: str) -> Select[Any]:
-    near = func.unnest(values_named("ids", Id)).table_valued(sql_column("id", Id)).render_derived(name="near")
-    newest = select(*_COLUMNS).where(*where, _edge[end] == near.c.id).order_by(*_NEWEST).limit(_MOST)
+def _by_lateral(where: Where, end: str, ids: list[str], most: int) -> Select[Any]:
+    near = func.unnest(literal(ids, ARRAY(Id))).table_valued(sql_column("id", Id)).render_derived(name="near")
+    newest = select(entity_relation).where(*where, _edge[end] == near.c.id).order_by(*_NEWEST.by()).limit(most)
     return select(edges := lateral(newest, name="edge")).select_from(near.join(edges, true()))
 
 
-@cache
-def _by_membership(where: Where, end: str) -> Select[Any]:
+def _by_membership(where: Where, end: str, ids: list[str], most: int) -> Select[Any]:
     """SQLite has no lateral join: for each entity, the edges whose rows are among its newest."""
-    near = func.json_each(values_named("ids", Id)).table_valued(sql_column("value", Text))
-    newest = select(_ROWID).where(*where, _edge[end] == near.c.value).order_by(*_NEWEST).limit(_MOST)
+    near = func.json_each(orjson.dumps(ids).decode()).table_valued(sql_column("value", Text))
+    rowid: ColumnElement[int] = literal_column("entity_relation.rowid")
+    newest = select(rowid).where(*where, _edge[end] == near.c.value).order_by(*_NEWEST.by()).limit(most)
+    chosen = entity_relation.alias("edge")
     its_own = literal_column("edge.rowid").in_(newest.correlate(near).scalar_subquery())
-    return select(*(_chosen.c[column.name] for column in _COLUMNS)).select_from(near.join(_chosen, its_own))
+    return select(chosen).select_from(near.join(chosen, its_own))

@@ -1,39 +1,18 @@
-"""Reads of search performance: the list, and two periods side by side.
-
-A substring filter looks through the distinct queries or pages; a period's total is a sum of counters.
-"""
+"""Reads of search performance: the list, and two periods side by side."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import cached_property, lru_cache
-from typing import Any
+from sqlalchemy import Connection, Table, func, select
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, Table, bindparam, func, select
-
-from trigpoint.graph.distinct_texts import texts_with
-from trigpoint.graph.filters import PerformanceFilter
-from trigpoint.graph.listing import Asked, Key, Listing, Where, counted, counted_rows, is_selective, rows_from, summed
-from trigpoint.graph.lists import among_named
+from trigpoint.graph.inputs import PageRequest, PerformanceFilter
+from trigpoint.graph.listing import FEW, Order, Page, Where, count, read_page, total_of
 from trigpoint.graph.models import SearchPerformance, Shape
-from trigpoint.graph.paging import Page, PageRequest, pagination, position, scope_of
-from trigpoint.graph.search_text import can_match, contains, fold, unindexed
-from trigpoint.graph.state import State, state_of, total_of
+from trigpoint.graph.search_text import contains, one_of_texts
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
 
-_GATHERED = 20_000  # so many rows are ordered in little more time than it takes to count them
 _row = search_performance.c
-LATEST = Listing(
-    search_performance,
-    columns=[c for c in _row if c.name not in ("query_folded", "page_folded")],
-    by=("project_id", "query", "date_start", "date_end", "page_url"),  # unique, so that the ordering is one, too
-    keys=(
-        Key(_row.date_start, int, descending=True),
-        Key(_row.date_end, int, descending=True),
-        Key(_row.query),
-        Key(_row.page_url),
-    ),
-)
+# With the project, these are unique: the id, which the contract sorts by last, decides nothing.
+_LATEST = Order(down=(_row.date_start, _row.date_end), up=(_row.query, _row.page_url))
 
 
 class Sums(Shape):
@@ -56,25 +35,43 @@ class Comparison(Shape):
 def list_performance(
     connection: Connection, project_id: str, chosen: PerformanceFilter, request: PageRequest
 ) -> Page[SearchPerformance]:
-    scope = scope_of("search-performance", project_id, chosen)
-    at = position(request, scope, LATEST)
-    matching = _Matching(connection, project_id, chosen)
-    rows: list[RowMapping]
-    if matching.nothing:
-        total, rows, follows = 0, [], False
-    elif matching.by_dates_alone:
-        total = summed(connection, performance_count, matching.periods)
-        rows, follows = rows_from(connection, LATEST, at, matching.walked)
-    elif matching.bound <= _GATHERED and not matching.by_text_alone:
-        total, rows, follows = counted_rows(connection, LATEST, at, matching.gathered)
+    where = [*_within(search_performance, project_id, chosen), *_texts(connection, project_id, chosen)]
+    if chosen.query is None and chosen.page_url is None and chosen.entity_id is None:
+        total = total_of(connection, performance_count, _within(performance_count, project_id, chosen))
     else:
-        total = matching.total()
-        if is_selective(total, matching.state.rows, at):
-            rows, follows = rows_from(connection, LATEST, at, matching.gathered, gathered=search_performance)
-        else:
-            rows, follows = rows_from(connection, LATEST, at, matching.walked)
-    shapes = [SearchPerformance.of(row) for row in rows]
-    return Page(shapes, pagination(at, total, rows, follows, scope, LATEST))
+        total = count(connection, search_performance, where)
+    if total > FEW:
+        where = [
+            *_within(search_performance, project_id, chosen),
+            *_texts(connection, project_id, chosen, looked_up=False),
+        ]
+    scope = ("search-performance", project_id, *chosen.model_dump().items())
+    return read_page(connection, _LATEST, request, scope, SearchPerformance, total, where)
+
+
+def _within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:
+    """Conditions on the rows, or on the counted periods. A period lies within the dates, both inclusive."""
+    where = [table.c.project_id == project_id]
+    if chosen.entity_id is not None:
+        where.append(table.c.entity_id == chosen.entity_id)
+    if chosen.date_start is not None:
+        where.append(table.c.date_start >= chosen.date_start)
+    if chosen.date_end is not None:  # a period starts before it ends, which the index can use
+        where += [table.c.date_start <= chosen.date_end, table.c.date_end <= chosen.date_end]
+    return where
+
+
+def _texts(connection: Connection, project_id: str, chosen: PerformanceFilter, *, looked_up: bool = True) -> Where:
+    """Conditions on query and page: looked up among the distinct ones, or tested on the row itself."""
+    terms = (
+        (chosen.query, _row.query, _row.query_folded, search_query),
+        (chosen.page_url, _row.page_url, _row.page_folded, search_page),
+    )
+    return [
+        one_of_texts(connection, text, texts, project_id, term) if looked_up else contains(connection, folded, term)
+        for term, text, folded, texts in terms
+        if term is not None
+    ]
 
 
 def compare_periods(
@@ -90,120 +87,19 @@ def compare_periods(
     return Comparison(label="of stored rows", first=a, second=b, change=change)
 
 
-class _Matching:
-    """The rows that match, asked for by a walk along the ordering, or by gathering them by their texts."""
-
-    def __init__(self, connection: Connection, project_id: str, chosen: PerformanceFilter) -> None:
-        self.connection = connection
-        self.chosen = chosen
-        self.project_id = project_id
-        driven = search_query if chosen.query is not None else search_page if chosen.page_url is not None else None
-        self.dictionary = None if chosen.entity_id is not None else driven
-        self.values: dict[str, Any] = {name: value for name, value in asdict(chosen).items() if value is not None}
-        self.values["project_id"] = project_id
-        for name in {"query", "page_url"} & self.values.keys():
-            self.values[name] = fold(self.values[name])
-
-    @property
-    def nothing(self) -> bool:
-        """A term that cannot match."""
-        return not all(can_match(term) for term in (self.chosen.query, self.chosen.page_url) if term is not None)
-
-    @cached_property
-    def state(self) -> State:
-        return state_of(self.connection, self.project_id, performance_count)
-
-    @cached_property
-    def texts(self) -> dict[str, int]:
-        """Looked up once, and only when they are needed."""
-        assert self.dictionary is not None
-        term = self.chosen.query if self.dictionary is search_query else self.chosen.page_url
-        return texts_with(self.connection, self.dictionary, self.state, term or "")
-
-    @property
-    def by_dates_alone(self) -> bool:
-        return self.chosen == PerformanceFilter(date_start=self.chosen.date_start, date_end=self.chosen.date_end)
-
-    @property
-    def by_text_alone(self) -> bool:
-        """Then the distinct texts tell the total."""
-        alone = PerformanceFilter(query=self.chosen.query), PerformanceFilter(page_url=self.chosen.page_url)
-        return self.dictionary is not None and self.chosen in alone
-
-    @cached_property
-    def bound(self) -> int:
-        """No more rows than these have the texts; an entity is expected to have few."""
-        return 0 if self.dictionary is None else sum(self.texts.values())
-
-    def total(self) -> int:
-        if self.by_text_alone:
-            return self.bound
-        return total_of(
-            self.connection,
-            self.state,
-            self.chosen,
-            lambda: counted(self.connection, search_performance, self.gathered),
-        )
-
-    @property
-    def periods(self) -> Asked:
-        return Asked(_conditions(performance_count, frozenset(self.values)), self.values)
-
-    @property
-    def walked(self) -> Asked:
-        """The texts are tested on the row itself."""
-        return Asked(_conditions(search_performance, frozenset(self.values)), self.values)
-
-    @property
-    def gathered(self) -> Asked:
-        if self.dictionary is None:
-            return self.walked
-        looked_up = "query" if self.dictionary is search_query else "page_url"
-        where = _conditions(search_performance, frozenset(self.values), looked_up)
-        return Asked(where, {**self.values, "texts": list(self.texts)})
-
-
-@lru_cache(maxsize=256)
-def _conditions(of: Table, names: frozenset[str], looked_up: str | None = None) -> Where:
-    """On search rows or counted periods. The text of `looked_up` is one of `texts`, others are tested."""
-    c = of.c
-    conditions: list[ColumnElement[bool]] = []
-    if "entity_id" in names:
-        conditions = [unindexed(c.project_id) == bindparam("project_id"), c.entity_id == bindparam("entity_id")]
-    else:
-        conditions = [c.project_id == bindparam("project_id")]
-    if "date_start" in names:
-        conditions.append(c.date_start >= bindparam("date_start"))
-    if "date_end" in names:  # a period starts before it ends, which the index can use
-        conditions += [c.date_start <= bindparam("date_end"), c.date_end <= bindparam("date_end")]
-    for name, folded in (("query", "query_folded"), ("page_url", "page_folded")):
-        if name == looked_up:
-            conditions.append(among_named(c[name], "texts"))
-        elif name in names:
-            conditions.append(contains(c[folded], name))
-    return tuple(conditions)
-
-
 def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) -> Sums:
     """Clicks and impressions add up; the position is weighted by impressions, the rate is clicks over impressions."""
-    matching = _Matching(connection, project_id, chosen)
-    if matching.nothing:
-        return Sums(rows=0, impressions=0, clicks=0, ctr=None, avg_position=None)
-    found = connection.execute(_summing(matching.gathered.where), matching.gathered.values).one()
-    impressions, clicks = int(found[1] or 0), int(found[2] or 0)
-    return Sums(
-        rows=found[0],
-        impressions=impressions,
-        clicks=clicks,
-        ctr=clicks / impressions if impressions else None,
-        avg_position=float(found[3]) / impressions if impressions else None,
-    )
-
-
-@lru_cache(maxsize=64)
-def _summing(where: Where) -> Select[*tuple[Any, ...]]:
+    where = [*_within(search_performance, project_id, chosen), *_texts(connection, project_id, chosen)]
     weighted = func.sum(_row.avg_position * _row.impressions)
-    return select(func.count(_row.id), func.sum(_row.impressions), func.sum(_row.clicks), weighted).where(*where)
+    sums = select(func.count(), func.sum(_row.impressions), func.sum(_row.clicks), weighted).where(*where)
+    rows, impressions, clicks, positions = (value or 0 for value in connection.execute(sums).one())
+    return Sums(
+        rows=rows,
+        impressions=int(impressions),
+        clicks=int(clicks),
+        ctr=int(clicks) / int(impressions) if impressions else None,
+        avg_position=float(positions) / int(impressions) if impressions else None,
+    )
 
 
 def _difference(before: float | None, after: float | None) -> float | None:

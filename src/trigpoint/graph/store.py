@@ -12,12 +12,17 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, event, text
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy import Connection, Engine, event, insert, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoneFree
 
 from trigpoint.config import Settings
 from trigpoint.errors import StoreUnavailable, shorten
-from trigpoint.graph.search_text import gram_words
+from trigpoint.graph.migrations.derived import append_only, counters, expect_large_projects, texts_and_titles
+from trigpoint.graph.moments import this_moment
+from trigpoint.graph.search_text import spread
+from trigpoint.graph.tables import metadata, project
+from trigpoint.graph.vocabulary import DEFAULT_PROJECT
 from trigpoint.storage.files import data_folder
 from trigpoint.storage.sql import open_engine
 
@@ -35,13 +40,15 @@ class GraphStore:
             data_folder(settings, "graph")
         self.engine: Engine = open_engine(settings)
         if self.engine.dialect.name == "sqlite":
-            event.listen(self.engine, "connect", _no_implicit_transactions)
+            event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin)
+        else:
+            event.listen(self.engine, "connect", _prepare_postgresql)
         self._migrated = False
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A read-only transaction: everything read in it is of one moment (G9)."""
+        """A read-only transaction: everything read in it is of one moment."""
         with self._connect() as connection:
             if connection.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -51,28 +58,19 @@ class GraphStore:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes: all of it, or none."""
-        with self._connect() as connection:
-            connection = connection.execution_options(**{_WRITES: True})
-            with connection.begin():
-                yield connection
+        with self._connect() as connection, _begun_to_write(connection) as writing:
+            yield writing
 
     @contextmanager
-    def _connect(self) -> Iterator[Connection]:
-        if not self._migrated:
+    def _connect(self, *, migrated: bool = True) -> Iterator[Connection]:
+        """A connection. The one place where an error of the database becomes StoreUnavailable, in words."""
+        if migrated and not self._migrated:
             self.migrate()
-        with self._reachable() as connection:
-            yield connection
-
-    @contextmanager
-    def _reachable(self) -> Iterator[Connection]:
-        """A connection. Raises StoreUnavailable where there is none, it is lost, or the file is damaged."""
         try:
             with self.engine.connect() as connection:
                 yield connection
-        except DatabaseError as error:
-            if type(error) not in (DatabaseError, OperationalError):  # the others are about a statement
-                raise
-            raise StoreUnavailable(self._explain(shorten(error.orig, 200))) from None
+        except (DBAPIError, NoneFree) as error:
+            raise StoreUnavailable(self._explain(shorten(getattr(error, "orig", error), 200))) from error
 
     def _explain(self, reason: str) -> str:
         if self._by_url:
@@ -82,24 +80,34 @@ class GraphStore:
         return f"The graph's database {file} cannot be used ({reason}). Look at the disk and at that file"
 
     def ping(self) -> None:
-        """Raises StoreUnavailable. The tables stay as they are."""
-        with self._reachable() as connection:
+        """Raise StoreUnavailable. The tables stay as they are."""
+        with self._connect(migrated=False) as connection:
             MigrationContext.configure(connection).get_current_revision()
 
     def migrate(self) -> None:
-        """Brings the schema to the newest revision; does nothing where it is there already. Raises StoreUnavailable."""
-        config = migration_config()
+        """Bring the tables to the newest revision, unless they are of it. Raise StoreUnavailable."""
+        config = Config()
+        config.set_main_option("script_location", str(_MIGRATIONS))
         head = ScriptDirectory.from_config(config).get_current_head()
-        with self._reachable() as connection:
+        with self._connect(migrated=False) as connection:
             current = MigrationContext.configure(connection).get_current_revision()
+            connection.rollback()
             if current != head:
-                connection.rollback()
-                self._upgrade(connection, config, current)
+                with _begun_to_write(connection) as writing:
+                    self._upgrade(writing, config)
         self._migrated = True
 
-    def _upgrade(self, connection: Connection, config: Config, current: str | None) -> None:
+    def _upgrade(self, connection: Connection, config: Config) -> None:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
+        config.attributes["connection"] = connection
+        current = MigrationContext.configure(connection).get_current_revision()  # another process may have been here
         try:
-            _upgrade(connection, config)
+            if current is None:
+                _create(connection)
+                command.stamp(config, "head")
+            else:
+                command.upgrade(config, "head")
         except CommandError:
             reason = f"its tables are of version {shorten(current)}, which this Trigpoint does not know"
             raise StoreUnavailable(self._explain(reason)) from None
@@ -108,27 +116,36 @@ class GraphStore:
         self.engine.dispose()
 
 
-def migration_config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS))
-    return config
+def _create(connection: Connection) -> None:
+    metadata.create_all(connection)
+    dialect = connection.dialect.name
+    for statement in (*counters(dialect), *texts_and_titles(dialect), *append_only("event_log", dialect)):
+        connection.exec_driver_sql(statement)
+    if dialect == "sqlite":
+        expect_large_projects(connection)
+    moment = this_moment()
+    connection.execute(insert(project), {**DEFAULT_PROJECT, "created_at": moment, "updated_at": moment})
 
 
-def _upgrade(connection: Connection, config: Config) -> None:
+@contextmanager
+def _begun_to_write(connection: Connection) -> Iterator[Connection]:
     connection = connection.execution_options(**{_WRITES: True})
     with connection.begin():
-        if connection.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        yield connection
 
 
-def _no_implicit_transactions(connection: Any, _record: Any) -> None:
-    """Without this, pysqlite opens no transaction for a SELECT, and two of them can see different moments."""
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    """Without `isolation_level`, pysqlite opens no transaction for a SELECT, and two of them can see different moments."""
     connection.isolation_level = None
     for pragma in ("cache_size=-65536", "mmap_size=1073741824", "wal_autocheckpoint=16384"):  # 64 MB each, and 1 GB
         connection.execute(f"PRAGMA {pragma}")
-    connection.create_function("graph_grams", 2, gram_words, deterministic=True)  # the triggers of the tables call it
+    connection.create_function("graph_pairs", 1, spread, deterministic=True)  # the triggers of the tables call it
+
+
+def _prepare_postgresql(connection: Any, _record: Any) -> None:
+    """A plan made for any term would be the same for a common and a rare one."""
+    connection.execute("SET plan_cache_mode = force_custom_plan")
+    connection.commit()
 
 
 def _begin(connection: Connection) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 DEFAULT_PROJECT_ID = "00000000-0000-4000-a000-000000000001"
 DEFAULT_PROJECT_SLUG = "psymetric"
+DEFAULT_PROJECT = {"id": DEFAULT_PROJECT_ID, "slug": DEFAULT_PROJECT_SLUG, "name": "PsyMetric"}
 
 ENTITY_TYPES = ("guide", "concept", "project", "news")
 STATUSES = ("draft", "publish_requested", "published", "archived")
@@ -35,7 +36,7 @@ RELATION_ENDS: dict[str, tuple[str, str]] = {
 }
 RELATION_TYPES = tuple(RELATION_ENDS)
 
-# What an action of the lifecycle starts from, and what it makes.
+# Each action of the lifecycle: the statuses it can start from, and the one it leads to.
 LIFECYCLE: dict[str, tuple[tuple[str, ...], str]] = {
     "request-publish": (("draft",), "publish_requested"),
     "publish": (("publish_requested",), "published"),

@@ -7,131 +7,130 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from trigpoint.errors import GraphBadRequest, GraphConflict, GraphNotFound
-from trigpoint.graph.inputs import EntityChanges, NewBlock, NewEntity, NewProject, NewRelation
+from trigpoint.graph.inputs import BlockText, EntityChanges, NewBlock, NewEntity, NewProject, NewRelation
 from trigpoint.graph.models import Entity, Project, QuotableBlock, Relation
 from trigpoint.graph.moments import this_moment
+from trigpoint.graph.neighbourhood import relation_row
 from trigpoint.graph.queries import find_entity
 from trigpoint.graph.search_text import entity_text, fold
 from trigpoint.graph.tables import entity, entity_relation, event_log, project, quotable_block
 from trigpoint.graph.vocabulary import EXTERNAL_KINDS, LIFECYCLE, QUOTABLE_WORDS, RELATION_ENDS
 from trigpoint.ids import new_uuid
 
+Row = dict[str, Any]
 
-def create_project(connection: Connection, new: NewProject, *, project_id: str | None = None) -> Project:
+
+def create_project(connection: Connection, new: NewProject) -> Project:
     moment = this_moment()
-    row: dict[str, Any] = {
-        "id": project_id or new_uuid(),
-        "slug": new.slug,
-        "name": new.name,
-        "description": new.description,
-        "created_at": moment,
-        "updated_at": moment,
-    }
+    row = {"id": new_uuid(), **new.model_dump(), "created_at": moment, "updated_at": moment}
     _insert(connection, project, row, f"A project with the slug '{new.slug}' exists already")
     log_event(connection, row["id"], "project.created", row["id"], {"slug": new.slug})
     return Project.of(row)
 
 
 def lock_project(connection: Connection, project_id: str) -> None:
-    """Waits for other writers of this project. On SQLite the transaction itself has done that already."""
+    """Wait for other writers of this project. On SQLite the transaction itself has done that already."""
     found = connection.execute(select(project.c.id).where(project.c.id == project_id).with_for_update()).scalar()
     if found is None:
         raise GraphNotFound("Project not found")
 
 
-def create_entity(
-    connection: Connection, project_id: str, new: NewEntity, *, status: str = "draft", created_at: int | None = None
-) -> Entity:
+def entity_row(project_id: str, new: NewEntity, entity_id: str, status: str, moment: int) -> Row:
+    fields = {name: getattr(new, name) for name in NewEntity.model_fields}
+    identity = {"id": entity_id, "project_id": project_id, "folded": entity_text(new.title, new.slug)}
+    return identity | fields | {"status": status, "created_at": moment, "updated_at": moment}
+
+
+def create_entity(connection: Connection, project_id: str, new: NewEntity) -> Entity:
     lock_project(connection, project_id)
-    moment = created_at if created_at is not None else this_moment()
-    row: dict[str, Any] = {
-        "id": new_uuid(),
-        "project_id": project_id,
-        "entity_type": new.entity_type,
-        "title": new.title,
-        "slug": new.slug,
-        "summary": new.summary,
-        "difficulty": new.difficulty,
-        "concept_kind": new.concept_kind,
-        "repo_url": new.repo_url,
-        "status": status,
-        "canonical_url": new.canonical_url,
-        "last_verified_at": None,
-        "created_at": moment,
-        "updated_at": moment,
-        "folded": entity_text(new.title, new.slug),
-    }
-    _insert(connection, entity, row, f"A {new.entity_type} with the slug '{new.slug}' exists already in this project")
+    row = entity_row(project_id, new, new_uuid(), "draft", this_moment())
+    _insert(connection, entity, row, _taken(new.entity_type, new.slug))
     log_event(connection, project_id, "entity.created", row["id"], {"entityType": new.entity_type, "slug": new.slug})
-    return Entity.of(row)
+    return find_entity(connection, project_id, row["id"])
 
 
-def change_entity(connection: Connection, project_id: str, entity_id: str, body: object) -> Entity:
-    """PATCH: absent leaves a field, null clears it. Type and status are not changed here."""
+def _taken(entity_type: str, slug: str) -> str:
+    return f"A {entity_type} with the slug '{slug}' exists already in this project"
+
+
+def change_entity(connection: Connection, project_id: str, entity_id: str, changes: EntityChanges) -> Entity:
+    """Change the fields that are set; null clears one. Type and status are not changed here."""
     lock_project(connection, project_id)
     before = find_entity(connection, project_id, entity_id)
-    changes = EntityChanges.parse(body, before.entity_type).values
-    if not changes:
+    changes.check_type(before.entity_type)
+    values = changes.model_dump(exclude_unset=True)
+    if not values:
         return before
-    title, slug = changes.get("title", before.title), changes.get("slug", before.slug)
-    taken = f"A {before.entity_type} with the slug '{slug}' exists already in this project"
-    values = {**changes, "folded": entity_text(title, slug), "updated_at": this_moment()}
-    _update_entity(connection, project_id, entity_id, values, taken)
-    log_event(connection, project_id, "entity.changed", entity_id, {"fields": sorted(changes)})
-    return find_entity(connection, project_id, entity_id)
+    title, slug = values.get("title", before.title), values.get("slug", before.slug)
+    details = {"fields": sorted(values)}
+    values["folded"] = entity_text(title, slug)
+    return _update(connection, before, values, "entity.changed", details, _taken(before.entity_type, slug))
 
 
 def move_entity(connection: Connection, project_id: str, entity_id: str, action: str) -> Entity:
-    """One step of the lifecycle. Raises GraphConflict from a status where it does not apply."""
+    """Take one step of the lifecycle. Raise GraphConflict from a status where it does not apply."""
     lock_project(connection, project_id)
     before = find_entity(connection, project_id, entity_id)
     sources, target = LIFECYCLE[action]
     if before.status not in sources:
         raise GraphConflict(f"Cannot {action} an entity that is {before.status}. It must be {' or '.join(sources)}")
-    _update_entity(connection, project_id, entity_id, {"status": target, "updated_at": this_moment()})
-    log_event(connection, project_id, f"entity.{action}", entity_id, {"from": before.status, "to": target})
-    return find_entity(connection, project_id, entity_id)
+    details = {"from": before.status, "to": target}
+    return _update(connection, before, {"status": target}, f"entity.{action}", details)
 
 
-def set_status(connection: Connection, project_id: str, before: Entity, status: str) -> None:
-    """What a loaded file says about an entity's status, whatever the lifecycle."""
-    lock_project(connection, project_id)
-    _update_entity(connection, project_id, before.id, {"status": status, "updated_at": this_moment()})
-    log_event(connection, project_id, "entity.loaded", before.id, {"from": before.status, "to": status})
+def set_status(connection: Connection, project_id: str, entity_id: str, status: str) -> Entity:
+    """Set the status that a loaded file gives, whatever the lifecycle."""
+    before = find_entity(connection, project_id, entity_id)
+    return _update(connection, before, {"status": status}, "entity.loaded", {"from": before.status, "to": status})
 
 
 def verify_freshness(connection: Connection, project_id: str, entity_id: str) -> Entity:
     lock_project(connection, project_id)
-    find_entity(connection, project_id, entity_id)
-    moment = this_moment()
-    _update_entity(connection, project_id, entity_id, {"last_verified_at": moment, "updated_at": moment})
-    log_event(connection, project_id, "entity.verified", entity_id, {})
-    return find_entity(connection, project_id, entity_id)
+    before = find_entity(connection, project_id, entity_id)
+    return _update(connection, before, {"last_verified_at": this_moment()}, "entity.verified", {})
 
 
-def create_relation(
-    connection: Connection, project_id: str, new: NewRelation, *, created_at: int | None = None
-) -> Relation:
+def _update(connection: Connection, before: Entity, values: Row, event: str, details: Row, taken: str = "") -> Entity:
+    where = (entity.c.project_id == before.project_id, entity.c.id == before.id)
+    try:
+        with connection.begin_nested():
+            connection.execute(update(entity).where(*where).values({**values, "updated_at": this_moment()}))
+    except IntegrityError:
+        raise GraphConflict(taken) from None
+    log_event(connection, before.project_id, event, before.id, details)
+    return find_entity(connection, before.project_id, before.id)
+
+
+def create_relation(connection: Connection, project_id: str, new: NewRelation) -> Relation:
     lock_project(connection, project_id)
-    row: dict[str, Any] = {
-        "id": new_uuid(),
-        "project_id": project_id,
-        "relation_type": new.relation_type,
-        "notes": new.notes,
-        "created_at": created_at if created_at is not None else this_moment(),
-    }
-    for side, end, kind in zip(("from", "to"), (new.from_id, new.to_id), RELATION_ENDS[new.relation_type], strict=True):
-        entity_end = kind not in EXTERNAL_KINDS
-        if entity_end:
-            _check_type(find_entity(connection, project_id, end), kind, side, new.relation_type)
-        row |= {f"{side}_id": end, f"{side}_kind": kind, f"{side}_entity_id": end if entity_end else None}
+    ends = (new.from_entity_id, new.to_entity_id)
+    for side, end, kind in zip(("from", "to"), ends, RELATION_ENDS[new.relation_type], strict=True):
+        if kind not in EXTERNAL_KINDS:
+            check_end(new.relation_type, side, end, find_entity(connection, project_id, end).entity_type)
+    row = new_relation_row(project_id, new.relation_type, ends, new.notes, new_uuid(), this_moment())
     _insert(connection, entity_relation, row, "This relation exists already")
     log_event(connection, project_id, "relation.created", row["id"], {"relationType": new.relation_type})
-    return _relation(row)
+    return Relation.of(relation_row(row))
+
+
+def check_end(relation_type: str, side: str, end: str, entity_type: str) -> None:
+    kind = RELATION_ENDS[relation_type][side == "to"]
+    if entity_type != kind:
+        raise GraphBadRequest(f"{relation_type} needs a {kind} as its {side}-end; entity {end} is a {entity_type}")
+
+
+def new_relation_row(
+    project_id: str, relation_type: str, ends: tuple[str, str], notes: str | None, relation_id: str, moment: int
+) -> Row:
+    row: Row = {"id": relation_id, "project_id": project_id, "relation_type": relation_type}
+    for side, end, kind in zip(("from", "to"), ends, RELATION_ENDS[relation_type], strict=True):
+        entity_id = None if kind in EXTERNAL_KINDS else end
+        row |= {f"{side}_id": end, f"{side}_kind": kind, f"{side}_entity_id": entity_id}
+    return row | {"notes": notes, "created_at": moment}
 
 
 def delete_relation(connection: Connection, project_id: str, relation_id: str) -> Relation:
@@ -142,73 +141,41 @@ def delete_relation(connection: Connection, project_id: str, relation_id: str) -
         raise GraphNotFound("Relationship not found")
     connection.execute(delete(entity_relation).where(*where))
     log_event(connection, project_id, "relation.deleted", relation_id, {"relationType": row["relation_type"]})
-    return _relation(dict(row))
+    return Relation.of(relation_row(row))
 
 
-def create_block(
-    connection: Connection, project_id: str, new: NewBlock, *, created_at: int | None = None
-) -> tuple[QuotableBlock, list[str]]:
-    """The block, and advice on its length."""
+def create_block(connection: Connection, project_id: str, new: NewBlock) -> tuple[QuotableBlock, list[str]]:
+    """Return the block, and advice on its length."""
     lock_project(connection, project_id)
     find_entity(connection, project_id, new.entity_id)
-    moment = created_at if created_at is not None else this_moment()
-    row: dict[str, Any] = {
-        "id": new_uuid(),
-        "project_id": project_id,
-        "entity_id": new.entity_id,
-        "text": new.text,
-        "claim_type": new.claim_type,
-        "source_citation": new.source_citation,
-        "verified_until": new.verified_until,
-        "topic_tag": new.topic_tag,
-        "topic_folded": None if new.topic_tag is None else fold(new.topic_tag),
-        "created_at": moment,
-        "updated_at": moment,
-    }
+    row = block_row(project_id, new.entity_id, new, new_uuid(), this_moment())
     _insert(connection, quotable_block, row, "This block exists already")
     log_event(connection, project_id, "block.created", row["id"], {"entityId": new.entity_id})
-    return QuotableBlock.of(row), _advice(new.text)
+    return QuotableBlock.of(row), advice(new.text)
 
 
-def log_event(
-    connection: Connection, project_id: str, event: str, subject_id: str | None, details: dict[str, Any]
-) -> None:
+def block_row(project_id: str, entity_id: str, new: BlockText, block_id: str, moment: int) -> Row:
+    fields = {name: getattr(new, name) for name in BlockText.model_fields}
+    identity = {"id": block_id, "project_id": project_id, "entity_id": entity_id}
+    folded = None if new.topic_tag is None else fold(new.topic_tag)
+    return identity | fields | {"topic_folded": folded, "created_at": moment, "updated_at": moment}
+
+
+def advice(text: str) -> list[str]:
+    words, (fewest, most) = len(text.split()), QUOTABLE_WORDS
+    if fewest <= words <= most:
+        return []
+    return [f"text has {words} words; a quotable block reads best with {fewest} to {most}"]
+
+
+def log_event(connection: Connection, project_id: str, event: str, subject_id: str | None, details: Row) -> None:
     row = {"project_id": project_id, "event": event, "subject_id": subject_id, "details": details}
     connection.execute(insert(event_log), {**row, "created_at": this_moment()})
 
 
-def _insert(connection: Connection, table: Any, row: dict[str, Any], taken: str) -> None:
+def _insert(connection: Connection, table: Table, row: Row, taken: str) -> None:
     try:
         with connection.begin_nested():
             connection.execute(insert(table), row)
     except IntegrityError:
         raise GraphConflict(taken) from None
-
-
-def _update_entity(
-    connection: Connection, project_id: str, entity_id: str, values: dict[str, Any], taken: str = ""
-) -> None:
-    where = (entity.c.project_id == project_id, entity.c.id == entity_id)
-    try:
-        with connection.begin_nested():
-            connection.execute(update(entity).where(*where).values(values))
-    except IntegrityError:
-        raise GraphConflict(taken) from None
-
-
-def _check_type(found: Entity, kind: str, side: str, relation_type: str) -> None:
-    if found.entity_type != kind:
-        raise GraphBadRequest(
-            f"{relation_type} needs a {kind} as its {side}-end; entity {found.id} is a {found.entity_type}"
-        )
-
-
-def _relation(row: dict[str, Any]) -> Relation:
-    return Relation.of({**row, "from_entity_id": row["from_id"], "to_entity_id": row["to_id"]})
-
-
-def _advice(text: str) -> list[str]:
-    words, (fewest, most) = len(text.split()), QUOTABLE_WORDS
-    if fewest <= words <= most:
-        return []
-    return [f"text has {words} words; a quotable block reads best with {fewest} to {most}"]

@@ -84,6 +84,9 @@ class GetEntityGraph(ToolInput):
     relationshipTypes: PlainText | None = Field(
         None, description=f"Comma-separated types to follow. Default: all of {', '.join(RELATION_TYPES)}"
     )
+    cursor: PlainText | None = Field(
+        None, description="nextCursor of the answer before: the next relationships of an entity that has many"
+    )
 
 
 class OfSearch(Paged):
@@ -258,7 +261,7 @@ def _tools(pinned: str | None) -> list[Tool]:
         tool(
             "get_entity_graph",
             "An entity and its relationships, one or two steps away, newest first. `truncated` tells when there are more "
-            "than one answer holds.",
+            "than one answer holds; `nextCursor` then leads to the entity's next ones.",
             _in_project(GetEntityGraph, pinned),
             _one_of(models.EntityGraph),
             scoped("/api/entities/{entity}/graph"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -21,26 +20,27 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trigpoint.api.graph_access import GraphAccess, json_response, on_error
 from trigpoint.config import Settings
-from trigpoint.errors import GraphBadRequest, StoreUnavailable, TrigpointError, shorten
+from trigpoint.errors import GraphBadRequest, TrigpointError, shorten
 from trigpoint.graph import queries, writes
-from trigpoint.graph.blocks import list_blocks
-from trigpoint.graph.filters import (
+from trigpoint.graph.fields import Input, check_slug, check_uuid
+from trigpoint.graph.ingest import ingest_rows, parse_rows
+from trigpoint.graph.inputs import (
     BlockFilter,
+    EntityChanges,
     EntityFilter,
     GraphFilter,
+    NewBlock,
+    NewEntity,
+    NewProject,
+    NewRelation,
+    PageRequest,
     PerformanceFilter,
-    check_slug,
-    check_uuid,
-    given,
-    moment_range,
-    optional_uuid,
+    Periods,
     parse_fields,
 )
-from trigpoint.graph.ingest import ingest_rows, parse_rows
-from trigpoint.graph.inputs import NewBlock, NewEntity, NewProject, NewRelation, check_body
+from trigpoint.graph.listing import Page
 from trigpoint.graph.models import Entity, Project, QuotableBlock, SearchPerformance
 from trigpoint.graph.neighbourhood import Caps, entity_graph
-from trigpoint.graph.paging import Page, PageRequest
 from trigpoint.graph.performance import compare_periods, list_performance
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, LIFECYCLE
@@ -49,6 +49,10 @@ _MOST_BODY = 32 * 1024 * 1024  # 25,000 rows of Search Console, with room
 Answer = dict[str, Any]
 Work = Callable[[Request, Connection], Answer]
 WriteWork = Callable[[Request, Connection, Any], Answer]
+
+
+class Ingest(Input):
+    rows: Any = None
 
 
 def graph_app(settings: Settings) -> Starlette:
@@ -130,20 +134,14 @@ def is_graph_path(path: str) -> bool:
 
 
 def _read(store: GraphStore, work: Work, request: Request) -> Response:
-    try:
-        with store.snapshot() as connection:
-            return json_response(work(request, connection))
-    except SQLAlchemyError as error:
-        raise StoreUnavailable(f"The graph's database failed: {shorten(error, 300)}") from error
+    with store.snapshot() as connection:
+        return json_response(work(request, connection))
 
 
 def _write(store: GraphStore, work: WriteWork, request: Request, body: Any, status: int) -> Response:
-    try:
-        with store.writing() as connection:
-            answer = work(request, connection, body)
-        return json_response(answer, status)
-    except SQLAlchemyError as error:
-        raise StoreUnavailable(f"The graph's database failed: {shorten(error, 300)}") from error
+    with store.writing() as connection:
+        answer = work(request, connection, body)
+    return json_response(answer, status)
 
 
 async def _body(request: Request) -> Any:
@@ -189,7 +187,8 @@ def _listed(page: Page[Any], fields: tuple[str, ...] | None) -> Answer:
 
 def _projects(request: Request, connection: Connection) -> Answer:
     params = request.query_params
-    fields, only = parse_fields(params, Project.json_fields()), optional_uuid(params, "projectId")
+    fields, only = parse_fields(params, Project.json_fields()), params.get("projectId") or None
+    only = check_uuid(only, "projectId") if only else None
     return _listed(queries.list_projects(connection, PageRequest.parse(params), only=only), fields)
 
 
@@ -217,13 +216,14 @@ def _performance(request: Request, connection: Connection) -> Answer:
 
 def _compare(request: Request, connection: Connection) -> Answer:
     params = request.query_params
-    missing = [n for n in ("firstStart", "firstEnd", "secondStart", "secondEnd") if given(params, n) is None]
-    if missing:
-        raise GraphBadRequest(f"{missing[0]} is required: a comparison needs two whole periods")
-    base = replace(PerformanceFilter.parse(params), date_start=None, date_end=None)
+    periods = Periods.parse(params)
+    base = PerformanceFilter.parse({n: v for n, v in params.items() if n not in ("dateStart", "dateEnd")})
     first, second = (
-        replace(base, date_start=start, date_end=end)
-        for start, end in (moment_range(params, f"{n}Start", f"{n}End") for n in ("first", "second"))
+        base.model_copy(update={"date_start": start, "date_end": end})
+        for start, end in (
+            (periods.first_start, periods.first_end),
+            (periods.second_start, periods.second_end),
+        )
     )
     return {"data": compare_periods(connection, _project(request, connection), first, second).shown()}
 
@@ -232,7 +232,7 @@ def _blocks(request: Request, connection: Connection) -> Answer:
     params = request.query_params
     fields = parse_fields(params, QuotableBlock.json_fields())
     chosen, page = BlockFilter.parse(params), PageRequest.parse(params)
-    return _listed(list_blocks(connection, _project(request, connection), chosen, page), fields)
+    return _listed(queries.list_blocks(connection, _project(request, connection), chosen, page), fields)
 
 
 # --- writes -----------------------------------------------------------------------------------
@@ -248,8 +248,8 @@ def _new_entity(request: Request, connection: Connection, body: Any) -> Answer:
 
 
 def _change_entity(request: Request, connection: Connection, body: Any) -> Answer:
-    entity_id = _entity_id(request)
-    return {"data": writes.change_entity(connection, _project(request, connection), entity_id, body).shown()}
+    entity_id, changes = _entity_id(request), EntityChanges.parse(body)
+    return {"data": writes.change_entity(connection, _project(request, connection), entity_id, changes).shown()}
 
 
 def _lifecycle(action: str) -> WriteWork:
@@ -282,5 +282,5 @@ def _new_block(request: Request, connection: Connection, body: Any) -> Answer:
 
 
 def _ingest(request: Request, connection: Connection, body: Any) -> Answer:
-    rows = parse_rows(check_body(body, ("rows",)).get("rows"))
+    rows = parse_rows(Ingest.parse(body).rows)
     return {"data": asdict(ingest_rows(connection, _project(request, connection), rows))}

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -16,13 +15,11 @@ from trigpoint.api.web.drawing import draw_neighbourhood
 from trigpoint.api.web.paging import Pages
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page
-from trigpoint.errors import StoreUnavailable, shorten
 from trigpoint.graph import queries
-from trigpoint.graph.blocks import list_blocks
-from trigpoint.graph.filters import BlockFilter, EntityFilter, GraphFilter, check_uuid, optional_uuid
+from trigpoint.graph.fields import check_uuid
+from trigpoint.graph.inputs import BlockFilter, EntityFilter, GraphFilter, PageRequest
 from trigpoint.graph.models import Project
 from trigpoint.graph.neighbourhood import Caps, entity_graph
-from trigpoint.graph.paging import PageRequest
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, ENTITY_TYPES, STATUSES
 
 T = TypeVar("T")
@@ -42,7 +39,7 @@ async def entities(request: Request) -> Response:
         if not asked:
             project = _filled(connection, projects, project)
         chosen = EntityFilter.parse(asked)
-        found = queries.list_entities(connection, project, chosen, PageRequest(pages.number, _A_PAGE))
+        found = queries.list_entities(connection, project, chosen, PageRequest(page=pages.number, limit=_A_PAGE))
         return {
             "projects": projects,
             "project": project,
@@ -64,7 +61,9 @@ async def entity(request: Request) -> Response:
         _, project = _project(connection, asked)
         entity_id = check_uuid(request.path_params["entity_id"], "entityId")
         found = entity_graph(connection, project, entity_id, GraphFilter(depth=int(depth)), _DRAWN)
-        blocks = list_blocks(connection, project, BlockFilter(entity_id=entity_id), PageRequest(1, _MOST_BLOCKS))
+        blocks = queries.list_blocks(
+            connection, project, BlockFilter(entity_id=entity_id), PageRequest(limit=_MOST_BLOCKS)
+        )
         return {"project": project, "graph": found, "blocks": blocks.items}
 
     seen = await _read(request, read)
@@ -79,10 +78,9 @@ def _asked(request: Request) -> dict[str, str]:
 
 def _project(connection: Connection, asked: dict[str, str]) -> tuple[list[Project], str]:
     """All projects, and the one asked for, else the default one. Raises GraphNotFound."""
-    projects = queries.list_projects(connection, PageRequest(1, _MOST_PROJECTS)).items
-    wanted = optional_uuid(asked, "project")
-    if wanted is not None:
-        return projects, queries.project_named(connection, project_id=wanted)
+    projects = queries.list_projects(connection, PageRequest(limit=_MOST_PROJECTS)).items
+    if "project" in asked:
+        return projects, queries.project_named(connection, project_id=check_uuid(asked["project"], "project"))
     return projects, queries.project_of_cookie(connection, DEFAULT_PROJECT_ID)
 
 
@@ -96,11 +94,8 @@ async def _read(request: Request, work: Callable[[Connection], T]) -> T:
     resources: Resources = request.scope["resources"]
 
     def run() -> T:
-        try:
-            with resources.graph().snapshot() as connection:
-                return work(connection)
-        except SQLAlchemyError as error:
-            raise StoreUnavailable(f"The graph's database cannot be read: {shorten(error, 200)}") from error
+        with resources.graph().snapshot() as connection:
+            return work(connection)
 
     return await asyncio.to_thread(run)
 

@@ -1,0 +1,46 @@
+"""Many rows in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Table
+
+Row = dict[str, Any]
+Progress = Callable[[int], None]
+_AT_ONCE = 10_000
+
+
+def insert_rows(
+    connection: Connection, table: Table, rows: Sequence[Row], clash: str = "", progress: Progress | None = None
+) -> None:
+    """Insert rows that all have the same columns. `clash` is SQL for rows whose key is taken; `progress` hears of each batch."""
+    for first in range(0, len(rows), _AT_ONCE):
+        batch = rows[first : first + _AT_ONCE]
+        (_from_json if connection.dialect.name == "postgresql" else _one_by_one)(connection, table, batch, clash)
+        if progress is not None:
+            progress(len(batch))
+
+
+def _one_by_one(connection: Connection, table: Table, rows: Sequence[Row], clash: str) -> None:
+    """SQLite: one prepared statement, run for each row."""
+    marks = ", ".join("?" * len(rows[0]))
+    statement = f"INSERT INTO {table.name} ({', '.join(rows[0])}) VALUES ({marks}) {clash}"  # noqa: S608
+    connection.exec_driver_sql(statement, [tuple(row.values()) for row in rows])
+
+
+def _from_json(connection: Connection, table: Table, rows: Sequence[Row], clash: str) -> None:
+    """PostgreSQL: one statement over a JSON parameter, so that triggers run once."""
+    names = ", ".join(rows[0])
+    kinds = ", ".join(f"{name} {table.c[name].type.compile(connection.dialect)}" for name in rows[0])
+    listed = f"SELECT {names} FROM json_to_recordset(%s::json) AS r ({kinds})"  # noqa: S608
+    statement = f"INSERT INTO {table.name} ({names}) {listed} {clash}"
+    connection.exec_driver_sql(statement, (orjson.dumps(rows).decode(),))
+
+
+def upsert(key: Sequence[str], written: Sequence[str]) -> str:
+    """The clash by which a row whose key is taken gets the new values of the `written` columns."""
+    changed = ", ".join(f"{column} = excluded.{column}" for column in written)
+    return f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changed}"
