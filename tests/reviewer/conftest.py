@@ -27,9 +27,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoPortal]:
 @pytest.fixture(scope="session")
 def everything(portal: DemoPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("everything")
-    env = environment(
-        folder / "data", CHERWELL_PORTAL_URL=portal.url, SCRAPER_RATE_LIMIT="0", DOCUMENT_ROOTS=str(folder / "given")
-    )
-    (folder / "given").mkdir()
+    known = {"CHERWELL_PORTAL_URL": portal.url, "SCRAPER_RATE_LIMIT": "0", "JOB_LEASE_SECONDS": "3"}
+    env = environment(folder / "data", **known)
     with Running("up", env=env) as up:
         yield up

@@ -16,7 +16,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def call(
-    server: Annotated[str, typer.Argument(help="scraper, document-store, policy-kb, library, graph; or an address.")],
+    server: Annotated[
+        str, typer.Argument(help="scraper, document-store, policy-kb, library, graph, reviewer; or an address.")
+    ],
     tool: Annotated[str, typer.Argument(help="Name of the tool.")],
     arguments: Annotated[
         list[str] | None, typer.Argument(help="NAME=VALUE; a value that is JSON (a number, a list) is taken as that.")

@@ -20,6 +20,7 @@ NOUNS = {
     "policies": "Seed, list, search and compare policies and their revisions.",
     "serve": "Run some of the servers.",
     "mcp": "One MCP server over stdin and stdout.",
+    "connect": "Configuration for Claude Desktop, VS Code, Cursor and n8n.",
     "call": "Call a tool of a running MCP server.",
     "portal": "The council's planning register: look up, list, fetch.",
     "demo": "A local planning portal and sample applications.",

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, create_model
+from starlette.applications import Starlette
 
 from trigpoint.config import Settings
 from trigpoint.errors import (
@@ -134,6 +135,7 @@ class Bridge:
     def __init__(self, settings: Settings) -> None:
         self.url = settings.server_url("graph")
         self._own_key = settings.key_ring.own("read")
+        self._own: Starlette | None = None
         self._http = httpx.AsyncClient(base_url=self.url, timeout=_SECONDS, trust_env=False, follow_redirects=False)
 
     async def get(self, path: str, call: Call, *, project_id: str | None = None, **params: Any) -> dict[str, Any]:
@@ -157,8 +159,27 @@ class Bridge:
             raise _backend_error(body)
         return body
 
+    async def answers(self) -> bool:
+        """Whether anything answers where the backend should be."""
+        try:
+            await self._http.get("/health", timeout=2)
+        except httpx.HTTPError:
+            return False
+        return True
+
+    async def bring_own(self, settings: Settings) -> None:
+        """Use a backend within this process, on the same database."""
+        from trigpoint.api.routes.graph import graph_app
+
+        await self._http.aclose()
+        self._own = graph_app(settings)
+        transport = httpx.ASGITransport(app=self._own, raise_app_exceptions=False)
+        self._http = httpx.AsyncClient(base_url="http://127.0.0.1", timeout=_SECONDS, transport=transport)
+
     async def close(self) -> None:
         await self._http.aclose()
+        if self._own is not None:
+            self._own.state.store.close()
 
 
 def _query(params: dict[str, Any]) -> str:
@@ -192,6 +213,11 @@ def server(settings: Settings) -> ToolServer:
         finally:
             await bridge.close()
 
+    async def with_backend(bridge: Bridge) -> None:
+        """A client may have started this server where nothing else runs."""
+        if settings.trigpoint_graph_url is None and not await bridge.answers():
+            await bridge.bring_own(settings)
+
     return ToolServer(
         "graph",
         _tools(pinned),
@@ -200,6 +226,7 @@ def server(settings: Settings) -> ToolServer:
         unauthorized=GraphUnauthorized.code,
         lifespan=lifespan,
         instructions=_INSTRUCTIONS,
+        prepare_alone=with_backend,
     )
 
 

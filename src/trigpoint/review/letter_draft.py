@@ -4,6 +4,7 @@ the documents do not show. Shortfalls and contradictions come first, then what i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -173,7 +174,7 @@ def _against(finding: Finding, aspect: AspectReview | None) -> Ground:
     sentences = [_sentence(_plain(finding)), *map(_remark, remarks), _quotations(finding), why]
     kind: PointKind = "contradiction" if contradicted else "shortfall"
     return Ground(
-        id=finding.check,
+        id=_point_id(finding),
         kind=kind,
         heading=_heading(finding, aspect),
         text=" ".join(part for part in sentences if part),
@@ -327,10 +328,15 @@ def _spoken_of(aspect: AspectReview) -> list[NotAssessed]:
     ]
 
 
+def _point_id(finding: Finding) -> str:
+    """Return the id of a finding's point: its check, in the characters that an id of a letter has."""
+    return re.sub(r"[^a-z0-9_.-]", ".", finding.check.lower())[:80] or "point"
+
+
 def _strength(finding: Finding, aspect: AspectReview) -> Ground:
     place = f" ({document_place(finding.evidence[0])})" if finding.evidence else ""
     return Ground(
-        id=finding.check,
+        id=_point_id(finding),
         kind="strength",
         heading=_sentence_case(aspect.name),
         text=f"{_plain(finding).rstrip('.')}{place}.",
