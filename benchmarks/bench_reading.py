@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.reading.applications import SEALED, LabelledApplication, own_applications, shared_applications
-from benchmarks.reading.scores import Outcomes, Reported, score, score_discrepancies, share
+from benchmarks.reading.scores import Outcomes, Reported, print_outcomes, score, score_discrepancies, share
 from benchmarks.report import Report
 from trigpoint.reading.facts import read_facts
 from trigpoint.reading.profile import Profile
@@ -21,29 +21,17 @@ def run(report: Report) -> None:
     found = wanted = others = 0
     for application in applications:
         outcomes = score(application)
-        _print(f"{application.family}: {application.name}", outcomes)
+        print_outcomes(f"{application.family}: {application.name}", outcomes)
         reported = score_discrepancies(application)
         _print_discrepancies(reported, in_words=application not in sealed)
         found, wanted = found + len(reported.found), wanted + len(reported.found) + len(reported.missed)
         others += len(reported.others)
         together.add(outcomes)
-    _print("all", together)
+    print_outcomes("all", together)
     _rows(report, together)
     report.row("sums and contradictions found", found, f"of {wanted} that must be reported")
     report.row("sums and contradictions that are not on the list", others, "to be looked at one by one")
     _speed(report, applications)
-
-
-def _print(name: str, outcomes: Outcomes) -> None:
-    print(f"\n  {name}")
-    print(f"    labels found as statements   {share(outcomes.found)}")
-    print(f"    status right                 {share(outcomes.status)}")
-    print(f"    said with certainty          {share(outcomes.certain_of)}")
-    print(f"    of that, status right        {share(outcomes.certain)}")
-    print(f"    speaker right                {share(outcomes.speaker)}")
-    print(f"    no provision, taken for it   {share(outcomes.taken_for_provision)}")
-    print(f"    quoted under the aspect      {share(outcomes.quoted)}")
-    print(f"    quoted and irrelevant        {share(outcomes.irrelevant)} ({outcomes.unlabelled} more without a label)")
 
 
 def _print_discrepancies(reported: Reported, *, in_words: bool) -> None:

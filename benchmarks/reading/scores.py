@@ -17,6 +17,7 @@ from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.reading.facts import Fact, read_facts
 from trigpoint.reading.profile import Application as RegisterEntry
 from trigpoint.reading.profile import Profile, read_profile
+from trigpoint.reading.readers import Readers
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import Aspect, aspects_of
 
@@ -55,6 +56,7 @@ class Outcomes:
     taken_for_provision: list[int] = field(default_factory=list)
     quoted: list[int] = field(default_factory=list)
     irrelevant: list[int] = field(default_factory=list)
+    misplaced: list[int] = field(default_factory=list)
     unlabelled: int = 0
     found: list[int] = field(default_factory=list)
 
@@ -89,9 +91,23 @@ def share(outcomes: Sequence[int]) -> Share:
     return Share(sum(outcomes) / count, means[int(0.025 * _ROUNDS)], means[int(0.975 * _ROUNDS)], count)
 
 
-def score(application: LabelledApplication, facts: Sequence[Fact] | None = None) -> Outcomes:
+def print_outcomes(name: str, outcomes: Outcomes) -> None:
+    """Print what was measured, a line each."""
+    print(f"\n  {name}")
+    print(f"    labels found as statements   {share(outcomes.found)}")
+    print(f"    status right                 {share(outcomes.status)}")
+    print(f"    said with certainty          {share(outcomes.certain_of)}")
+    print(f"    of that, status right        {share(outcomes.certain)}")
+    print(f"    speaker right                {share(outcomes.speaker)}")
+    print(f"    no provision, taken for it   {share(outcomes.taken_for_provision)}")
+    print(f"    quoted under the aspect      {share(outcomes.quoted)}")
+    print(f"    quoted and irrelevant        {share(outcomes.irrelevant)} ({outcomes.unlabelled} more without a label)")
+    print(f"    under an aspect too many     {share(outcomes.misplaced)}")
+
+
+def score(application: LabelledApplication, readers: Readers | None = None) -> Outcomes:
     """Compare what the reading says of an application with its labels."""
-    read = read_facts(application.statements, Profile(), application.documents) if facts is None else facts
+    read = read_facts(application.statements, Profile(), application.documents, readers)
     by_statement: dict[tuple[str, int], list[Fact]] = defaultdict(list)
     for fact in read:
         by_statement[fact.source.document_id, fact.source.statement].append(fact)
@@ -131,7 +147,10 @@ def _score_label(outcomes: Outcomes, label: Label, statements: Sequence[Statemen
 def _score_quotes(
     outcomes: Outcomes, facts: dict[tuple[str, int], list[Fact]], labels_of: dict[tuple[str, int], list[Label]]
 ) -> None:
-    """A quoted statement is irrelevant if its labels name none of the aspects under which it is quoted."""
+    """A quoted statement is irrelevant if its labels name none of the aspects under which it is quoted.
+
+    A quotation is misplaced if they do not name this one: a statement under three aspects is quoted three times.
+    """
     for key, said in facts.items():
         shown = {aspect for fact in said for aspect in aspects_of(fact.topic)}
         if shown and key not in labels_of:
@@ -139,6 +158,7 @@ def _score_quotes(
         elif shown:
             wanted = {aspect for label in labels_of[key] for topic in label.topics for aspect in _aspects(topic)}
             outcomes.irrelevant.append(int(not shown & wanted))
+            outcomes.misplaced.extend(int(aspect not in wanted) for aspect in sorted(shown))
 
 
 def _family(topic: str) -> str:

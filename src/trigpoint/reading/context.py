@@ -33,13 +33,18 @@ _STRONG: tuple[Section, ...] = ("conditions", "objectors", "consultees", "histor
 
 @dataclass(frozen=True)
 class Context:
-    """A statement with its cues. `before` is the sentence before it in the same paragraph."""
+    """A statement with its cues.
+
+    `before` holds the sentences before it in its paragraph, `previous` the statement before it in its document.
+    """
 
     statement: Statement
     genre: Genre
     before: str = ""
     proposal: frozenset[str] = frozenset()
     own_reference: str = ""
+    previous: str = ""
+    title: str = ""
 
     @cached_property
     def is_proposal(self) -> bool:

@@ -12,6 +12,7 @@ from trigpoint.reading.documents import Document, Frozen, Source
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
+from trigpoint.reading.readers import Readers, shipped_readers
 from trigpoint.reading.sources import genre_of, is_superseded
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.status import Judged, read_status
@@ -89,18 +90,37 @@ class Fact(Frozen):
         return self.is_certain and self.status in PROVISION and self.polarity == "provides"
 
 
-def read_facts(statements: Sequence[Statement], profile: Profile, documents: Sequence[Document]) -> tuple[Fact, ...]:
-    """Return what the statements say about the topics, in order: one fact for each statement and topic."""
+def read_facts(
+    statements: Sequence[Statement], profile: Profile, documents: Sequence[Document], readers: Readers | None = None
+) -> tuple[Fact, ...]:
+    """Return what the statements say about the topics, in order: one fact for each statement and topic.
+
+    `readers` are the package's own unless others are to be measured.
+    """
+    by_id = {document.id: document for document in documents}
+    facts: list[Fact] = []
+    for context in contexts_of(statements, profile, documents):
+        facts.extend(_facts_of(context, by_id[context.statement.document_id], readers or shipped_readers()))
+    return tuple(facts)
+
+
+def contexts_of(statements: Sequence[Statement], profile: Profile, documents: Sequence[Document]) -> Iterator[Context]:
+    """Yield each statement with what surrounds it."""
     by_id = {document.id: document for document in documents}
     genres = {document.id: genre_of(document) for document in documents}
-    facts: list[Fact] = []
     proposal = frozenset(token.text for token in tokenise(profile.proposal) if token.kind != "mark")
     paragraph = _Paragraph()
     for statement in statements:
-        document = by_id[statement.document_id]
-        context = Context(statement, genres[document.id], paragraph.before(statement), proposal, profile.application)
-        facts.extend(_facts_of(context, document))
-    return tuple(facts)
+        previous = paragraph.previous(statement)
+        yield Context(
+            statement,
+            genres[statement.document_id],
+            before=paragraph.before(statement),
+            proposal=proposal,
+            own_reference=profile.application,
+            previous=previous,
+            title=by_id[statement.document_id].name.replace("_", " "),
+        )
 
 
 _REPLACED = Judged("historic", 1.0, ("the document is superseded",))
@@ -113,6 +133,10 @@ class _Paragraph:
         self.last: Statement | None = None
         self.said: list[str] = []
 
+    def previous(self, statement: Statement) -> str:
+        """Return the statement before this one in its document."""
+        return self.last.text if self.last is not None and self.last.document_id == statement.document_id else ""
+
     def before(self, statement: Statement) -> str:
         """Return the sentences before a statement in its paragraph, the last few of them."""
         if self.last is None or not _same_paragraph(self.last, statement):
@@ -124,8 +148,8 @@ class _Paragraph:
         return before
 
 
-def _facts_of(context: Context, document: Document) -> Iterator[Fact]:
-    topics = read_topics(context.statement, context.before, document.name.replace("_", " "))
+def _facts_of(context: Context, document: Document, readers: Readers) -> Iterator[Fact]:
+    topics = read_topics(context, readers)
     if not topics:
         return
     judged = _REPLACED if is_superseded(document) else read_status(context)

@@ -1,12 +1,16 @@
-"""Which topics a statement is about: rules over word classes, in the statement and in the headings and list above it."""
+"""Which topics a statement is about: rules over word classes, and a trained reader that has the last word."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from trigpoint.reading.context import Context
+from trigpoint.reading.features import class_features, topic_features
 from trigpoint.reading.lexicon import tag
+from trigpoint.reading.placing import likeliest_topics, read_aspects
+from trigpoint.reading.readers import Readers
 from trigpoint.reading.statements import Statement
-from trigpoint.reading.vocabulary import TOPICS, Topic
+from trigpoint.reading.vocabulary import TOPICS, Topic, aspects_of
 
 CLOSE = 6  # tokens within which two words belong together
 SAME_PHRASE = 3
@@ -71,11 +75,32 @@ def _leans(statement: Statement) -> bool:
     return statement.kind == "bullet" or statement.text.lower().startswith(_POINTS_BACK)
 
 
-def read_topics(statement: Statement, before: str = "", title: str = "") -> tuple[Topic, ...]:
-    """Return the topics of a statement. `before` holds the sentences before it, `title` is the document's name."""
-    if statement.kind == "heading" or _is_formal(statement.text):
+def read_topics(context: Context, readers: Readers) -> tuple[Topic, ...]:
+    """Return the topics of a statement: those of the aspects that it is quoted under, and the development itself."""
+    if not is_readable(context.statement):
         return ()
-    words = Words(statement, before, title)
+    words = words_of(context)
+    by_rule = rule_topics(words)
+    seen = topic_features(context.statement, context.previous, words.found, words.above, by_rule)
+    aspects = set(read_aspects(readers.aspects, seen))
+    found = {topic for topic in by_rule if not aspects_of(topic) or aspects & set(aspects_of(topic))}
+    missing = aspects - {aspect for topic in found for aspect in aspects_of(topic)}
+    found |= set(likeliest_topics(readers.topics, missing, class_features(words.found, words.above, by_rule)))
+    return tuple(topic for topic in TOPICS if topic in found)
+
+
+def is_readable(statement: Statement) -> bool:
+    """Whether a statement can say something of its own: a heading cannot, nor can the reason for a condition."""
+    return statement.kind != "heading" and not _is_formal(statement.text)
+
+
+def words_of(context: Context) -> Words:
+    """Return the word classes of a statement and of what is above it."""
+    return Words(context.statement, context.before, context.title)
+
+
+def rule_topics(words: Words) -> tuple[Topic, ...]:
+    """Return the topics that the rules find."""
     if not words.found and not (words.is_bullet and words.has_number):
         return ()
     found = set(_topics(words)) or set(_passing(words))

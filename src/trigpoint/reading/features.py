@@ -1,0 +1,78 @@
+"""Features: what a trained reader sees of a statement, as names with a strength each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from itertools import pairwise
+
+from trigpoint.reading.statements import Statement
+from trigpoint.reading.tokens import Token, tokenise
+from trigpoint.reading.vocabulary import Topic, aspects_of
+
+Features = dict[str, float]
+
+HEADINGS = 2  # the innermost ones
+SHORTEST_STEM = 4
+_ENDINGS = ("ings", "ing", "ies", "ed", "es", "s")
+_EMPTY = frozenset(
+    "the a an of to and in is are be for with by that this it as on at or which from will would has have been was were "
+    "its their there".split()
+)
+
+
+@lru_cache(maxsize=8192)
+def content_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text that carry meaning, without their endings; every number is the same word."""
+    return tuple(word for word in map(_word, tokenise(text)) if word and word not in _EMPTY)
+
+
+def _word(token: Token) -> str:
+    if token.kind == "number":
+        return "#"
+    if token.kind == "mark":
+        return token.text if token.text in "£%" else ""
+    return _stem(token.text.removesuffix("'s"))
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word
+
+
+def topic_features(
+    statement: Statement,
+    previous: str,
+    classes: Collection[str],
+    classes_above: Collection[str],
+    by_rule: Collection[Topic],
+) -> Features:
+    """Return what tells the aspect of a statement: its words, what is above and before it, and what the rules say."""
+    words = content_words(statement.text)
+    aspects = {aspect for topic in by_rule for aspect in aspects_of(topic)}
+    return {
+        **_named("", words, 1.0),
+        **_named("", (f"{one} {other}" for one, other in pairwise(words)), 0.7),
+        **_named("heading ", content_words(" . ".join(statement.headings[-HEADINGS:])), 0.5),
+        **_named("lead ", content_words(statement.lead), 0.5),
+        **_named("column ", content_words(" ".join(statement.columns)), 0.5),
+        **_named("before ", content_words(previous), 0.3),
+        **_named("kind ", (statement.kind,), 0.5),
+        **class_features(classes, classes_above, by_rule),
+        **_named("aspect by rule ", aspects, 0.7),
+    }
+
+
+def class_features(classes: Iterable[str], classes_above: Iterable[str], by_rule: Iterable[Topic]) -> Features:
+    """Return the word classes of a statement and of the headings above it, and the topics that the rules give it."""
+    return {
+        **_named("class ", classes, 1.0),
+        **_named("class above ", classes_above, 0.5),
+        **_named("topic by rule ", by_rule, 0.7),
+    }
+
+
+def _named(group: str, names: Iterable[str], strength: float) -> Features:
+    return {group + name: strength for name in names}

@@ -1,0 +1,36 @@
+"""The trained reader of subjects: under which aspects of a review a statement is quoted, and on which topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from trigpoint.reading.linear import LinearReader
+from trigpoint.reading.vocabulary import ASPECTS, TOPICS, Aspect, Topic, aspects_of
+
+QUOTED_FROM = 0.06
+"""The chance from which on a statement is quoted: low, because leaving one out is worse than one too many."""
+SECOND_FROM = 0.35
+"""The share of its best aspect's chance from which on a statement is also quoted under another."""
+
+PLACED_TOPICS: tuple[Topic, ...] = tuple(topic for topic in TOPICS if aspects_of(topic))
+
+
+def read_aspects(reader: LinearReader, features: Mapping[str, float]) -> tuple[Aspect, ...]:
+    """Return the aspects under which a statement with these features is quoted."""
+    chances = reader.chances(features)
+    least = max(QUOTED_FROM, SECOND_FROM * float(chances.max()))
+    return tuple(aspect for aspect, chance in zip(ASPECTS, chances, strict=True) if chance >= least)
+
+
+def likeliest_topics(
+    reader: LinearReader, aspects: Iterable[Aspect], features: Mapping[str, float]
+) -> tuple[Topic, ...]:
+    """Return for each aspect the one topic of it that is likeliest."""
+    wanted = sorted(aspects)
+    if not wanted:
+        return ()
+    logits = dict(zip(PLACED_TOPICS, reader.logits(features).tolist(), strict=True))
+    return tuple(
+        max((topic for topic in PLACED_TOPICS if aspects_of(topic)[0] == aspect), key=logits.__getitem__)
+        for aspect in wanted
+    )

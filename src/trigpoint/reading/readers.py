@@ -1,0 +1,22 @@
+"""The trained readers of the reading, as one value: those that ship with the package, or others to be measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from trigpoint.reading.linear import LinearReader, load_reader
+
+
+@dataclass(frozen=True)
+class Readers:
+    """A reader of aspects and a reader of topics."""
+
+    aspects: LinearReader
+    topics: LinearReader
+
+
+@cache
+def shipped_readers() -> Readers:
+    """Return the readers that ship with the package."""
+    return Readers(aspects=load_reader("aspects"), topics=load_reader("topics"))
