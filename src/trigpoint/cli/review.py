@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +28,7 @@ from trigpoint.registers.submission import Stated
 from trigpoint.review.formats import FORMATS, FormatName
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
 from trigpoint.review.models import Progress as Where
+from trigpoint.review.pictures import draw_strips, files_here
 from trigpoint.review.result import ReviewResult
 from trigpoint.storage.files import write_atomic
 
@@ -119,17 +122,27 @@ def _write(
 ) -> ReviewResult:
     check_files(targets.values())  # a review takes long: what cannot be written is said before it starts
     try:
-        result = asyncio.run(_reviewed(settings, source, options, local=local))
+        finished = asyncio.run(_reviewed(settings, source, options, list(targets), local=local))
     except KeyboardInterrupt:
         typer.echo("trigpoint: the review was cancelled; nothing was written", err=True)
         raise
     for kind, path in targets.items():
-        write_atomic(path, FORMATS[kind].render(result))
-    _print(result, targets)
-    return result
+        write_atomic(path, finished.files[kind])
+    _print(finished.result, targets)
+    return finished.result
 
 
-async def review_by_api(client: httpx.AsyncClient, source: Source, options: ReviewOptions, show: Show) -> ReviewResult:
+@dataclass(frozen=True)
+class Finished:
+    """A finished review, and its files."""
+
+    result: ReviewResult
+    files: dict[FormatName, bytes]
+
+
+async def review_by_api(
+    client: httpx.AsyncClient, source: Source, options: ReviewOptions, show: Show, formats: list[FormatName]
+) -> Finished:
     """Submit to an API and follow the review to its end. Raises ReviewFailed, or what the API refused."""
     accepted = await source.submit(client, options)
     address = accepted["links"]["self"]
@@ -137,7 +150,8 @@ async def review_by_api(client: httpx.AsyncClient, source: Source, options: Revi
         while True:
             state = answer_of(await client.get(address))
             if state["status"] == "completed":
-                return ReviewResult.model_validate(state)
+                files = {kind: await _downloaded(client, address, kind) for kind in formats}
+                return Finished(ReviewResult.model_validate(state), files)
             if state["status"] in ("failed", "cancelled"):
                 raise ReviewFailed((state["error"] or {}).get("message") or f"The review was {state['status']}")
             if state["progress"]:
@@ -148,17 +162,44 @@ async def review_by_api(client: httpx.AsyncClient, source: Source, options: Revi
         raise
 
 
-async def review_here(settings: Settings, source: Source, options: ReviewOptions, show: Show) -> ReviewResult:
+async def _downloaded(client: httpx.AsyncClient, address: str, kind: FormatName) -> bytes:
+    answer = await client.get(f"{address}/download", params={"format": kind.value})
+    if not answer.is_success:
+        answer_of(answer)  # raises what the API refused
+    return answer.content
+
+
+async def review_here(
+    settings: Settings, source: Source, options: ReviewOptions, show: Show, formats: list[FormatName]
+) -> Finished:
     """Run the pipeline in this process, with servers of its own on free ports."""
     from trigpoint.mcp.local_servers import local_servers
     from trigpoint.review.pipeline import run_review
 
     request = await source.prepare(settings, options)
     async with local_servers(settings) as (tools, local):
-        return await run_review(request, tools=tools, checkpoints=_InMemory(), report=show, settings=local)
+        result = await run_review(request, tools=tools, checkpoints=_InMemory(), report=show, settings=local)
+        wanted = {"application_ref": result.application.reference}
+        listed = await tools.call("document-store", "list_ingested_documents", wanted)
+        files = await asyncio.to_thread(_rendered, result, formats, files_here(local, listed["documents"]), local)
+        return Finished(result, files)
 
 
-async def _reviewed(settings: Settings, source: Source, options: ReviewOptions, *, local: bool) -> ReviewResult:
+def _rendered(
+    result: ReviewResult, formats: list[FormatName], documents: dict[str, Path], settings: Settings
+) -> dict[FormatName, bytes]:
+    """Return the files in these formats, with pictures of the documents' pages in those that show them."""
+    from trigpoint.text.picture import PageRenderer
+
+    with closing(PageRenderer(settings)) as renderer:
+        wanted = any(FORMATS[kind].pictured for kind in formats)
+        pictures = draw_strips(result.review, documents, renderer.render_strip) if wanted else {}
+    return {kind: FORMATS[kind].render(result, None, pictures) for kind in formats}
+
+
+async def _reviewed(
+    settings: Settings, source: Source, options: ReviewOptions, formats: list[FormatName], *, local: bool
+) -> Finished:
     with _bar() as bar:
         task = bar.add_task("Starting", total=100)
 
@@ -168,8 +209,8 @@ async def _reviewed(settings: Settings, source: Source, options: ReviewOptions, 
 
         async with _api(settings) as client:
             if not local and await _answers(client):
-                return await review_by_api(client, source, options, show)
-        return await review_here(settings, source, options, show)
+                return await review_by_api(client, source, options, show, formats)
+        return await review_here(settings, source, options, show, formats)
 
 
 class _InMemory:

@@ -4,7 +4,6 @@ surface renders it. Results stored by version 0.1.0 load into the same types: fi
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -35,11 +34,6 @@ class Citation(Stored):
     @property
     def place(self) -> str:
         return f"{self.document}, {pages_text(self.pages)}"
-
-    @property
-    def short_place(self) -> str:
-        """The place as a reader says it: `Transport Assessment, page 9`."""
-        return f"{document_title(self.document)}, {pages_text(self.pages)}"
 
 
 class PolicyCitation(Stored):
@@ -152,15 +146,6 @@ class PolicyAsk(Stored):
     says: str
     source: str
     citation: PolicyCitation | None = None
-
-
-_FILE_ENDINGS = (".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".txt", ".eml")
-
-
-def document_title(name: str) -> str:
-    """Return a document's name without the ending of its file."""
-    path = PurePosixPath(name)
-    return path.stem if path.suffix.lower() in _FILE_ENDINGS else name
 
 
 def listed_pages(pages: tuple[int, ...]) -> str:

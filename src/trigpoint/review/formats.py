@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from trigpoint.review.letter import Letter
 from trigpoint.review.letter_files import first_letter, letter_docx, letter_pdf, letter_text
+from trigpoint.review.pictures import Pictures
 from trigpoint.review.render import render_json, render_markdown, render_pdf
 from trigpoint.review.result import ReviewResult
 
@@ -23,6 +24,9 @@ class FormatName(StrEnum):
     TEXT = "text"
 
 
+Writer = Callable[[ReviewResult, Letter | None, Pictures], bytes]
+
+
 @dataclass(frozen=True)
 class Format:
     """One format: its label on a page, media type, file name (with `{}` for the review), and how it is written."""
@@ -31,20 +35,23 @@ class Format:
     label: str
     media_type: str
     file_name: str
-    write: Callable[[ReviewResult, Letter | None], bytes]
+    write: Writer
     of_letter: bool = False
+    pictured: bool = False
 
-    def render(self, result: ReviewResult, letter: Letter | None = None) -> bytes:
-        """Return the file. Of a letter that nobody has saved, it is the first draft."""
-        return self.write(result, letter)
+    def render(self, result: ReviewResult, letter: Letter | None = None, pictures: Pictures | None = None) -> bytes:
+        """Return the file. Of a letter that nobody has saved, it is the first draft. Only a pictured format shows
+        `pictures`.
+        """
+        return self.write(result, letter, pictures or {})
 
 
-def _report(render: Callable[[ReviewResult], bytes]) -> Callable[[ReviewResult, Letter | None], bytes]:
-    return lambda result, _: render(result)
+def _report(render: Callable[[ReviewResult], bytes]) -> Writer:
+    return lambda result, _, __: render(result)
 
 
-def _letter(render: Callable[[Letter], bytes]) -> Callable[[ReviewResult, Letter | None], bytes]:
-    return lambda result, letter: render(letter or first_letter(result))
+def _letter(render: Callable[[Letter], bytes]) -> Writer:
+    return lambda result, letter, _: render(letter or first_letter(result))
 
 
 def _markdown(result: ReviewResult) -> bytes:
@@ -59,7 +66,14 @@ def _plain(letter: Letter) -> bytes:
 FORMATS = {
     one.name: one
     for one in (
-        Format(FormatName.PDF, "Report (PDF)", "application/pdf", "review-{}.pdf", _report(render_pdf)),
+        Format(
+            FormatName.PDF,
+            "Report (PDF)",
+            "application/pdf",
+            "review-{}.pdf",
+            lambda result, _, pictures: render_pdf(result, pictures),
+            pictured=True,
+        ),
         Format(FormatName.LETTER, "Letter (PDF)", "application/pdf", "review-{}-letter.pdf", _letter(letter_pdf), True),
         Format(FormatName.DOCX, "Letter (Word)", WORD, "review-{}-letter.docx", _letter(letter_docx), True),
         Format(

@@ -13,6 +13,7 @@ from typing import Literal
 
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidDate
+from trigpoint.review.citing import in_plain_words
 from trigpoint.review.findings import Citation, Finding, NotAssessed, Outcome
 from trigpoint.review.rating import weightiest
 from trigpoint.review.result import AspectReview, ReviewBody
@@ -170,7 +171,7 @@ class Overview:
     def _worst(self) -> str:
         if not self.main:
             return ""
-        worst = _clipped(self.main[0].finding.text.rstrip("."))
+        worst = _clipped(plain_text(self.main[0].finding).rstrip("."))
         return f"The most serious: {_lower(worst)}{'' if worst.endswith('…') else '.'}"
 
     def _left(self) -> str:
@@ -186,6 +187,12 @@ class Overview:
 
     def _count(self, outcome: str) -> int:
         return sum(point.finding.outcome == outcome for point in self.points)
+
+
+def plain_text(finding: Finding) -> str:
+    """Return a finding's words with documents and policies named as a person names them."""
+    refs = [policy.ref for policy in finding.policy]
+    return in_plain_words(finding.text, [citation.document for citation in finding.evidence], refs)
 
 
 @dataclass(frozen=True)

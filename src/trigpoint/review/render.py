@@ -5,13 +5,18 @@ all of them: it never becomes markup, and nothing is fetched.
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import Any
 
+from trigpoint.review.citing import document_place
 from trigpoint.review.findings import GROUPS
 from trigpoint.review.markdown import OUTCOMES, built, escape, render_markdown
+from trigpoint.review.overview import Overview, Point, plain_text
+from trigpoint.review.pictures import Pictures
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
 from trigpoint.review.result import ReviewResult
 from trigpoint.review.typeset import compile_pdf
+from trigpoint.text.picture import STRIP_HEIGHT, STRIP_WIDTH
 
 __all__ = ["OUTCOMES", "escape", "render_json", "render_markdown", "render_pdf", "report_data"]
 
@@ -22,20 +27,46 @@ def render_json(result: ReviewResult) -> bytes:
     return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode(errors="replace")
 
 
-def render_pdf(result: ReviewResult) -> bytes:
-    """Return the report. Takes tens of milliseconds: call it in a thread."""
-    return compile_pdf("review.typ", report_data(result))
+def render_pdf(result: ReviewResult, pictures: Pictures | None = None) -> bytes:
+    """Return the report, with strips of the documents' pages if they are given. Slow: call it in a thread."""
+    return compile_pdf("review.typ", report_data(result, pictures or {}))
 
 
-def report_data(result: ReviewResult) -> dict[str, Any]:
+def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[str, Any]:
     """Return what the templates print, as plain data: the last line before typst."""
-    profile = result.review.profile
+    profile, overview = result.review.profile, Overview(result.review)
     return {
         **result.model_dump(mode="json", exclude={"review": {"full_markdown", "profile"}}),
         "built": built(profile) if profile else "",
+        "verdict": " ".join(overview.verdict),
+        "main": [_point(point, pictures or {}, 1) for point in overview.main],
+        "contradictions": [_point(point, pictures or {}, 2) for point in overview.contradictions],
         "policies": [policy.model_dump(mode="json") for policy in result.review.policies()],
-        "general": [finding.model_dump(mode="json") for finding in result.review.general_contradictions()],
         "groups": list(GROUPS.items()),
         "outcomes": OUTCOMES,
         "rules": [ASPECT_RULE, OVERALL_RULE],
     }
+
+
+def _point(point: Point, pictures: Pictures, most: int) -> dict[str, Any]:
+    finding = point.finding
+    return {
+        "kind": point.kind,
+        "label": point.label,
+        "aspect": point.aspect.name if point.aspect else None,
+        "text": plain_text(finding),
+        "finding": finding.model_dump(mode="json"),
+        "quotations": [
+            {"place": document_place(citation), "quote": citation.quote, "picture": _picture(pictures.get(citation))}
+            for citation in finding.evidence[:most]
+        ],
+    }
+
+
+def _picture(png: bytes | None) -> str | None:
+    """Return a PNG as an SVG text, the form in which typst takes pictures from data."""
+    if png is None:
+        return None
+    size = f'width="{STRIP_WIDTH}" height="{STRIP_HEIGHT}"'
+    image = f'<image {size} href="data:image/png;base64,{b64encode(png).decode()}"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{image}</svg>'

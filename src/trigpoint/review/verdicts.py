@@ -9,8 +9,9 @@ from trigpoint.reading.documents import Source
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.quantities import Quantity
 from trigpoint.review.aspects import Check, Figure
+from trigpoint.review.citing import document_title
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Calculation, Comparison, Measure, Outcome, document_title
+from trigpoint.review.findings import Calculation, Comparison, Measure, Outcome
 
 SPEAKERS = ("applicant", "officer", "condition")
 """Whose statements can decide: the applicant's, a condition's, and what the officer says the applicant proposes."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from trigpoint.api.pictures import report_pictures
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.services import Use
 from trigpoint.errors import ReviewIncomplete
@@ -31,7 +32,7 @@ router = APIRouter(prefix="/api/v1/reviews", tags=["Downloads"])
 
 @router.get("/{review_id}/download", response_class=Response, responses={**errors(400, 404), **_DOCUMENTED})
 async def download_review(
-    review_id: str, use: Use, format: Annotated[FormatName, Query()] = FormatName.MARKDOWN
+    review_id: str, request: Request, use: Use, format: Annotated[FormatName, Query()] = FormatName.MARKDOWN
 ) -> Response:
     """A completed review in the format asked for, whatever format it was submitted with.
 
@@ -51,5 +52,7 @@ async def download_review(
         "X-Content-Type-Options": "nosniff",
     }
     saved = await use.letters.current(review_id) if chosen.of_letter else None
-    content = await asyncio.to_thread(chosen.render, review.result(), saved.letter if saved else None)
+    result = review.result()
+    pictures = await report_pictures(use.settings, request.app.state.pages, result) if chosen.pictured else {}
+    content = await asyncio.to_thread(chosen.render, result, saved.letter if saved else None, pictures)
     return Response(content, headers=headers)

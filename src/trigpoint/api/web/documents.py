@@ -94,17 +94,6 @@ async def document_file(request: Request) -> Response:
     )
 
 
-async def documents_of(request: Request, application_ref: str) -> list[Document]:
-    """Return what the document store has of an application, without its pages. A page's pictures ask for it together."""
-    services: Services = request.scope["services"]
-    resources: Resources = request.scope["resources"]
-    wanted = {"application_ref": application_ref}
-    answer = await resources.listings.get(
-        application_ref, lambda: ask(services.settings, "document-store", "list_ingested_documents", wanted)
-    )
-    return list(answer["documents"])
-
-
 async def _review(request: Request) -> Review:
     services: Services = request.scope["services"]
     return await services.reviews.get(request.path_params["review_id"])

@@ -14,14 +14,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from trigpoint.api.pictures import draw_strip, identity, listed_documents
 from trigpoint.api.services import Services
-from trigpoint.api.web.documents import documents_of
 from trigpoint.api.web.paging import whole_number
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page, web_address
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.errors import FileMissing, ReviewIncomplete, TrigpointError
-from trigpoint.review.findings import Citation, document_title
+from trigpoint.review.citing import document_title
+from trigpoint.review.findings import Citation
 from trigpoint.review.overview import Overview
 from trigpoint.review.result import ReviewResult
 from trigpoint.text.picture import PagePicture
@@ -72,7 +73,9 @@ async def evidence_strip(request: Request) -> Response:
     if not chosen.citation.pages:
         raise HTTPException(404)
     path = await _file(request, chosen)
-    return _png(await asyncio.to_thread(_draw_strip, request, path, chosen.citation))
+    citation = chosen.citation
+    resources: Resources = request.scope["resources"]
+    return _png(await asyncio.to_thread(draw_strip, resources, path, citation.pages[0], citation.quote))
 
 
 def _png(picture: PagePicture) -> Response:
@@ -106,12 +109,12 @@ async def _chosen(request: Request) -> _Chosen:
 
 async def _file(request: Request, chosen: _Chosen) -> Path:
     """Return the document's file. Raises FileMissing if the store no longer has it, or it is not on this machine."""
-    listed = await documents_of(request, chosen.application_ref)
+    services: Services = request.scope["services"]
+    listed = await listed_documents(services.settings, request.scope["resources"], chosen.application_ref)
     title = document_title(chosen.citation.document)
-    path = next((d["file_path"] for d in listed if d["document_id"] == chosen.citation.document_id), None)
+    path = next((one["file_path"] for one in listed if one["document_id"] == chosen.citation.document_id), None)
     if path is None:
         raise FileMissing(f"{title} is no longer in the document store, so its page cannot be shown.")
-    services: Services = request.scope["services"]
     try:
         return DocumentRoots(services.settings).find(path)
     except FileMissing:
@@ -121,22 +124,7 @@ async def _file(request: Request, chosen: _Chosen) -> Path:
 def _draw(request: Request, path: Path, evidence: Citation, number: int) -> PagePicture:
     resources: Resources = request.scope["resources"]
     picture: PagePicture = resources.pictures.get(
-        (*_identity(path), number, evidence.quote),
+        (*identity(path), number, evidence.quote),
         lambda: resources.renderer().render_page(path, number, evidence.quote),
     )
     return picture
-
-
-def _draw_strip(request: Request, path: Path, evidence: Citation) -> PagePicture:
-    resources: Resources = request.scope["resources"]
-    number = evidence.pages[0]
-    picture: PagePicture = resources.strips.get(
-        (*_identity(path), number, evidence.quote),
-        lambda: resources.renderer().render_strip(path, number, evidence.quote),
-    )
-    return picture
-
-
-def _identity(path: Path) -> tuple[object, ...]:
-    stat = path.stat()
-    return str(path), stat.st_mtime_ns, stat.st_size

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from trigpoint.api.pictures import report_pictures
 from trigpoint.api.routes.reviews import placed
 from trigpoint.api.schemas.reviews import ReviewSubmission
 from trigpoint.api.services import Services
@@ -260,7 +261,9 @@ async def download(request: Request) -> Response:
     }
     services: Services = request.scope["services"]
     saved = await services.letters.current(review.review_id) if chosen.of_letter else None
-    content = await asyncio.to_thread(chosen.render, review.result(), saved.letter if saved else None)
+    result = review.result()
+    pictures = await report_pictures(services.settings, request.scope["resources"], result) if chosen.pictured else {}
+    content = await asyncio.to_thread(chosen.render, result, saved.letter if saved else None, pictures)
     return Response(content, headers=headers)
 
 

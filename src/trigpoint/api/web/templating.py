@@ -14,7 +14,9 @@ from starlette.responses import HTMLResponse, Response
 
 from trigpoint import __version__
 from trigpoint.api.web.charts import draw_comparison
-from trigpoint.review.findings import document_title, listed_pages, pages_text
+from trigpoint.review.citing import document_title, policy_place
+from trigpoint.review.findings import listed_pages, pages_text
+from trigpoint.review.overview import plain_text
 
 STATIC = {
     "site.css": "text/css; charset=utf-8",
@@ -91,6 +93,8 @@ def environment() -> Environment:
         "words": _words,
         "snippet": _snippet,
         "document_title": document_title,
+        "plain_text": plain_text,
+        "policy_place": policy_place,
         "chart": draw_comparison,
         "listed_pages": lambda pages: listed_pages(tuple(pages)),
         "pages_text": lambda pages: pages_text(tuple(pages)),
