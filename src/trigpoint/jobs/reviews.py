@@ -6,7 +6,9 @@ outbox change together or not at all. Reading a page of a list is one round trip
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
@@ -89,6 +91,29 @@ class ReviewRow:
     @property
     def shown_rating(self) -> str | None:
         return "not assessed" if self.assessed == "no" else self.overall_rating
+
+
+@dataclass(frozen=True)
+class ReviewOutline:
+    """A line of a list with the application it is about, once that is known, and the progress of a running review."""
+
+    row: ReviewRow
+    application: Application | None
+    authority: str | None
+    percent: int | None
+
+    @classmethod
+    def of(cls, row: ReviewRow, application: str | None, authority: str | None, progress: str | None) -> ReviewOutline:
+        known = Application.model_validate_json(application) if application else None
+        running = orjson.loads(progress) if progress else {}
+        return cls(row, known, authority, running.get("percent_complete"))
+
+    def matches(self, words: Sequence[str]) -> bool:
+        """Return whether reference, address, proposal, applicant or authority contain each of the words."""
+        about = self.application
+        known = (about.address, about.proposal, about.applicant, about.authority_name, about.ward) if about else ()
+        text = " ".join(part for part in (self.row.application_ref, self.authority, *known) if part).casefold()
+        return all(word in text for word in words)
 
 
 @dataclass(frozen=True)
@@ -185,6 +210,16 @@ class Reviews:
         index = ":".join(parts) if len(parts) > 1 else "reviews:all"
         total, rows = await self._run("review_list", index, offset, offset + limit - 1)
         return [ReviewRow(*row) for row in rows], int(total)
+
+    async def outlines(self, rows: Sequence[ReviewRow]) -> tuple[ReviewOutline, ...]:
+        """Return what a list tells of each review beyond its row: what it is about, and how far it has come."""
+        names = ("application", "authority", "progress")
+        try:
+            asked = (self._batch.ask("HMGET", f"review:{row.review_id}", *names) for row in rows)
+            found = await asyncio.gather(*asked)
+        except AWAY as error:
+            raise unavailable(error, self._redis) from error
+        return tuple(ReviewOutline.of(row, *values) for row, values in zip(rows, found, strict=True))
 
     async def cancel(self, review_id: str) -> None:
         """From here on the review is `cancelled` and nothing else (R4). Raises ReviewNotFound, CannotCancel."""

@@ -19,16 +19,17 @@ from trigpoint.api.pictures import report_pictures
 from trigpoint.api.routes.reviews import placed
 from trigpoint.api.schemas.reviews import ReviewSubmission
 from trigpoint.api.services import Services
-from trigpoint.api.web.comparing import pair_aspects
+from trigpoint.api.web.comparing import in_order_of_time, pair_aspects, pair_points
 from trigpoint.api.web.evidence import evidence_page, evidence_picture, evidence_strip
 from trigpoint.api.web.paging import Pages
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.review_page import review_page
 from trigpoint.api.web.templating import page
-from trigpoint.errors import InvalidInput, ReviewAlreadyExists, ReviewIncomplete, StoreError
-from trigpoint.ids import parse_application_ref
-from trigpoint.jobs.reviews import STATUSES, Review, ReviewRow
+from trigpoint.dates import today
+from trigpoint.errors import InvalidReference, ReviewAlreadyExists, ReviewIncomplete, StoreError, UnknownAuthority
+from trigpoint.jobs.reviews import STATUSES, Review
 from trigpoint.logs import request_id
+from trigpoint.registers.addresses import application_at, is_address
 from trigpoint.registers.entries import load_registers
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.formats import FORMATS
@@ -38,6 +39,7 @@ from trigpoint.storage.space import require_space
 ACTIVE = ("queued", "processing")
 _RECENT = 6
 _A_PAGE = 20
+_MOST_SEARCHED = 1000
 _POLL_SECONDS = 0.7
 _STREAM_SECONDS = 300.0
 
@@ -59,8 +61,11 @@ async def submit(request: Request) -> Response:
     services: Services = request.scope["services"]
     given = _given(await request.form(), services)
     try:
+        given = _from_address(given, services)
         submission = ReviewSubmission.model_validate(given)
         reference, authority = placed(submission, services)
+    except (InvalidReference, UnknownAuthority) as error:
+        return await _home(request, 422, problem=f"{error.message}.", given=given)
     except (ValidationError, RequestValidationError) as error:
         problem = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
         return await _home(request, 422, problem=problem, given=given)
@@ -79,7 +84,7 @@ def _given(form: FormData, services: Services) -> dict[str, Any]:
     ticked = ("policy_matrix", "suggested_conditions", "consultation_responses", "public_comments", "superseded")
     areas = [str(area) for area in form.getlist("focus_areas")]
     given: dict[str, Any] = {
-        "application_ref": str(form.get("application_ref", "")).strip().upper(),
+        "application_ref": str(form.get("application_ref", "")).strip(),
         "options": {"focus_areas": areas or None} | {f"include_{name}": f"include_{name}" in form for name in ticked},
     }
     authority = str(form.get("authority", "")).strip()
@@ -88,11 +93,26 @@ def _given(form: FormData, services: Services) -> dict[str, Any]:
     return given
 
 
+def _from_address(given: dict[str, Any], services: Services) -> dict[str, Any]:
+    """Return what was given, with the reference and authority that an address of a register names."""
+    if not is_address(given["application_ref"]):
+        return given | {"application_ref": given["application_ref"].upper()}
+    table = load_registers(services.settings)
+    entry, reference = application_at(given["application_ref"], table)
+    authority = {} if table.is_default(entry.authority) else {"authority": entry.authority}
+    return (
+        {name: value for name, value in given.items() if name != "authority"}
+        | authority
+        | {"application_ref": reference}
+    )
+
+
 async def _home(
     request: Request, status: int = 200, *, problem: str | None = None, given: dict[str, Any] | None = None
 ) -> Response:
     services: Services = request.scope["services"]
     rows, total = await services.reviews.list(limit=_RECENT, offset=0)
+    registers = load_registers(services.settings)
     options = (given or {}).get("options", {})
     return page(
         request,
@@ -108,8 +128,11 @@ async def _home(
         comments=options.get("include_public_comments", False),
         superseded=options.get("include_superseded", False),
         authorities=_readable(services),
-        given_authority=(given or {}).get("authority", load_registers(services.settings).default),
-        rows=rows,
+        given_authority=(given or {}).get("authority", registers.default),
+        known=sorted(entry.name for entry in registers.entries.values() if not entry.readable),
+        outlines=await services.reviews.outlines(rows),
+        today=today(),
+        running=any(row.status in ACTIVE for row in rows),
         total=total,
     )
 
@@ -123,34 +146,31 @@ def _readable(services: Services) -> list[tuple[str, str]]:
 
 
 async def listing(request: Request) -> Response:
+    """Reviews, newest first. `q` searches reference, address, proposal, applicant and authority."""
     services: Services = request.scope["services"]
-    status, ref = (request.query_params.get(name, "").strip() for name in ("status", "application_ref"))
-    problem = None
+    status, query = (request.query_params.get(name, "").strip() for name in ("status", "q"))
     if status and status not in STATUSES:
         raise HTTPException(400, f"There is no status of that name. There are: {', '.join(STATUSES)}.")
-    try:
-        wanted = parse_application_ref(ref.upper()) if ref else None
-    except InvalidInput as error:
-        wanted, problem = None, error.message
     pages = Pages.of(request, _A_PAGE)
-    rows: list[ReviewRow] = []
-    total = 0
-    if problem is None:
-        rows, total = await services.reviews.list(
-            status=status or None, application_ref=wanted, limit=_A_PAGE, offset=pages.offset
-        )
-    shown = pages.counting(total)
+    offset, limit = (0, _MOST_SEARCHED) if query else (pages.offset, _A_PAGE)
+    rows, total = await services.reviews.list(status=status or None, limit=limit, offset=offset)
+    outlines = await services.reviews.outlines(rows)
+    searched = len(rows)
+    if query:
+        found = tuple(one for one in outlines if one.matches(query.casefold().split()))
+        outlines, total = found[pages.offset : pages.offset + _A_PAGE], len(found)
     return page(
         request,
         "reviews.html",
-        422 if problem else 200,
-        rows=rows,
+        outlines=outlines,
+        today=today(),
         total=total,
-        pages=shown,
+        searched=searched,
+        pages=pages.counting(total),
         statuses=STATUSES,
         status=status,
-        ref=ref,
-        problem=problem,
+        query=query,
+        running=any(one.row.status in ACTIVE for one in outlines),
     )
 
 
@@ -225,17 +245,20 @@ async def compare(request: Request) -> Response:
     services: Services = request.scope["services"]
     chosen = request.query_params.getlist("review")
     if len(set(chosen)) != 2:
-        raise HTTPException(400, "Choose two reviews to compare: tick them in the list, then press Compare.")
-    first, second = [await services.reviews.get(review_id) for review_id in chosen]
-    for review in (first, second):
+        raise HTTPException(
+            400, "Choose two finished reviews to compare: tick them in the list, then press “Compare two”."
+        )
+    reviews = in_order_of_time([await services.reviews.get(review_id) for review_id in dict.fromkeys(chosen)])
+    for review in reviews:
         _check_complete(review)
-    results = first.result(), second.result()
+    before, after = results = [review.result() for review in reviews]
     return page(
         request,
         "compare.html",
-        reviews=(first, second),
+        reviews=reviews,
         results=results,
-        pairs=pair_aspects(*results),
+        points=pair_points(before, after),
+        pairs=pair_aspects(before, after),
         recommendations=_apart(*(result.review.recommendations for result in results)),
     )
 

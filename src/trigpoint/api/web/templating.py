@@ -16,7 +16,7 @@ from trigpoint import __version__
 from trigpoint.api.web.charts import draw_comparison
 from trigpoint.review.citing import document_title, policy_place
 from trigpoint.review.findings import listed_pages, pages_text
-from trigpoint.review.overview import plain_text
+from trigpoint.review.overview import deadline, plain_text
 
 STATIC = {
     "site.css": "text/css; charset=utf-8",
@@ -94,6 +94,7 @@ def environment() -> Environment:
         "snippet": _snippet,
         "document_title": document_title,
         "plain_text": plain_text,
+        "deadline": deadline,
         "policy_place": policy_place,
         "chart": draw_comparison,
         "listed_pages": lambda pages: listed_pages(tuple(pages)),
