@@ -6,6 +6,7 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
   const length = form.querySelector("[data-length]");
   const saved = form.querySelector("[data-saved]");
   const copy = form.querySelector("[data-copy-letter]");
+  const place = form.getAttribute("action"); // form.action is a button of that name
   const kept = ["sender_name", "sender_organisation", "sender_address", "sender_email"];
   let unsaved = form.hasAttribute("data-unsaved");
   let asked = 0;
@@ -56,11 +57,11 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
   const save = async () => {
     const data = new FormData(form);
     data.set("action", "save");
-    const answer = await fetch(form.action, { method: "POST", body: data, headers: { Accept: "application/json" } });
+    const answer = await fetch(place, { method: "POST", body: data, headers: { Accept: "application/json" } });
     const now = await answer.json();
     if (answer.status === 409) {
       unsaved = false;
-      location.assign(form.action + "?version=" + now.kept_version);
+      location.assign(place + "?version=" + now.kept_version);
       return false;
     }
     if (!answer.ok) return false;
@@ -76,9 +77,9 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
   form.addEventListener("input", changed);
   form.addEventListener("change", (event) => {
     const point = event.target.closest("[data-point]");
-    if (!point || event.target.type !== "checkbox") return;
-    point.classList.toggle("unticked", !event.target.checked);
-    point.querySelector("details").open = event.target.checked;
+    if (!point) return;
+    if (event.target.type === "checkbox") point.classList.toggle("unticked", !event.target.checked);
+    if (event.target.name.startsWith("text:")) point.querySelector("[data-snippet]").textContent = event.target.value;
   });
   form.addEventListener("click", (event) => {
     const button = event.target.closest("[data-move]");
