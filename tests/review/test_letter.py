@@ -18,7 +18,7 @@ from stated_facts import fact, stated
 
 from trigpoint.review.citing import document_title, in_plain_words, place_of_ref
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.letter import Condition, Council, Ground, Letter, Sender
+from trigpoint.review.letter import Condition, Council, Ground, Letter, Reference, Sender
 from trigpoint.review.letter_draft import draft_letter
 from trigpoint.review.letter_files import first_letter, letter_docx, letter_length, letter_pdf, letter_text
 from trigpoint.review.people import MASK
@@ -93,14 +93,34 @@ def test_two_points_with_one_id_are_refused() -> None:
 
 
 def test_a_drafted_letter_is_used_and_completed_from_the_register(result: ReviewResult) -> None:
-    drafted = Letter(stance="object", grounds=(Ground(id="a", text="The link to the bridge is missing."),))
+    words = "The path is narrow (Document 1.pdf, page 1; LTN 1/20:Table 6-3)."
+    drafted = Letter(
+        stance="object", grounds=(Ground(id="a", text=words, references=(Reference(text="Document 1.pdf, page 1"),)),)
+    )
     review = result.review.model_copy(update={"letter": drafted})
     application = result.application.model_copy(update={"authority_name": "Exeter City Council"})
     letter = draft_letter(result.model_copy(update={"review": review, "application": application}))
-    assert letter.grounds == drafted.grounds
+    assert letter.grounds[0].text == "The path is narrow (Document 1, page 1; LTN 1/20, table 6-3)."
+    assert letter.grounds[0].references[0].text == "Document 1, page 1"
     assert (letter.reference, letter.council.name) == ("25/01178/REM", "Exeter City Council")
     assert letter.suggestion is not None
     assert letter.suggestion.stance == "object"
+
+
+def test_a_drafted_letter_of_which_nothing_is_left_is_written_from_the_findings(result: ReviewResult) -> None:
+    review = result.review.model_copy(update={"letter": Letter(stance="object")})
+    letter = draft_letter(result.model_copy(update={"review": review}))
+    assert letter.grounds[0].text.startswith("A route for cycling is narrower")
+
+
+def test_findings_that_an_agent_numbered_become_points(result: ReviewResult) -> None:
+    routes = next(aspect for aspect in result.review.aspects if aspect.id == "cycle_routes")
+    named = tuple(routes.findings[0].model_copy(update={"check": name}) for name in ("F1", "F1", "Ä/ö " * 40))
+    aspects = tuple(
+        one.model_copy(update={"findings": named}) if one is routes else one for one in result.review.aspects
+    )
+    letter = draft_letter(result.model_copy(update={"review": result.review.model_copy(update={"aspects": aspects})}))
+    assert [ground.id for ground in letter.grounds][:2] == ["f1", "f1-2"]
 
 
 # --- references as people write them ---------------------------------------------------------

@@ -5,7 +5,7 @@ the documents do not show. Shortfalls and contradictions come first, then what i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from trigpoint.review.aspects import load_aspects
@@ -82,8 +82,12 @@ _DISAGREEMENTS = {
 
 
 def draft_letter(result: ReviewResult) -> Letter:
-    """Return the letter as the judgement drafted it, or else as its findings suggest it, with the register's particulars."""
-    letter = result.review.letter or _from_findings(result.review)
+    """Return the letter as the judgement drafted it, with the register's particulars.
+
+    If no letter was drafted, or none of its points is left after verification, it is written from the findings.
+    """
+    drafted = result.review.letter
+    letter = drafted if drafted is not None and drafted.grounds else _from_findings(result.review)
     application = result.application
     council = letter.council.name or application.authority_name or ""
     return letter.model_copy(
@@ -93,7 +97,31 @@ def draft_letter(result: ReviewResult) -> Letter:
             "proposal": collapse(application.proposal or "")[:PARAGRAPH],
             "council": letter.council.model_copy(update={"name": council[:LINE]}),
             "suggestion": letter.suggestion or Suggestion(stance=letter.stance, why=""),
+            "grounds": _in_plain_words(letter.grounds, result.review),
         }
+    )
+
+
+def _in_plain_words(grounds: Sequence[Ground], review: ReviewBody) -> tuple[Ground, ...]:
+    """Name documents and policies as people do, also in a letter that a model or an agent has written."""
+    documents = {citation.document for citation in review.quotations()}
+    refs = {policy.ref for policy in review.policies()}
+
+    def plain(text: str) -> str:
+        return in_plain_words(text, documents, refs)
+
+    return tuple(
+        ground.model_copy(
+            update={
+                "heading": plain(ground.heading),
+                "text": plain(ground.text),
+                "asks": plain(ground.asks),
+                "references": tuple(
+                    one.model_copy(update={"text": plain(one.text)[:LINE]}) for one in ground.references
+                ),
+            }
+        )
+        for ground in grounds
     )
 
 
@@ -153,6 +181,11 @@ def _grounds(review: ReviewBody) -> Iterator[Ground]:
     yield from (_strength(finding, of[id(finding)]) for finding in met[:MOST_STRENGTHS])
 
 
+def _id(check: str) -> str:
+    """Return a point's id after the check it comes from. An agent may name its findings F1, F2 …"""
+    return re.sub(r"[^a-z0-9_.-]", "-", check.lower())[:70] or "point"
+
+
 def _numbered(grounds: Iterable[Ground]) -> list[Ground]:
     """Give grounds of the same check ids of their own."""
     seen: dict[str, int] = {}
@@ -174,7 +207,7 @@ def _against(finding: Finding, aspect: AspectReview | None) -> Ground:
     sentences = [_sentence(_plain(finding)), *map(_remark, remarks), _quotations(finding), why]
     kind: PointKind = "contradiction" if contradicted else "shortfall"
     return Ground(
-        id=_point_id(finding),
+        id=_id(finding.check),
         kind=kind,
         heading=_heading(finding, aspect),
         text=" ".join(part for part in sentences if part),
@@ -280,7 +313,7 @@ def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
         asking = [place_of_ref(ref) for ref in point.policy[:2]]
         text += f" {', and '.join(asking)}, {'asks' if len(asking) == 1 else 'ask'} for it."
     return Ground(
-        id=f"{aspect.id}.{point.check}.open",
+        id=_id(f"{aspect.id}.{point.check}.open"),
         kind="request",
         heading=_sentence_case(aspect.name),
         text=text,
@@ -297,7 +330,7 @@ def _subject(point: NotAssessed, aspect: AspectReview) -> str:
 def _question(point: NotAssessed, aspect: AspectReview) -> Ground:
     places = [*(place_of_ref(ref) for ref in point.policy[:1]), *(place_text(place) for place in point.places[:1])]
     return Ground(
-        id=f"{aspect.id}.{point.check}.question",
+        id=_id(f"{aspect.id}.{point.check}.question"),
         kind="question",
         heading=_sentence_case(aspect.name),
         text=f"{_lower(point.requirement)} ({'; '.join(places)})",
@@ -328,15 +361,10 @@ def _spoken_of(aspect: AspectReview) -> list[NotAssessed]:
     ]
 
 
-def _point_id(finding: Finding) -> str:
-    """Return the id of a finding's point: its check, in the characters that an id of a letter has."""
-    return re.sub(r"[^a-z0-9_.-]", ".", finding.check.lower())[:80] or "point"
-
-
 def _strength(finding: Finding, aspect: AspectReview) -> Ground:
     place = f" ({document_place(finding.evidence[0])})" if finding.evidence else ""
     return Ground(
-        id=_point_id(finding),
+        id=_id(finding.check),
         kind="strength",
         heading=_sentence_case(aspect.name),
         text=f"{_plain(finding).rstrip('.')}{place}.",

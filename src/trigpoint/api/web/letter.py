@@ -189,10 +189,10 @@ async def _page(
 
 def _points(review: Review, letter: Letter) -> list[tuple[Ground, list[Link]]]:
     """Each point with the places where it can be checked."""
-    numbers = {
-        (one.document_id, one.passage_id, one.pages, clipped(one.quote)): number
-        for number, one in enumerate(review.result().review.quotations(), 1)
-    }
+    numbers: dict[tuple[str, str, tuple[int, ...], str], int] = {}
+    for number, one in enumerate(review.result().review.quotations(), 1):
+        for quoted in (clipped(one.quote), ""):  # a reference may name a place without its words
+            numbers.setdefault((one.document_id, one.passage_id, one.pages, quoted), number)
     return [(ground, [_link(review.review_id, one, numbers) for one in ground.references]) for ground in letter.grounds]
 
 
