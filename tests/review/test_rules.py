@@ -14,12 +14,14 @@ from trigpoint.reading.discrepancies import Discrepancy, DiscrepancyKind, Input
 from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.reading.vocabulary import Status
 from trigpoint.review.aspects import aspect
+from trigpoint.review.citing import policy_place
 from trigpoint.review.evidence import Evidence, PlacedProvision, PolicyPassage
 from trigpoint.review.findings import Finding, NotAssessed
 from trigpoint.review.quoting import group_of, quotations
 from trigpoint.review.render import render_markdown, render_pdf
 from trigpoint.review.rules import judge_aspect, judge_by_rules, judge_check
 from trigpoint.review.standards import Standard
+from trigpoint.review.verify import policy_problem
 
 OFFICE = "Erection of an office building of 5,000 sqm"
 
@@ -120,6 +122,22 @@ def test_a_local_standard_decides_before_the_national_one_and_alone_is_cited_for
     assert [policy.ref for policy in found.policy if policy.source in ("HEREFORD_SPD", "LTN_1_20")] == [
         "HEREFORD SPD:Table 7"
     ]
+
+
+def test_a_check_whose_section_is_not_certain_is_judged_and_cites_the_policy_with_that_said() -> None:
+    words = "0.5 cycle spaces per bedroom"
+    evidence = evidence_of_text(f"The scheme provides {words} for its users.")
+    (placed,) = evidence.provisions["cycle_parking_rates"]
+    unsure = replace(placed, certain=False, passage=replace(placed.passage, section_ref="", text=""))
+    made = replace(
+        stated(evidence, fact(evidence, "cycle_parking.long_stay", words), profile=homes()),
+        provisions={"cycle_parking_rates": (unsure,)},
+    )
+    found = judged(made, "cycle_parking.long_stay")
+    assert isinstance(found, Finding)
+    assert [(policy.ref, policy.quote) for policy in found.policy] == [("LTN 1/20 (section to be confirmed)", "")]
+    assert [policy_problem(policy, made) for policy in found.policy] == [None]
+    assert policy_place(found.policy[0]) == "LTN 1/20"
 
 
 def test_a_number_that_is_worked_out_shows_its_calculation() -> None:

@@ -34,7 +34,8 @@ def policy_title(source: str) -> str:
 
 def policy_place(policy: PolicyCitation) -> str:
     """Return `NPPF, paragraph 117` for a passage of policy."""
-    return f"{policy_title(policy.source)}, {_section(policy.section_ref)}"
+    title = policy_title(policy.source)
+    return f"{title}, {_section(policy.section_ref)}" if policy.section_ref else title
 
 
 def place_of_ref(ref: str) -> str:

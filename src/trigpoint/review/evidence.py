@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from trigpoint.policies.placements import TO_BE_CONFIRMED
 from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import Fact
@@ -112,19 +113,25 @@ class Evidence:
     def cite(self, provision_ids: tuple[str, ...], rates: RatesAsked | None = None) -> tuple[PolicyCitation, ...]:
         """Return the citations of those provisions that a revision in force certainly states.
 
+        A provision whose section nobody could tell for certain is cited as its policy, "section to be confirmed".
         `rates` are those of a standard that the first is cited for: only the policy that states them is cited for it.
         """
         placed = [
             one
             for name in provision_ids
-            for one in self.provisions.get(name, ())
-            if one.certain and (rates is None or name != provision_ids[0] or one.passage.source == rates.source)
+            for one in _most_certain(self.provisions.get(name, ()))
+            if rates is None or name != provision_ids[0] or one.passage.source == rates.source
         ]
         wanted = {
             one.passage.id: rates.words if rates and one.provision_id == provision_ids[0] else one.requires
             for one in placed
         }
         return tuple({one.passage.id: policy_citation(one.passage, wanted[one.passage.id]) for one in placed}.values())
+
+
+def _most_certain(placed: Sequence[PlacedProvision]) -> list[PlacedProvision]:
+    """Return those whose section is certain; if there is none, all."""
+    return [one for one in placed if one.certain] or list(placed)
 
 
 def _pages_of(document: Document) -> list[tuple[int | None, str]]:
@@ -134,12 +141,20 @@ def _pages_of(document: Document) -> list[tuple[int | None, str]]:
 
 
 def policy_citation(passage: PolicyPassage, says: str) -> PolicyCitation:
-    """Return a citation that quotes the sentence nearest in words to what the passage is cited for."""
+    """Return a citation that quotes the sentence nearest in words to what the passage is cited for.
+
+    A policy whose section is to be confirmed is cited without words.
+    """
+    if not passage.section_ref:
+        return _citation(passage, "")
     wanted = set(re.findall(r"\w{3,}|\d+", fold(says)))
     text = collapse(passage.text)
     sentences = [text[start:end].strip() for start, end in split_sentences(text)] or [text]
     sentences = [one for one in sentences if one[-1:] in ".;:"] or sentences  # a heading says nothing
-    nearest = max(sentences, key=lambda one: len(wanted & set(re.findall(r"\w{3,}|\d+", fold(one)))))
+    return _citation(passage, max(sentences, key=lambda one: len(wanted & set(re.findall(r"\w{3,}|\d+", fold(one))))))
+
+
+def _citation(passage: PolicyPassage, quote: str) -> PolicyCitation:
     return PolicyCitation(
         passage_id=passage.id,
         source=passage.source,
@@ -148,13 +163,15 @@ def policy_citation(passage: PolicyPassage, says: str) -> PolicyCitation:
         section_ref=passage.section_ref,
         ref=readable_ref(passage.source, passage.section_ref),
         page=passage.page,
-        quote=nearest,
+        quote=quote,
     )
 
 
 def readable_ref(source: str, section: str) -> str:
-    """Return `LTN 1/20:11.1`, `NPPF:para.116`, `Cherwell Local Plan:Policy SLE4`."""
+    """Return `LTN 1/20:11.1`, `NPPF:para.116`, `Cherwell Local Plan:Policy SLE4`, `NPPF (section to be confirmed)`."""
     name = short_name(source)
+    if not section:
+        return f"{name} ({TO_BE_CONFIRMED})"
     if match := re.fullmatch(r"Para(?:graph)? (.+)", section):
         return f"{name}:para.{match[1]}"
     return f"{name}:{section.removeprefix('Section ')}"

@@ -143,17 +143,18 @@ async def _placed_provisions(
     tools: Tools, wanted: Wanted, answer: Mapping[str, Any]
 ) -> dict[str, tuple[PlacedProvision, ...]]:
     placed: dict[str, list[PlacedProvision]] = {}
-    stated = [one for one in answer["provisions"] if one["section_ref"]]
+    stated = [one for one in answer["provisions"] if one["state"] != "not_stated"]
     texts: dict[str, list[str]] = {}  # two provisions may be clauses of one section
     for one in stated:
-        texts.setdefault(_section_id(one), []).append(one["excerpt"] or one["requires"])
+        if one["state"] in _CITABLE:
+            texts.setdefault(_section_id(one), []).append(one["excerpt"] or one["requires"])
     for one in stated:
         placed.setdefault(one["provision_id"], []).append(
-            _placed(one, "\n".join(dict.fromkeys(texts[_section_id(one)])))
+            _placed(one, "\n".join(dict.fromkeys(texts.get(_section_id(one), ()))))
         )
     for check in (check for aspect in wanted.aspects for check in aspect.checks if check.standard):
         name = check.provisions[0]
-        placed[name] = [await _whole_section(tools, one) for one in placed.get(name, ())]
+        placed[name] = [await _whole_section(tools, one) if one.certain else one for one in placed.get(name, ())]
     return {name: tuple(group) for name, group in placed.items()}
 
 
@@ -221,19 +222,21 @@ def _section_id(given: Mapping[str, Any]) -> str:
 
 
 def _placed(given: Mapping[str, Any], text: str) -> PlacedProvision:
+    """Return a provision with its section, or with its policy alone if the section is to be confirmed."""
+    certain = given["state"] in _CITABLE
     passage = PolicyPassage(
-        id=_section_id(given),
+        id=_section_id(given) if certain else f"{given['revision_id']}:{given['provision_id']}",
         text=text,
         source=given["source"],
         revision_id=given["revision_id"],
         version_label=given["version_label"],
-        section_ref=given["section_ref"],
-        page=given.get("page_number"),
+        section_ref=given["section_ref"] if certain else "",
+        page=given.get("page_number") if certain else None,
     )
     return PlacedProvision(
         provision_id=given["provision_id"],
         title=given["title"],
         requires=given["requires"],
         passage=passage,
-        certain=given["state"] in _CITABLE,
+        certain=certain,
     )

@@ -170,7 +170,7 @@ def policy_problem(citation: PolicyCitation, evidence: Evidence) -> str | None:
         return f"{passage.revision_id} was not in force on {evidence.effective_date}"
     if (citation.source, citation.revision_id) != (passage.source, passage.revision_id):
         return f"passage {passage.id} is not of {citation.revision_id}"
-    if not same_section(citation.section_ref, passage.section_ref) or not passage.section_ref:
+    if not same_section(citation.section_ref, passage.section_ref):
         return f"passage {passage.id} is not {citation.section_ref}"
     if citation.ref != readable_ref(passage.source, passage.section_ref):
         return f"reference {citation.ref} is not that of passage {passage.id}"
