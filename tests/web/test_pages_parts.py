@@ -118,7 +118,7 @@ def test_status_names_what_is_down_what_waits_and_what_failed(site: httpx.Client
     fail(clean_redis_url, "The register says <no>")
     site.post("/reviews", data={"application_ref": "25/01179/REM"})
     shown = site.get("/status").text
-    assert "5 parts cannot be reached" in shown
+    assert "6 parts cannot be reached" in shown
     assert "The register says &lt;no&gt;" in shown
     assert "<dt>Jobs waiting</dt><dd>1</dd>" in shown
 
