@@ -170,6 +170,14 @@ def _model(settings: Settings) -> str:
     return f"{len(service.embed('a trig point'))} dimensions, {service.fingerprint()[:40]}"
 
 
+def _reviewing_model(settings: Settings) -> str:
+    if settings.trigpoint_model is None:
+        return "none: reviews are briefs by rules (TRIGPOINT_MODEL)"
+    from trigpoint.review.agent.probe import probe_model
+
+    return asyncio.run(probe_model(settings))
+
+
 def _port(settings: Settings, name: str) -> Finding:
     what, port = f"port of the {PORTS[name]}", getattr(settings, name)
     with socket.socket() as sock:
@@ -200,4 +208,5 @@ CHECKS: dict[str, Callable[[Settings], str]] = {
     "store of the library": _library,
     "Tesseract": _tesseract,
     "embedding model": _model,
+    "model for reviews": _reviewing_model,
 }

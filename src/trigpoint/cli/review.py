@@ -76,6 +76,9 @@ def review(
     matrix: Annotated[bool, typer.Option(help="Include the policy compliance matrix.")] = True,
     conditions: Annotated[bool, typer.Option(help="Include suggested planning conditions.")] = True,
     local: Annotated[bool, typer.Option("--local", help="Do not look for a running API.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what a model would read and be asked, and ask it nothing.")
+    ] = False,
 ) -> None:
     """Review a planning application against the policy that was in force when it was validated."""
     settings = load_settings()
@@ -94,6 +97,11 @@ def review(
     else:
         stated = Stated(reference or ref, authority, address, proposal, parse_day(validated) if validated else None)
         source = FolderSource(documents.expanduser(), stated)
+    if dry_run:
+        from trigpoint.cli.review_plan import print_plan
+
+        print_plan(settings, source, options, _InMemory())
+        return
     _write(settings, source, options, _targets(source.name, formats, out), local=local)
 
 

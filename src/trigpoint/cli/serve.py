@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,7 @@ from trigpoint.logs import configure_logging
 from trigpoint.mcp import SERVERS, build_server
 
 app = typer.Typer(add_completion=False)
+log = logging.getLogger(__name__)
 
 PARTS = ("api", "worker", *SERVERS)
 
@@ -42,11 +44,26 @@ def sites(names: Sequence[str], settings: Settings) -> list[Site]:
 
 
 def workers(names: Sequence[str], settings: Settings) -> list[Beside]:
+    """What works beside the sites. Raises ConfigurationError if the model's name or key is wrong."""
     if "worker" not in names:
         return []
     from trigpoint.jobs.worker import run_worker
 
+    _require_model(settings)
+
     return [lambda stop: run_worker(settings, stop)]
+
+
+def _require_model(settings: Settings) -> None:
+    """Ask the model one small thing before reviews are taken. One that is only away now does not stop the start."""
+    if settings.trigpoint_model is None:
+        return
+    from trigpoint.review.agent.probe import ModelUnreachable, probe_model
+
+    try:
+        log.info("%s", asyncio.run(probe_model(settings)))
+    except ModelUnreachable as error:
+        log.warning("%s", error.message)
 
 
 def api_site(settings: Settings) -> Site:
