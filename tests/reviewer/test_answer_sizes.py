@@ -48,7 +48,7 @@ def judging() -> Judging:
     request = ReviewRequest("rev_01ARZ3NDEKTSV4RRFFQ69G5FAV", "25/01178/REM", ReviewOptions())
     found = {"application": {"reference": "25/01178/REM"}, "effective_date": "2025-05-21"}
     run = SimpleNamespace()
-    return Judging(LedReview(request, "processing", "Desk", True), Opened(found, {}, {}), draft, run)  # type: ignore[arg-type]
+    return Judging(LedReview(request, "processing", "Desk", 1.0), Opened(found, {}, {}), draft, run)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -94,14 +94,17 @@ async def test_from_opening_to_letter_and_pdf_only_what_was_verified_appears(eve
 def _check_result(everything: Running, review_id: str) -> None:
     review = everything.get(f"/api/v1/reviews/{review_id}").json()
     assert (review["status"], review["metadata"]["model"]) == ("completed", "Test Desktop 1.2")
+    quality = review["metadata"]["quality"]
+    assert (quality["submitted"], quality["verified"], quality["corrected"], quality["dropped"]) == (3, 2, 1, 1)
+    assert review["metadata"]["phase_seconds"]["analysing_application"] > 0
     judged = {aspect["id"]: aspect for aspect in review["review"]["aspects"]}
     assert "The houses have no cycle parking." in [one["text"] for one in judged["cycle_parking"]["findings"]]
     outputs = [httpx.get(f"{everything.url()}/api/v1/reviews/{review_id}").text]
-    for name in ("pdf", "letter"):
+    for name, says in {"pdf": "no cycle parking", "letter": "The houses are built without any cycle parking"}.items():
         pdf = everything.get(f"/api/v1/reviews/{review_id}/download?format={name}")
         assert pdf.content.startswith(b"%PDF")
         outputs.append(words_of(pdf.content))
-        assert "no cycle parking" in outputs[-1]
+        assert says in outputs[-1]
     outputs += [
         everything.get(f"/api/v1/reviews/{review_id}/download?format=markdown").text,
         everything.get(f"/reviews/{review_id}").text,

@@ -25,6 +25,7 @@ def another_reviewer(everything: Running) -> Running:
     return Running("serve", "reviewer", env=env, wait_for=("REVIEWER",))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_server_that_is_killed_while_opening_and_between_calls_loses_nothing(everything: Running) -> None:
     with another_reviewer(everything) as first:

@@ -57,12 +57,16 @@ class Handle:
 
 @dataclass(frozen=True)
 class LedReview:
-    """A review as its agent finds it with a call. `ready`: the documents have been read and can be judged."""
+    """A review as its agent finds it with a call. `judged_for`: seconds since its documents could be judged, if they can."""
 
     request: ReviewRequest
     status: str
     led_by: str
-    ready: bool
+    judged_for: float | None
+
+    @property
+    def ready(self) -> bool:
+        return self.judged_for is not None
 
     @property
     def active(self) -> bool:
@@ -125,7 +129,7 @@ class LedReviews:
         answer = await self._run("led_call", handle.review_id, handle.code, self._silence_ms)
         if answer is None:
             raise missing(handle.review_id)
-        status, led_by, leads, ready, options, ref, authority, folder = answer
+        status, led_by, leads, since_ms, options, ref, authority, folder = answer
         if not leads:
             raise ReviewLedByAnother(
                 f"You no longer lead review {handle.review_id}: {led_by or 'nobody'} has taken it over and it is {status}. "
@@ -133,7 +137,7 @@ class LedReviews:
             )
         parsed = ReviewOptions() if options == "null" else ReviewOptions.model_validate_json(options)
         request = ReviewRequest(handle.review_id, ref, parsed, authority or None, folder or None)
-        return LedReview(request, status, led_by, bool(ready))
+        return LedReview(request, status, led_by, int(since_ms) / 1000 if int(since_ms) >= 0 else None)
 
     async def active(self) -> list[Review]:
         """Return the reviews that agents lead at this moment, newest first."""

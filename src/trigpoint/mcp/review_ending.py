@@ -23,6 +23,7 @@ async def concluded(judging: Judging, conclusion: DraftConclusion | None) -> Rev
     """Return the review as it would be if it were finished now."""
     judgement = await asyncio.to_thread(judging.draft.conclude, conclusion, model=judging.led.led_by)
     judged = await judging.run.judged(judgement, judging.draft.evidence)
+    judging.run.seconds["analysing_application"] = judging.led.judged_for or 0.0
     return await judging.run.finish(judging.opened, judged)
 
 

@@ -1,4 +1,5 @@
--- id, code, silence ms -> {status, led_by, whether this code leads, whether it is ready, options, ref, authority, folder}
+-- id, code, silence ms
+-- -> {status, led_by, whether this code leads, ms since it is ready or -1, options, ref, authority, folder}
 -- A call of the agent that leads. It keeps the review alive.
 local id, code, silence = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local key = 'review:' .. id
@@ -10,4 +11,5 @@ if leads and (status == 'queued' or status == 'processing') then
   redis.call('HSET', key, 'led_at', now_ms())
   if leased(id, code) then redis.call('ZADD', 'jobs:leases', steady_ms() + silence, id) end
 end
-return {status, led_by or '', leads and 1 or 0, ready and 1 or 0, options, ref, authority or '', folder or ''}
+local since = ready and math.max(0, now_ms() - tonumber(ready)) or -1
+return {status, led_by or '', leads and 1 or 0, since, options, ref, authority or '', folder or ''}
