@@ -17,8 +17,9 @@ from trigpoint.reading.place_measures import distances_in, place_measures, stati
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.reported import find_reported, kinds_of
 from trigpoint.reading.said import Said, read_said
-from trigpoint.reading.scheme_measures import form_measures, scheme_measures
+from trigpoint.reading.scheme_measures import scheme_measures
 from trigpoint.reading.sources import is_superseded
+from trigpoint.reading.space_measures import form_measures, space_measures
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.table_measures import table_measures
 from trigpoint.reading.tables import Table, read_tables
@@ -54,7 +55,8 @@ def _measured(said: Sequence[Said], tables: Sequence[Table], gazetteer: Gazettee
     for one in ours:
         if one.statement.kind in ("sentence", "bullet", "label"):
             measured.extend(place_measures(one, gazetteer, stations))
-            measured.extend(scheme_measures(one, gazetteer))
+            measured.extend(space_measures(one, gazetteer))
+            measured.extend(scheme_measures(one))
     for table in tables:
         if (table.rows[0].document_id, table.rows[0].index) in rows:
             measured.extend(table_measures(table, rows))

@@ -32,7 +32,13 @@ def read_counts(text: str) -> tuple[Quantity, ...]:
     while at < len(tokens):
         cursor = Cursor(tokens, at)
         value = None if _inside(tokens[at], covered) else take_number(cursor)
-        if value is not None and not _is_name(tokens, at) and not _is_time(tokens, at) and not _is_year(tokens[at]):
+        if (
+            value is not None
+            and not _is_compound(tokens, cursor.at)
+            and not _is_name(tokens, at)
+            and not _is_time(tokens, at)
+            and not _is_year(tokens[at])
+        ):
             limit = _limit_before(tokens, at)
             found.append(
                 Quantity(value=value, unit="", limit=limit, start=tokens[at].start, end=tokens[cursor.at - 1].end)
@@ -71,6 +77,16 @@ def _is_listed_name(tokens: tuple[Token, ...], at: int) -> bool:
         if tokens[at - 1].text in _NAMED and at >= 1:
             return tokens[at - 1].text.endswith("s")
     return False
+
+
+def _is_compound(tokens: tuple[Token, ...], after: int) -> bool:
+    """Whether a number is the first part of a compound word: "two-way", "four-arm"."""
+    return (
+        after + 1 < len(tokens)
+        and tokens[after].text == "-"
+        and not tokens[after].spaced
+        and not tokens[after + 1].spaced
+    )
 
 
 def _is_time(tokens: tuple[Token, ...], at: int) -> bool:

@@ -39,28 +39,36 @@ _CUES = Lexicon(
         "future": "forecast 2028 2029 2030 2031 2032 2033 2034 2035 2036 2037 2038 future with_development growth additional increase "
         "capacity generate* generates peak hour hgv hgvs cyclists cycles pedestrians would",
         "limit": "speed_limit mph_limit posted_limit limit",
-        "new_limit": "extend reduce* lower* proposed subject_to order asked seek would will should",
+        "new_limit": "extend reduce* lower* proposed order asked seek would will should",
         "station": "station",
         "stop": "bus_stop bus_stops stop stops",
-        "bus": "bus buses service services",
+        "bus": "bus buses service services runs operates route",
         "distant": "from_the_site of_a away is distant walk nearest closest from_the located lies lie to_the found within from_its to "
         "metres_to",
         "furthest": "furthest farthest",
         "entrance": "from_the_staff_entrance from_the_main_entrance from_the_entrance from_the_main_door from_the_door",
         "cycle_store": "shelter shelters cycle_store cycle_stores staff_spaces cycle_parking cycle_spaces stand stands store compound",
         "every_home": "all_of_the all_the all_homes all_dwellings every each",
+        "nearest": "nearest closest",
+        "elsewhere": "south_of north_of east_of west_of beyond then chang* increases drops section part through_the further",
         "not_nearest": "furthest farthest school_bus policy guidance within recommended ciht should maximum standard coach",
         "frequent": "every hourly half_-_hourly minutes hour",
         "day": "sunday sundays saturday saturdays evening evenings weekend weekends bank",
     }
 )
 _NUMBER_OF_SERVICE = re.compile(
-    r"\b(?:[Ss]ervices?|[Rr]outes?|[Nn]o\.|[Bb]us|[Tt]he)\s(?:[Nn]o\.?\s)?(\d{1,3}[A-Z]?)\b"
+    r"\b(?:[Ss]ervices?|[Rr]outes?|[Nn]o\.|[Nn]umber|[Bb]us|[Tt]he)\s(?:[Nn]o\.?\s)?(\d{1,3}[A-Z]?)\b"
 )
 _STATION_NAME = re.compile(r"\b((?:[A-Z][\w’'-]+ ){1,3})(?:[Rr]ailway |[Tt]rain |[Uu]nderground )?[Ss]tation\b")
+_ANY_STOP = re.compile(r"\s*(?:There (?:is|are) )?(?:a |two |several )?bus stops?\b", re.IGNORECASE)
+_OTHER_PLACE = re.compile(r"(?:town|city|village|shopping|local|district) (?:centre|hall)|station|school|bridge")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+OLD = 3  # years before the document, from which on a count of traffic is history
 _ALONG = frozenset("along on of beside alongside off fronting via across".split())
 _TOWARDS = frozenset("to at near from between towards with into".split())
 _LENGTHS = ("m", "km", "mile")
+LATEST, RECENT = 2028, 2015  # years: later ones are forecasts, earlier ones are history in any document
+LEAST_FLOW = 100  # vehicles a day
 AROUND = 6  # words around a figure among which the thing that it measures is named
 
 
@@ -72,7 +80,7 @@ def place_measures(said: Said, gazetteer: Gazetteer, stations: frozenset[str]) -
         if one.unit in ("m", "mm", "km", "mile"):
             yield from _width(said, one, gazetteer) if one.limit != "at most" else ()
             yield from _distance(said, one, stations)
-        elif (one.unit == "vehicle" and one.per == "day") or _is_daily_flow(said.text, one):
+        elif _is_daily_flow(said.text, one):
             yield from _flow(said, one, gazetteer)
         elif one.unit == "mph":
             yield from _speed_limit(said, one, gazetteer)
@@ -158,24 +166,33 @@ def _leads_to(text: str, name: Name) -> bool:
 
 
 def _flow(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Measured]:
-    if "future" in _CUES.tag_text(said.text):
+    if "future" in _CUES.tag_text(said.text) or _is_old(said):
         return
     place = _subject(said, one, gazetteer)
     if place is not None:
         yield Measured(_FLOW, ("flow", place), f"the daily traffic on {place.title()}", one, said, whole=True)
 
 
+def _is_old(said: Said) -> bool:
+    """Whether a statement gives a year well before the last one that its document names."""
+    years = [int(year) for year in _YEAR.findall(said.text)]
+    latest = max((int(year) for year in _YEAR.findall(said.document.text) if int(year) <= LATEST), default=0)
+    return bool(years) and (latest - max(years) > OLD or max(years) < RECENT)
+
+
 def _is_daily_flow(text: str, one: Quantity) -> bool:
-    return (
-        one.unit in ("", "vehicle") and re.search(r"AADT (?:of |is |was )?(?:about )?$", text[: one.start]) is not None
-    )
+    if one.unit in ("vehicle", "trip") and one.per == "day":
+        return True
+    daily = re.search(r"\bAADT\b|average daily (?:traffic|flow)|daily (?:traffic|flow)s?\b", text[: one.start])
+    return one.unit in ("", "vehicle") and one.per is None and daily is not None and one.value >= LEAST_FLOW
 
 
 def _subject(said: Said, one: Quantity, gazetteer: Gazetteer) -> str | None:
     """Return the first name before a figure, or else the one that opens the paragraph."""
-    before = [name for name in gazetteer.names(said.text) if name.start < one.start]
-    if before:
-        return before[0].known
+    names = gazetteer.names(said.text)
+    before = [name for name in names if name.start < one.start]
+    if before or len(names) == 1:
+        return (before or names)[0].known
     first = said
     while first.previous is not None:
         first = first.previous
@@ -185,12 +202,9 @@ def _subject(said: Said, one: Quantity, gazetteer: Gazetteer) -> str | None:
 
 def _speed_limit(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Measured]:
     cues = _CUES.tag_text(said.text)
-    near = _words_before(said.text, one.start, 4) + " ; " + _words_after(said.text, one.end, 3)
-    if (
-        "limit" not in _CUES.tag_text(near)
-        or "new_limit" in cues
-        or len([c for c in said.counts if c.unit == "mph"]) > 1
-    ):
+    near = f"{_words_before(said.text, one.start, 7)} ; {_words_after(said.text, one.end, 3)}"
+    several = sum(other.unit == "mph" for other in said.counts) > 1
+    if "limit" not in _CUES.tag_text(near) or "new_limit" in cues or "elsewhere" in cues or several:
         return
     place = _subject(said, one, gazetteer)
     if place is not None:
@@ -200,7 +214,7 @@ def _speed_limit(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Me
 def _distance(said: Said, one: Quantity, stations: frozenset[str]) -> Iterator[Measured]:
     clause = _clause(said.text, one)
     cues = _CUES.tag_text(clause)
-    if "distant" not in cues or "wide" in cues:
+    if "distant" not in cues or "wide" in cues or _from_elsewhere(clause):
         return
     station = _station(clause, stations)
     if station is not None and "furthest" not in cues:
@@ -208,11 +222,17 @@ def _distance(said: Said, one: Quantity, stations: frozenset[str]) -> Iterator[M
     elif "stop" in cues and station is None and _is_of_buses(said, clause):
         if "furthest" in cues or (one.limit == "at most" and "every_home" in cues):
             yield Measured(_FURTHEST, ("furthest", "bus stop"), _FURTHEST_WORDS, one, said, whole=True)
-        elif "not_nearest" not in cues and one.limit != "at most":
+        elif "not_nearest" not in cues and one.limit != "at most" and ("nearest" in cues or _ANY_STOP.match(clause)):
             yield _to_stop(one, said)
     elif "entrance" in cues and "cycle_store" in _CUES.tag_text(said.text) and one.unit == "m":
         what = "the distance from cycle parking to the entrance"
         yield Measured(_ENTRANCE, ("distance", "entrance"), what, one, said)
+
+
+def _from_elsewhere(clause: str) -> bool:
+    """Whether a distance is measured from something other than the site: "from the town centre"."""
+    origin = re.search(r"\bfrom (?:the |its )?(.*)", clause)
+    return origin is not None and _OTHER_PLACE.match(origin[1]) is not None
 
 
 def _to_station(station: str, one: Quantity, said: Said) -> Measured:

@@ -48,6 +48,8 @@ _CUES = Lexicon(
         "measured": "made_it measured measure found_it counted walked calculate calculated in_fact in_reality actually paced",
         "varied": "variously inconsistent inconsistently conflicting differ differs different discrepancy contradict* cannot_both "
         "reconcile in_one_document in_another consistently depending_on_which elsewhere",
+        "requires": "requires require required requirement standard_is policy_requires minimum_of",
+        "same": "both agree consistent",
         "contrast": "not but whereas although however only rather yet instead",
     }
 )
@@ -95,7 +97,12 @@ def _told_apart(said: Said, by_kind: dict[str, list[Said]]) -> Iterator[Discrepa
     attributed = {one.figure: one.kind for one in _attributed(said) if one.kind in by_kind}
     cues = _CUES.tag_text(said.text)
     told = len(set(attributed.values())) >= 2 or "varied" in cues or (attributed and "contrast" in cues)
-    if len(given) < 2 or not told or (said.document.source_kind == "applicant" and "varied" not in cues):
+    if (
+        len(given) < 2
+        or not told
+        or "same" in cues
+        or (said.document.source_kind == "applicant" and "varied" not in cues)
+    ):
         return
     proofs: list[tuple[Quantity, Said]] = []
     for figure in given:
@@ -104,8 +111,18 @@ def _told_apart(said: Said, by_kind: dict[str, list[Said]]) -> Iterator[Discrepa
         proof = _proof(said, figure, unit, unused)
         if proof is not None and all(figure.value != known.value for known, _ in proofs):
             proofs.append((figure, proof))
-    if len(proofs) >= 2:
+    if len(proofs) >= 2 and not _knows_both(said, proofs[:2], unit, by_kind[_ANY]):
         yield _report(said, proofs[:2])
+
+
+def _knows_both(said: Said, proofs: Sequence[tuple[Quantity, Said]], unit: str, statements: Sequence[Said]) -> bool:
+    """Whether one of two documents gives both figures, which are then of two things."""
+    (one, first), (other, second) = proofs
+    pairs = ((other, first), (one, second))
+    return any(
+        _proof(said, figure, unit, [each for each in statements if each.document.id == proof.document.id]) is not None
+        for figure, proof in pairs
+    )
 
 
 def _figures_of_one_thing(said: Said) -> tuple[str, list[Quantity]]:
@@ -207,12 +224,18 @@ def _proof(said: Said, figure: Quantity, unit: str, statements: Sequence[Said]) 
     wanted = _families(said)
     best: tuple[int, Said] | None = None
     for statement in statements:
-        if statement.document.id == said.document.id:
+        if statement.document.id == said.document.id or _is_requirement(statement):
             continue
         weight = max((_weight(statement, count, figure, unit, wanted) for count in statement.counts), default=0)
         if weight and (best is None or weight > best[0]):
             best = weight, statement
     return best[1] if best else None
+
+
+def _is_requirement(said: Said) -> bool:
+    """Whether a statement says what is asked for and not what is provided."""
+    asked = any(fact.status in ("policy", "requested") for fact in said.facts)
+    return asked or "requires" in _CUES.tag_text(said.text)
 
 
 def _weight(statement: Said, count: Quantity, figure: Quantity, unit: str, wanted: frozenset[str]) -> int:
@@ -222,8 +245,10 @@ def _weight(statement: Said, count: Quantity, figure: Quantity, unit: str, wante
     shared = bool(wanted & _families_of(statement.text))
     if same_length or (count.unit == unit and unit):
         return 3 if shared or unit not in _METRES else 0
-    plain = count.unit in ("", "space", "row") or statement.statement.kind == "row"
-    return 1 if plain and shared and count.per is None else 0
+    if unit == "space" and count.unit.endswith("space"):
+        return 2
+    plain = count.unit in ("", "space") or unit == "" or statement.statement.kind == "row"
+    return 1 if plain and shared and count.per is None and count.unit not in _METRES else 0
 
 
 def _metres(one: Quantity) -> float:
@@ -255,12 +280,16 @@ def _measured_again(said: Said, by_kind: dict[str, list[Said]]) -> Iterator[Disc
                 return
 
 
+def _page(said: Said) -> str:
+    return f", page {said.statement.page}" if said.statement.page is not None else ""
+
+
 def _report(said: Said, found: Sequence[tuple[Quantity, Said]]) -> Discrepancy:
     family = next((one for one in _TOPICS if one in _families(said)), None)
     topic = _TOPICS[family] if family else (said.topic or found[0][1].topic or "development.size")
     shown = " and ".join(
         f"{figures(figure.value) if figure.value >= 10 else format(figure.value, 'g')}"
-        f"{' ' + figure.unit if figure.unit in _METRES else ''} ({one.document.name}, page {one.statement.page})"
+        f"{' ' + figure.unit if figure.unit in _METRES else ''} ({one.document.name}{_page(one)})"
         for figure, one in found
     )
     inputs = [Input(value=figure.value, unit=figure.unit, words=one.text, source=one.source) for figure, one in found]

@@ -14,6 +14,8 @@ _GROUPS = Lexicon(
         "each_dwelling per_home",
         "pupils": "pupil pupils pupils'",
         "staff": "staff employee employees teacher* worker*",
+        "flats": "flat flats apartment apartments",
+        "houses": "houses",
         "students": "student students students'",
         "offices": "office offices",
         "shops": "retail shop shops café cafe",
@@ -25,7 +27,7 @@ _PARTS = Lexicon(
         "part": "block phase plot zone each additional extra further remaining balance level floor accessible disabled blue_badge "
         "of_which including larger adapted cargo folding two_-_tier two_tier sheffield ev electric charging motorcycle* motorbike* "
         "drop_-_off drop_off setting_down car_club car_share* minibus* coach* on_-_street on_street station halls hall hire "
-        "missing scooter* store_a store_b store_c changing pod lockers_only half garage garages allocated unallocated tandem "
+        "missing scooter* store_a store_b store_c pod lockers_only half garage garages allocated unallocated tandem "
         "docking e_-_bike* north south east west wing first second third park_and_ride multi_-_storey_at spare "
         "public standard_bays drop set_down replaced lost temporary adaptable wheelchair van lorry hgv trailer cycles_a"
     }

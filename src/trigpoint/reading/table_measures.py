@@ -9,14 +9,14 @@ from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.measured import Measure, Measured
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
-from trigpoint.reading.scheme_measures import CARS, CYCLES, HOMES, PEOPLE, TARGET
+from trigpoint.reading.scheme_measures import AREA, HOMES, PEOPLE, TARGET
 from trigpoint.reading.scopes import groups_of, is_part, what_of
+from trigpoint.reading.space_measures import CARS, CYCLES
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.tables import Table, cell_value, is_mode, is_total, share_value
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.uses import read_uses
 
-AREA = Measure("development.size", tolerance=0.005, most_apart=1.25)
 _WORDS = Lexicon(
     {
         "cycling": "cycle cycling bicycle",
