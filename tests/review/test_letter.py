@@ -267,6 +267,19 @@ def test_names_of_the_public_are_not_quoted(result: ReviewResult) -> None:
     assert MASK not in letter_text(draft_letter(made))
 
 
+def test_a_row_of_a_table_is_told_and_not_quoted_with_its_bars(result: ReviewResult) -> None:
+    routes = next(aspect for aspect in result.review.aspects if aspect.id == "cycle_routes")
+    row = (
+        routes.findings[0].evidence[0].model_copy(update={"quote": "Bicycle | 5% | 10%", "document": "Travel_Plan.pdf"})
+    )
+    finding = routes.findings[0].model_copy(update={"evidence": (row,)})
+    aspects = tuple(
+        one.model_copy(update={"findings": (finding,)}) if one is routes else one for one in result.review.aspects
+    )
+    made = result.model_copy(update={"review": result.review.model_copy(update={"aspects": aspects})})
+    assert "A table in the Travel Plan reads (page 1): Bicycle; 5%; 10%." in draft_letter(made).grounds[0].text
+
+
 def test_an_unknown_council_is_a_blank_to_fill_in_and_never_a_guess(result: ReviewResult) -> None:
     assert result.application.authority_name is None
     text = _pdf_text(letter_pdf(first_letter(result), DAY))
@@ -358,6 +371,14 @@ def test_the_word_file_is_well_formed_and_holds_the_text_as_text(hostile: Letter
     assert whole.count("<script>alert(1)</script>") >= 7
     assert "Second paragraph." in paragraphs
     assert "16 November 2026" in paragraphs
+
+
+def test_another_library_opens_the_word_file_and_finds_the_letter(result: ReviewResult) -> None:
+    letter = first_letter(result)
+    with pymupdf.open(stream=letter_docx(letter, DAY), filetype="docx") as document:
+        text = " ".join(" ".join(page.get_text() for page in document).split())
+    assert "Comments on planning application 25/01178/REM" in text
+    assert " ".join(letter.grounds[0].text.split()) in text
 
 
 def test_the_word_file_has_headings_and_lists_and_nothing_of_its_library(result: ReviewResult) -> None:

@@ -153,8 +153,8 @@ def usual_opening(letter: Letter) -> str:
     questions = [ground for ground in printed if ground.kind == "question"]
     match letter.stance:
         case "object" if against:
-            order = " The most important comes first." if len(against) > 1 else ""
-            return f"{me} {am} writing to object to this application. {my} reasons are set out below.{order}"
+            order = ", the most important first" if len(against) > 1 else ""
+            return f"{me} {am} writing to object to this application. {my} reasons are set out below{order}."
         case "object":
             return f"{me} {am} writing to object to this application."
         case "support" if against:

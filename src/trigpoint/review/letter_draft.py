@@ -46,22 +46,22 @@ _DISAGREEMENTS = {
     "sum": _Disagreement(
         "figures that do not add up",
         "The total cannot be relied on until the difference is explained.",
-        "explain the figures for {subject} and correct them",
+        "explain the figures on {subject}, and correct them",
     ),
     "percentage": _Disagreement(
         "a percentage that does not fit its figures",
         "Until that is put right, neither can be relied on.",
-        "correct the percentage for {subject}, or the figures it is taken from",
+        "correct the percentage on {subject}, or the figures it is taken from",
     ),
     "rate": _Disagreement(
         "a total that does not follow from its rate",
         "Until that is put right, neither can be relied on.",
-        "correct the rate or the total for {subject}",
+        "correct the rate or the total on {subject}",
     ),
     "figures_differ": _Disagreement(
         "conflicting figures",
         "Both cannot be right, and neither can be relied on until it is clear which is meant.",
-        "say which figure for {subject} is right, and correct the documents",
+        "say which of the figures on {subject} is right, and correct the documents",
     ),
     "revisions_differ": _Disagreement(
         "conflicting drawings",
@@ -76,7 +76,7 @@ _DISAGREEMENTS = {
     "claim_against_shortfall": _Disagreement(
         "a claim that the figures do not support",
         "The claim should carry no weight.",
-        "meet the standard for {subject}, or withdraw the claim that it is met",
+        "meet the standard on {subject}, or withdraw the claim that it is met",
     ),
 }
 
@@ -212,7 +212,7 @@ def _against(finding: Finding, aspect: AspectReview | None) -> Ground:
         heading=_heading(finding, aspect),
         text=" ".join(part for part in sentences if part),
         references=_references(finding),
-        asks=_ask(finding),
+        asks=_ask(finding, aspect),
         rests_on=(finding.check,),
     )
 
@@ -230,21 +230,15 @@ def _heading(finding: Finding, aspect: AspectReview | None) -> str:
     return f"{subject}: {known.heading}" if known else subject
 
 
-def _ask(finding: Finding) -> str:
+def _ask(finding: Finding, aspect: AspectReview | None) -> str:
     if known := _DISAGREEMENTS.get(finding.check):
-        return known.asks.format(subject=_subject_in_brackets(finding))
+        return known.asks.format(subject=(aspect.name if aspect else finding.short or "this").lower())
     plain = in_plain_words(finding.recommendation or "", (), {policy.ref for policy in finding.policy})
     return _lower(plain.rstrip("."))
 
 
-def _subject_in_brackets(finding: Finding) -> str:
-    """Return `cycle parking (larger cycles)` for `Cycle parking, larger cycles`."""
-    whole, comma, part = (finding.short or "the documents").partition(", ")
-    return f"{_lower(whole)} ({part})" if comma else _lower(whole)
-
-
 def _remark(text: str) -> str:
-    return _sentence(f"The figure of {text}" if text[:1].isdigit() else text)
+    return _sentence(f"The figure of {text}" if text[:1].isdigit() else text).replace("'", "’")
 
 
 def _policy_sentence(finding: Finding, aspect: AspectReview | None) -> str:
@@ -270,6 +264,10 @@ def _quotations(finding: Finding) -> str:
 def _quotation(citation: Citation, *, with_page: bool) -> str:
     page = f" ({listed_pages(citation.pages)})" if citation.pages and with_page else ""
     quote = clipped(citation.quote)
+    if " | " in quote:  # a row of a table, with bars between its cells
+        return (
+            f"A table in the {document_title(citation.document)} reads{page}: {quote.replace(' | ', '; ').rstrip('.')}."
+        )
     stop = "" if quote[-1:] in ".!?…" else "."
     return f"The {document_title(citation.document)} says{page}: “{quote}”{stop}"
 

@@ -131,7 +131,7 @@ def _as_text(block: Block) -> str:
 
 
 def _lay_out(document: Document) -> None:
-    from docx.shared import Cm, Pt
+    from docx.shared import Cm, Pt, RGBColor
 
     section = document.sections[0]
     section.page_width, section.page_height = Cm(21), Cm(29.7)
@@ -142,7 +142,8 @@ def _lay_out(document: Document) -> None:
     normal.paragraph_format.space_after = Pt(7)
     for name in ("Heading 1", "Heading 2"):
         style = document.styles[name]
-        style.font.name, style.font.size, style.font.color.rgb = "Calibri", Pt(14 if name == "Heading 1" else 12), None
+        style.font.name, style.font.size = "Calibri", Pt(14 if name == "Heading 1" else 12)
+        style.font.color.rgb = RGBColor(0x1D, 0x27, 0x33)
         style.paragraph_format.space_before, style.paragraph_format.space_after = Pt(12), Pt(4)
 
 
