@@ -86,6 +86,7 @@ def test_others_schemes_suppositions_rules_and_refusals_are_no_certain_provision
     ("name", "text", "kind"),
     [
         ("OCC Highways Response.pdf", "The route should be widened.", "consultee"),
+        ("Consultation Responses.pdf", "The route should be widened.", "consultee"),
         ("Response to OCC Comments.pdf", "The route will be widened.", "applicant"),
         ("Officer Report.pdf", "1. The site lies east of the road.", "council"),
         ("letter.pdf", "I strongly object to this application.", "public"),

@@ -17,8 +17,7 @@ FEW_PAGES = 25_000  # characters: a letter is shorter
 _NAMES = Lexicon(
     {
         "reply": "response_to reply_to applicant's_response applicant_response rebuttal",
-        "consultee": "response consultee consultation_response comments_from highways_response memo advice_note "
-        "statutory_consultee consult",
+        "consultee": "response responses consultee consultees consultations comments_from memo advice_note consult",
         "body": "active_travel_england national_highways highways_england natural_england environment_agency "
         "historic_england county_council highway_authority highways_authority thames_water sport_england transport_for_london "
         "lead_local_flood tfl police network_rail",
