@@ -97,7 +97,7 @@ class Words:
         start, end = self._spans[first][0], self._spans[last][1]
         pages = _pages(self.document, start, end)
         around = [one for one in self.statements if one.start < end and start < one.end]
-        words = " ".join(self.document.text[start:end].split())
+        words = " ".join(self.document.text[start:end].split()).rstrip(",;:")
         return Found(
             self.document,
             min([start, *(one.start for one in around)]),

@@ -6,6 +6,7 @@ policy is in force and says so, and an absence was looked for. Every reason says
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,15 +15,16 @@ from trigpoint.reading.context import Context
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.facts import CERTAIN, Fact
 from trigpoint.reading.sources import genre_of
+from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.status import read_status
 from trigpoint.reading.vocabulary import PROVISION, Speaker, Status
 from trigpoint.review.aspects import Aspect, Check, aspect
 from trigpoint.review.evidence import Evidence, PolicyPassage, fold, policy_citation
 from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, Outcome, Place, PolicyCitation
 from trigpoint.review.locating import Found, parts_of
-from trigpoint.review.lookup import Hit, Lookup, shared
+from trigpoint.review.lookup import Hit, Lookup, shared, stems
 from trigpoint.review.orientation import PolicyLabels, reference
-from trigpoint.review.quoting import places
+from trigpoint.review.quoting import places, rates_asked
 from trigpoint.review.sheets import Sheets
 from trigpoint.review.submitted import DraftFinding, PolicyQuote, Quote
 from trigpoint.review.verdicts import SPEAKERS, deciding
@@ -172,9 +174,10 @@ class DraftVerifier:
 
     def _own_policies(self, asked: Check, given: DraftFinding) -> tuple[PolicyCitation, ...]:
         """Return the policies that the question rests on, each with its sentence nearest to the statement."""
-        resting = self.evidence.cite(asked.provisions)
+        rates = rates_asked(asked, self.evidence)
         return tuple(
-            policy_citation(self.evidence.policies[one.passage_id], f"{one.quote} {given.statement}") for one in resting
+            _nearest(one, self.evidence.policies[one.passage_id], f"{rates.words if rates else ''} {given.statement}")
+            for one in self.evidence.cite(asked.provisions)
         )
 
     def _policy(self, one: PolicyQuote, given: DraftFinding, own: set[str], checked: Checked) -> PolicyCitation | None:
@@ -186,7 +189,8 @@ class DraftVerifier:
         if reason:
             checked.reasons.append(reason)
             return None
-        citation = policy_citation(passage, f"{given.requirement or ''} {given.statement}")
+        claim = f"{given.requirement or ''} {given.statement}"
+        citation = _nearest(policy_citation(passage, claim), passage, claim)
         if one.words:
             citation = citation.model_copy(update={"quote": " ".join(one.words.split())})
         problem = policy_problem(citation, self.evidence)
@@ -302,6 +306,23 @@ class DraftVerifier:
             for hit in hits
             if hit.page is not None
         )
+
+
+def _nearest(citation: PolicyCitation, passage: PolicyPassage, claim: str) -> PolicyCitation:
+    """Return a citation that quotes the sentence of its passage nearest to a claim: the row of a table that applies.
+
+    Only words count: a figure that somebody made up must not find the sentence that happens to have it.
+    """
+    text = " ".join(passage.text.split())
+    sentences = [text[start:end].strip() for start, end in split_sentences(text)]
+    wanted = {stem for stem in stems(claim.replace("-", " ")) if not any(letter.isdigit() for letter in stem)}
+
+    def nearness(sentence: str) -> float:
+        words = set(stems(sentence))
+        return len(wanted & words) / math.sqrt(len(words) or 1)
+
+    best = max(sentences, key=nearness, default=citation.quote)
+    return citation.model_copy(update={"quote": best}) if nearness(best) > nearness(citation.quote) else citation
 
 
 def not_shown_point(

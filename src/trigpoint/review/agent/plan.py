@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trigpoint.config import Settings
+from trigpoint.reading.vocabulary import aspects_of
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.sheets import Sheet
 
@@ -91,10 +92,13 @@ def make_plan(draft: ReviewDraft, settings: Settings, also: Iterable[str] = ()) 
 
 
 def asked_groups(draft: ReviewDraft) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of the chosen aspects of which something is asked."""
+    """Return the groups of the chosen aspects of which something is asked, and one of the others that were read about."""
     asked = {entry.id for entry in draft.orientation().aspects if entry.questions}
     groups = [tuple(name for name in group if name in asked) for group in GROUPS]
-    return tuple(group for group in groups if group)
+    spoken_of: set[str] = {name for fact in draft.state.facts for name in aspects_of(fact.topic)}
+    spoken_of |= {one.aspect for one in draft.orientation().candidates if one.aspect}
+    others = tuple(one.id for one in draft.aspects if one.id not in asked and one.id in spoken_of)
+    return tuple(group for group in (*groups, others) if group)
 
 
 def _windows(sheets: Sequence[Sheet]) -> Iterable[Window]:

@@ -19,6 +19,10 @@ from trigpoint.review.sheets import Sheets
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
 MOST_FACTS = 90
+NOTHING_ASKED = (
+    "Nothing on it is asked of a development of this kind and size: report only statements that contradict each other, and "
+    "what would influence the decision all the same."
+)
 _MARKS = re.compile(r"^(\s*)(<{3,}|>{3,})", re.MULTILINE)
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules|prompt)\b|\b(?:rate|rating)\b[^.]{0,30}\bgreen\b"
@@ -86,7 +90,10 @@ def reading_list(sheets: Sheets, keys: Sequence[str]) -> str:
 
 def aspect(entry: AspectEntry, draft: ReviewDraft) -> str:
     """Return an aspect with its questions and the policy they rest on."""
-    lines = [f"## Aspect {entry.id}: {entry.name}. {entry.question}", "Questions:"]
+    lines = [f"## Aspect {entry.id}: {entry.name}. {entry.question}"]
+    if not entry.questions:
+        return f"{lines[0]}\n{NOTHING_ASKED}"
+    lines.append("Questions:")
     for one in entry.questions:
         policy = f" Rests on {', '.join(one.policy)}." if one.policy else ""
         lines.append(f"- {one.id}{' (essential)' if one.essential else ''}: {one.asks}.{policy}")
@@ -128,6 +135,8 @@ def _concerns(fact: Fact, aspects: Sequence[str]) -> bool:
 
 
 def _tells(fact: Fact) -> bool:
+    if fact.topic.startswith("development."):
+        return fact.is_certain and bool(fact.quantities)
     return fact.is_certain or bool(fact.quantities)
 
 
