@@ -30,20 +30,21 @@ from trigpoint.text.embed import EmbeddingService
 MOST_TOKENS = 25_000
 
 
-def dense_pages(count: int) -> str:
+def dense_pages(count: int, lines: int = 40) -> str:
     """Pages of tables and prose, as transport assessments have them."""
     drawn = random.Random(7)
     rows = "\n".join(
         f"Cycle parking at plot {drawn.randrange(999)}: {drawn.randrange(99)} spaces, {drawn.random() * 9:.2f} m wide, "
         f"{drawn.randrange(1999)} trips, {drawn.random():.3f} per dwelling."
-        for _ in range(40)
+        for _ in range(lines)
     )
     return "\f".join(f"{number} Cycle parking and routes\n\n{rows}\n" for number in range(count))
 
 
 @pytest.fixture(scope="module")
 def judging() -> Judging:
-    evidence = evidence_of_text(*(dense_pages(pages) for pages in (20, 8, *([1] * 160))))
+    small = [dense_pages(1, lines=2) for _ in range(160)]
+    evidence = evidence_of_text(dense_pages(20), dense_pages(20), *small)
     draft = ReviewDraft(evidence, [one.id for one in load_aspects()])
     request = ReviewRequest("rev_01ARZ3NDEKTSV4RRFFQ69G5FAV", "25/01178/REM", ReviewOptions())
     found = {"application": {"reference": "25/01178/REM"}, "effective_date": "2025-05-21"}

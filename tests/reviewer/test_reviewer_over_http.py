@@ -87,6 +87,8 @@ async def test_from_opening_to_letter_and_pdf_only_what_was_verified_appears(eve
             await agent.on("submit_findings", findings=[finding("D1", 1, TRUE_WORDS, "Too late.")])
         status = await agent.on("review_status")
         assert status["review_status"] == "completed"
+        by_id = await agent.call("review_status", review=done["review_id"])
+        assert [one["format"] for one in by_id["files"]] == [one["format"] for one in done["files"]]
         assert max(agent.sizes.values()) < 62_500
     _check_result(everything, done["review_id"])
 
@@ -112,7 +114,8 @@ def _check_result(everything: Running, review_id: str) -> None:
     for text in outputs:
         assert "heated" not in text
         assert "40 m away" not in text
-    assert "Test Desktop 1.2" in everything.get(f"/reviews/{review_id}").text
+    for page in (f"/reviews/{review_id}", "/reviews"):
+        assert "Test Desktop 1.2" in everything.get(page).text
 
 
 async def test_two_agents_on_one_review_get_a_clear_answer(everything: Running) -> None:

@@ -151,9 +151,11 @@ class LedReviews:
         async with answered(self._redis):
             return bool(await self._redis.hexists(f"review:{review_id}", "ready"))  # type: ignore[misc]
 
-    async def leader(self, review_id: str) -> str:
+    async def leader(self, review_id: str) -> str | None:
+        """Return the name of the agent that leads or led a review; None if none did."""
         async with answered(self._redis):
-            return await self._redis.hget(f"review:{review_id}", "led_by") or "The agent"  # type: ignore[misc]
+            found: str | None = await self._redis.hget(f"review:{review_id}", "led_by")  # type: ignore[misc]
+        return found
 
     async def hand_over(self, lease: Lease) -> bool:
         """The application can be judged: the job is the agent's. False: it was cancelled, or is another worker's."""

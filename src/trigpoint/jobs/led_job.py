@@ -71,7 +71,7 @@ class LedReviewJob:
         leader = await patiently(lambda: self._led.leader(lease.job_id), what="looking at the review")
         hours = self._settings.review_agent_hours
         message = (
-            f"{leader}, which led this review, made no call for {hours:g} hours, so the review was ended. "
+            f"{leader or 'The agent'}, which led this review, made no call for {hours:g} hours, so the review was ended. "
             "Open it again with your agent, or submit it to be judged by Trigpoint"
         )
         await self._fail(lease, ref, "analysis_failed", message)

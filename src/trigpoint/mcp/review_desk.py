@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from redis.asyncio import Redis
 
@@ -85,14 +86,16 @@ class Desk:
         self._servers = _Servers(settings)
         self._redis = redis
         self._openings: dict[str, asyncio.Task[None]] = {}
+        self._loads: dict[str, asyncio.Task[Judging]] = {}
         self._at_hand: OrderedDict[str, Judging] = OrderedDict()
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def close(self) -> None:
         """Hand openings back, so that whoever comes next goes on with them."""
-        for task in self._openings.values():
+        tasks = [*self._openings.values(), *self._loads.values()]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._openings.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._servers.close()
 
     # --- opening
@@ -105,8 +108,7 @@ class Desk:
 
     async def go_on_opening(self, review_id: str, *, alone: bool) -> None:
         """Take up an opening that nobody is busy with: a new one, or one that a dead server left behind."""
-        running = self._openings.get(review_id)
-        if running is not None and not running.done():
+        if review_id in self._openings:
             return
         job = LedReviewJob(self.reviews, self.led, self.settings, open_tools=lambda: self._servers.opened(alone=alone))
         worker = Worker(self._redis, self.settings, {KIND: job})
@@ -114,7 +116,8 @@ class Desk:
             return
         lease = await self._queue.claim_job(review_id, worker.name)
         if lease is not None:
-            self._openings[review_id] = asyncio.create_task(worker.hold(lease))
+            task = self._openings[review_id] = asyncio.create_task(worker.hold(lease))
+            task.add_done_callback(lambda _: self._openings.pop(review_id, None))
 
     # --- judging
 
@@ -131,7 +134,8 @@ class Desk:
 
         Raises ReviewNotReady, ReviewEnded, ReviewLedByAnother.
         """
-        async with self._turns.setdefault(handle.review_id, asyncio.Lock()):
+        turn = self._turns.setdefault(handle.review_id, asyncio.Lock())
+        async with turn:
             led = await self.look(handle, alone=alone)
             if not led.active:
                 raise ReviewEnded(f"Review {handle.review_id} has ended: it is {led.status}. See review_status")
@@ -150,6 +154,10 @@ class Desk:
                     self.forget(handle.review_id)
                 raise
 
+    async def can_be_judged(self, handle: Handle, led: LedReview, *, alone: bool) -> bool:
+        """Whether the documents are ready and in memory. Begins to read them if they are not."""
+        return led.ready and await self._loaded(handle, led, patience=0.0, alone=alone) is not None
+
     async def tools(self, *, alone: bool) -> McpTools:
         return await self._servers.tools(alone=alone)
 
@@ -165,10 +173,9 @@ class Desk:
         await self.reviews.progress(handle.lease, judging.led.request.application_ref, _progress(judging))
 
     async def _take_up(self, handle: Handle, led: LedReview, *, alone: bool) -> Judging:
-        version, state = await self.led.load_draft(handle.review_id)
-        judging = self._at_hand.get(handle.review_id)
-        if judging is None or judging.version != version:
-            judging = await self._load(handle, led, version, state or {}, alone=alone)
+        judging = await self._loaded(handle, led, patience=_PATIENCE_SECONDS, alone=alone)
+        if judging is None:
+            raise ReviewNotReady("The documents are being read, which takes a while for many pages. Call again soon")
         judging.led = led
         judging.show_to(handle.code)
         self._at_hand[handle.review_id] = judging
@@ -176,6 +183,24 @@ class Desk:
         while len(self._at_hand) > _DRAFTS_AT_HAND:
             self._at_hand.popitem(last=False)
         return judging
+
+    async def _loaded(self, handle: Handle, led: LedReview, *, patience: float, alone: bool) -> Judging | None:
+        """Return the review if it is in memory as it was stored, or within so many seconds. Reading goes on meanwhile."""
+        review_id = handle.review_id
+        version, state = await self.led.load_draft(review_id)
+        at_hand = self._at_hand.get(review_id)
+        if at_hand is not None and at_hand.version == version:
+            return at_hand
+        task = self._loads.get(review_id)
+        if task is None:
+            load = self._load(handle, led, version, state or {}, alone=alone)
+            task = self._loads[review_id] = asyncio.create_task(load)
+        await asyncio.wait({task}, timeout=patience)
+        if not task.done():
+            return None
+        self._loads.pop(review_id, None)
+        loaded = self._at_hand[review_id] = task.result()
+        return loaded if loaded.version == version else None
 
     async def _load(
         self, handle: Handle, led: LedReview, version: int, state: dict[str, Any], *, alone: bool

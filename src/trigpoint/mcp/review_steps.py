@@ -50,22 +50,23 @@ _JUDGE = (
 
 async def next_step(desk: Desk, handle: Handle, *, alone: bool) -> NextAnswer:
     """Return the next thing to look at, and note that it was shown."""
-    led = await _opened_soon(desk, handle, alone=alone)
+    led, ready = await _opened_soon(desk, handle, alone=alone)
     if not led.active:
         return NextAnswer(step="ended", next=f"The review is {led.status}. review_status says more.")
-    if not led.ready:
+    if not ready:
         return NextAnswer(step="opening", next=_OPENING, progress=await _progress(desk, handle.review_id))
     async with desk.judging(handle, alone=alone) as judging:
         return _step(judging)
 
 
-async def _opened_soon(desk: Desk, handle: Handle, *, alone: bool) -> LedReview:
+async def _opened_soon(desk: Desk, handle: Handle, *, alone: bool) -> tuple[LedReview, bool]:
     """Wait a while for the documents: an agent cannot sleep between two calls."""
     until = asyncio.get_running_loop().time() + _WAIT_SECONDS
     while True:
         led = await desk.look(handle, alone=alone)
-        if led.ready or not led.active or asyncio.get_running_loop().time() > until:
-            return led
+        ready = led.active and await desk.can_be_judged(handle, led, alone=alone)
+        if ready or not led.active or asyncio.get_running_loop().time() > until:
+            return led, ready
         await asyncio.sleep(_LOOK_SECONDS)
 
 
@@ -209,6 +210,8 @@ async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAns
     """Return where a review is; without one, which reviews agents lead."""
     if review is None:
         return StatusAnswer(reviews=[await _listed(desk, one.review_id) for one in await desk.led.active()])
+    if "-" not in review:
+        return await _from_outside(desk, review)
     handle = Handle.parse(review)
     led = await desk.look(handle, alone=alone)
     answer = StatusAnswer(
@@ -220,10 +223,7 @@ async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAns
         progress=await _progress(desk, handle.review_id),
     )
     if not led.active:
-        kept = await desk.reviews.get(handle.review_id)
-        error = orjson.loads(kept.error) if kept.error else None
-        files = files_of(desk.settings, kept.review_id, kept.application_ref) if led.status == "completed" else []
-        return answer.model_copy(update={"error": error, "files": files})
+        return await _from_outside(desk, handle.review_id)
     if not led.ready:
         return answer
     async with desk.judging(handle, alone=alone) as judging:
@@ -234,6 +234,21 @@ async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAns
                 "quality": judging.draft.quality().model_dump(mode="json", exclude_defaults=True),
             }
         )
+
+
+async def _from_outside(desk: Desk, review_id: str) -> StatusAnswer:
+    """Return what anybody may see of a review: how it ended and where its files are, or how far it is."""
+    kept = await desk.reviews.get(review_id)
+    completed = kept.status == "completed"
+    return StatusAnswer(
+        review_id=review_id,
+        application_ref=kept.application_ref,
+        review_status=kept.status,
+        led_by=await desk.led.leader(review_id),
+        progress=orjson.loads(kept.progress) if kept.progress else None,
+        error=orjson.loads(kept.error) if kept.error else None,
+        files=files_of(desk.settings, review_id, kept.application_ref) if completed else [],
+    )
 
 
 def _findings(judging: Judging) -> list[ShownFinding]:
@@ -255,7 +270,7 @@ async def _listed(desk: Desk, review_id: str) -> ListedReview:
         review_id=review_id,
         application_ref=kept.application_ref,
         review_status=kept.status,
-        led_by=await desk.led.leader(review_id),
+        led_by=await desk.led.leader(review_id) or "",
     )
 
 
