@@ -43,7 +43,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     config.write_text('[library.projects."notes"]\n')
     monkeypatch.setenv("TRIGPOINT_CONFIG", str(config))
     monkeypatch.setenv("TRIGPOINT_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setattr("trigpoint.cli.up.configure_logging", _silent)
+    monkeypatch.setattr("trigpoint.cli.everything.configure_logging", _silent)
     monkeypatch.setattr("trigpoint.cli.serve.configure_logging", _silent)
     for name in Settings.model_fields:
         if name.endswith("_port"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from page_samples import browser, result
+from page_samples import NOWHERE, browser, result
 
 from review_states import complete
 from serving_api import serving
@@ -30,7 +30,8 @@ def site_settings(clean_redis_url: str, tmp_path: Path, free_port: Callable[[], 
             "reviewer_port",
         )
         ports = {name: free_port() for name in names if name not in overrides}
-        return load_settings(redis_url=clean_redis_url, trigpoint_data_dir=tmp_path / "data", **ports, **overrides)
+        given = {"cherwell_portal_url": NOWHERE, **ports, **overrides}
+        return load_settings(redis_url=clean_redis_url, trigpoint_data_dir=tmp_path / "data", **given)
 
     return make
 

@@ -8,6 +8,9 @@ import httpx
 
 from trigpoint.review.result import ReviewResult
 
+NOWHERE = "http://127.0.0.1:9"
+"""A register that cannot be reached: tests ask nobody outside this machine."""
+
 
 def browser(address: str) -> httpx.Client:
     """Says what a browser says about where a form comes from; does not follow redirects."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from page_samples import browser
+from page_samples import NOWHERE, browser
 
 from serving_api import serving
 from trigpoint.api.app import create_app
@@ -31,7 +31,8 @@ def locked_site(site_settings: Callable[..., Settings]) -> Iterator[httpx.Client
 @pytest.fixture(scope="module")
 def open_site(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """One for all tests that only look."""
-    settings = load_settings(redis_url=redis_url, trigpoint_data_dir=tmp_path_factory.mktemp("open"))
+    folder = tmp_path_factory.mktemp("open")
+    settings = load_settings(redis_url=redis_url, trigpoint_data_dir=folder, cherwell_portal_url=NOWHERE)
     with serving(create_app(settings)) as address, browser(address) as client:
         yield client
 

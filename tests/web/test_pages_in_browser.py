@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pymupdf
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from page_samples import model_led
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from redis import Redis
 from whole_site import CHROMIUM_ARGUMENTS, axe_source, chromium, running_everything
 
+from trigpoint.config import load_settings
 from trigpoint.policies.digest import digest_pdf, read_digest
+from trigpoint.storage.redis import redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -31,8 +37,13 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def address(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_everything(tmp_path_factory.mktemp("whole")) as running:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("whole")
+
+
+@pytest.fixture(scope="module")
+def address(browser: Browser, folder: Path) -> Iterator[str]:
+    with running_everything(folder) as running:
         yield running
 
 
@@ -79,45 +90,187 @@ def review(browser: Browser, address: str) -> str:
         if current.count():
             seen.add(current.first.get_attribute("data-phase"))
         page.wait_for_timeout(250)
-    expect(page.get_by_role("heading", name="Policy matrix")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("heading", name="Points that matter")).to_be_visible(timeout=120_000)
     assert len(seen) >= 2, f"the page should have moved through the phases by itself, but showed {seen}"
     place = page.url.removeprefix(address)
     context.close()
     return place
 
 
-def test_a_finding_leads_to_the_page_it_is_quoted_from(page: Page, review: str) -> None:
-    page.goto(review)
-    expect(page.get_by_role("heading", level=1)).to_have_text("25/01178/REM")
-    page.locator(".finding figcaption a").first.click()
-    picture = page.locator("figure.sheet img").first
+@pytest.fixture(scope="module")
+def long_review(folder: Path, address: str, review: str) -> str:
+    """A second review of the same application, with a result as long as a model writes it."""
+    with httpx.Client(base_url=address, trust_env=False) as client:
+        place = client.post("/api/v1/reviews", json={"application_ref": "25/01178/REM"}).json()["links"]["self"]
+        for _ in range(480):
+            state = client.get(place).json()
+            if state["status"] in ("completed", "failed"):
+                break
+            time.sleep(0.5)
+        assert state["status"] == "completed"
+        documents = {
+            e["document"]: e["document_id"]
+            for a in state["review"]["aspects"]
+            for s in a["says"]
+            for e in [s["citation"]]
+        }
+    found = model_led(documents["Transport Assessment.pdf"])
+    with redis_server(load_settings(trigpoint_data_dir=folder / "data")) as url, Redis.from_url(url) as redis:
+        stored = {name: getattr(found, name).model_dump_json() for name in ("application", "review", "metadata")}
+        redis.hset(f"review:{place.rsplit('/', 1)[1]}", mapping=stored)
+    return str(place).removeprefix("/api/v1")
+
+
+def marked_pixels(picture: Locator) -> int:
+    return int(
+        picture.evaluate(
+            """image => { const c = document.createElement('canvas'); c.width = image.naturalWidth; c.height = image.naturalHeight;
+            const d = c.getContext('2d'); d.drawImage(image, 0, 0); const p = d.getImageData(0, 0, c.width, c.height).data;
+            let n = 0; for (let i = 0; i < p.length; i += 4) if (p[i] > 230 && p[i + 1] > 190 && p[i + 2] < 140) n++; return n; }"""
+        )
+    )
+
+
+def expect_marked_page(picture: Locator) -> None:
     expect(picture).to_have_attribute("alt", re.compile("highlighted"))
     expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("image => image.naturalWidth") > 500
-    yellow = picture.evaluate(
-        """image => { const c = document.createElement('canvas'); c.width = image.naturalWidth; c.height = image.naturalHeight;
-        const d = c.getContext('2d'); d.drawImage(image, 0, 0); const p = d.getImageData(0, 0, c.width, c.height).data;
-        let n = 0; for (let i = 0; i < p.length; i += 4) if (p[i] > 230 && p[i + 1] > 190 && p[i + 2] < 140) n++; return n; }"""
-    )
-    assert yellow > 500
+    assert marked_pixels(picture) > 500
+
+
+def test_a_finding_opens_its_page_beside_it_and_leads_back(page: Page, review: str) -> None:
+    page.goto(review)
+    expect(page.get_by_role("heading", level=1)).to_have_text("25/01178/REM")
+    page.locator("[data-finding] figcaption a").first.click()
+    pane = page.get_by_role("complementary", name="The document")
+    expect_marked_page(pane.locator("figure.sheet img").first)
+    assert page.url.endswith(review) or "#finding-" in page.url
+    pane.get_by_role("link", name=re.compile(", page")).first.click()
+    expect_marked_page(page.locator("figure.sheet img").first)
+    page.locator("[data-back]").first.click()
+    expect(page.locator("[data-finding].current")).to_be_in_viewport()
+
+
+def test_the_strip_of_a_finding_shows_its_words_marked(page: Page, review: str) -> None:
+    page.goto(review)
+    strip = page.locator(".strip-of img").first
+    strip.scroll_into_view_if_needed()
+    expect(strip).to_have_js_property("complete", True)
+    assert marked_pixels(strip) > 500
+
+
+def test_findings_are_walked_through_by_keyboard_with_their_page_beside(page: Page, long_review: str) -> None:
+    page.goto(long_review)
+    seen = []
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("[data-finding].current")).to_be_focused()
+        seen.append(page.evaluate("document.activeElement.id"))
+    assert len(set(seen)) == 3
+    pane = page.get_by_role("complementary", name="The document")
+    expect(pane.locator("figure.sheet img").first).to_be_visible(timeout=20_000)
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(f"#{seen[1]}")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(pane).to_be_hidden()
+
+
+def test_every_source_can_be_reached_by_tab_and_opened_by_enter(page: Page, review: str) -> None:
+    page.goto(review)
+    link = page.locator("[data-finding] figcaption a").first
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if link.evaluate("link => link === document.activeElement"):
+            break
+    expect(link).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("complementary", name="The document").locator("img").first).to_be_visible(timeout=20_000)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_review_is_four_screens_until_something_is_unfolded(
+    browser: Browser, address: str, review: str, long_review: str, width: int, height: int, scheme: str
+) -> None:
+    context = browser.new_context(base_url=address, color_scheme=scheme, viewport={"width": width, "height": height})
+    page = context.new_page()
+    for path in (review, long_review):
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        tall, wide = page.evaluate("[document.documentElement.scrollHeight, document.documentElement.scrollWidth]")
+        assert tall <= 4 * height, f"{path} is {tall} pixels tall at {width}"
+        assert wide <= width
+    context.close()
+
+
+def test_the_first_paint_of_a_review_comes_within_a_second(page: Page, long_review: str) -> None:
+    times = []
+    for _ in range(3):
+        page.goto(long_review)
+        page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+        times.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+    assert min(times) < 1000
+
+
+def test_a_link_to_a_folded_finding_or_aspect_unfolds_it(page: Page, long_review: str) -> None:
+    page.goto(f"{long_review}#aspect_3")
+    expect(page.locator("#aspect_3")).to_have_attribute("open", "")
+    folded = page.locator("details.aspect [data-finding]").first.get_attribute("id")
+    page.goto("about:blank")
+    page.goto(f"{long_review}#{folded}")
+    expect(page.locator(f"#{folded}")).to_be_in_viewport()
+
+
+def test_a_review_prints_with_what_is_folded(page: Page, long_review: str, tmp_path: Path) -> None:
+    page.goto(long_review)
+    page.pdf(path=tmp_path / "printed.pdf")
+    with pymupdf.open(tmp_path / "printed.pdf") as printed:
+        text = " ".join(sheet.get_text() for sheet in printed)
+        assert len(printed) < 40
+    assert "Requirement 8.2" in text
+    assert "Other formats" not in text
+    assert page.locator("details.aspect[open]").count() == 0
+
+
+def test_without_script_a_review_is_read_filtered_and_followed(browser: Browser, address: str, review: str) -> None:
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(review)
+    page.get_by_role("link", name=re.compile("^Problems")).click()
+    expect(page.locator("details.aspect[open]").first).to_be_visible()
+    page.locator("[data-finding] figcaption a").first.click()
+    expect(page.locator("figure.sheet img").first).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("The whole document"))).to_be_visible()
+    page.locator("[data-back]").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("25/01178/REM")
+    context.close()
+
+
+def test_the_whole_document_is_served_as_a_pdf(page: Page, review: str) -> None:
+    page.goto(f"{review}/evidence/1")
+    place = page.get_by_role("link", name=re.compile("The whole document")).get_attribute("href")
+    answer = page.request.get(str(place).partition("#")[0])
+    assert answer.headers["content-type"] == "application/pdf"
+    assert answer.body().startswith(b"%PDF-")
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
 def test_the_report_downloads(page: Page, review: str) -> None:
     page.goto(review)
-    for name, begins in (
-        ("Report (PDF)", b"%PDF-"),
-        ("Letter (PDF)", b"%PDF-"),
-        ("Markdown", b"# Cycle"),
-        ("JSON", b"{"),
-    ):
+    for name, begins in (("Report (PDF)", b"%PDF-"), ("Markdown", b"# Cycle"), ("JSON", b"{")):
+        if name != "Report (PDF)":
+            page.locator(".menu:not([open]) summary").click()
         with page.expect_download() as waiting:
             page.get_by_role("link", name=name, exact=True).click()
         assert Path(waiting.value.path()).read_bytes().startswith(begins)
+        page.locator(".menu").evaluate("menu => { menu.open = false; }")
 
 
 def test_a_policy_reference_leads_to_its_section(page: Page, review: str) -> None:
-    page.goto(review)
-    page.locator(".finding .refs a", has_text="Table 11-1").first.click()
+    page.goto(f"{review}#cycle_parking")
+    aspect = page.locator("#cycle_parking")
+    aspect.get_by_text("What policy asks").click()
+    aspect.get_by_role("link", name=re.compile("table 11-1", re.IGNORECASE)).first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Table 11-1")
     expect(page.locator(".prose-text")).to_contain_text("cycle parking")
 
@@ -171,6 +324,8 @@ def test_the_site_is_used_by_keyboard_alone(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_label("Application reference")).to_be_focused()
     page.keyboard.press("Tab")
+    expect(page.get_by_label("Planning authority")).to_be_focused()
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("checkbox", name="Cycle Parking")).to_be_visible()
     outline = page.get_by_role("group").first.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
@@ -201,6 +356,7 @@ PAGES = (
     "/",
     "/reviews",
     "REVIEW",
+    "REVIEW?show=problems",
     "REVIEW/evidence/1",
     "REVIEW/documents",
     "DOCUMENT",

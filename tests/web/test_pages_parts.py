@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from page_samples import browser, result
+from page_samples import NOWHERE, browser, result
+from redis import Redis
 from reportlab.pdfgen.canvas import Canvas
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from review_states import complete, fail
 from serving_api import serving
@@ -118,13 +123,16 @@ def test_status_names_what_is_down_what_waits_and_what_failed(site: httpx.Client
     fail(clean_redis_url, "The register says <no>")
     site.post("/reviews", data={"application_ref": "25/01179/REM"})
     shown = site.get("/status").text
-    assert "6 parts cannot be reached" in shown
+    assert "8 parts are not in order" in shown
+    assert "none lives" in shown
+    assert "the register of Cherwell District Council cannot be reached" in shown
     assert "The register says &lt;no&gt;" in shown
     assert "<dt>Jobs waiting</dt><dd>1</dd>" in shown
 
 
 def test_without_redis_pages_say_so_and_the_status_still_answers(free_port: Callable[[], int], tmp_path: Path) -> None:
-    settings = load_settings(redis_url=f"redis://127.0.0.1:{free_port()}", trigpoint_data_dir=tmp_path)
+    away = f"redis://127.0.0.1:{free_port()}"
+    settings = load_settings(redis_url=away, trigpoint_data_dir=tmp_path, cherwell_portal_url=NOWHERE)
     with serving(create_app(settings)) as address, browser(address) as site:
         for path in ("/", "/policies"):
             answer = site.get(path)
@@ -133,4 +141,22 @@ def test_without_redis_pages_say_so_and_the_status_still_answers(free_port: Call
             assert "REDIS_URL" in answer.text
         shown = site.get("/status")
         assert shown.status_code == 200
-        assert "Redis" in shown.text.split("cannot be reached:")[1].split("<")[0]
+        assert "Redis" in shown.text.split("not in order:")[1].split("<")[0]
+
+
+def test_status_tells_a_living_worker_an_address_with_a_path_and_a_model_of_a_wrong_name(
+    site_settings: Callable[..., Settings], clean_redis_url: str
+) -> None:
+    store = Starlette(routes=[Route("/health", lambda request: JSONResponse({"status": "ok"}))])
+    with serving(store) as there:
+        settings = site_settings(document_store_url=f"{there}/mcp", trigpoint_model="clod:opus")
+        with Redis.from_url(clean_redis_url) as redis:
+            redis.sadd("workers", "host:1:a", "host:2:gone")
+            redis.set("worker:host:1:a", "1")
+        with serving(create_app(settings)) as address, browser(address) as site:
+            shown = site.get("/status").text
+    rows = {name: row for row in shown.split("<tr>") for name in re.findall(r'scope="row">([^<]+)<', row)}
+    assert "1 at work" in rows["Worker"]
+    assert ">Up<" in rows["Document store"]
+    assert ">Down<" in rows["Model"]
+    assert "TRIGPOINT_MODEL=clod:opus cannot be used" in rows["Model"]

@@ -32,7 +32,7 @@ PORTS = (
     "GRAPH_PORT",
     "REVIEWER_PORT",
 )
-_START_SECONDS = 90
+_START_SECONDS = 240
 
 
 def chromium() -> str | None:

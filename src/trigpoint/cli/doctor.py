@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from trigpoint.api.outside import look_at_register
+from trigpoint.api.web.asking import site_of
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import StoreInUse, StoreUnavailable, TrigpointError
 from trigpoint.storage.files import data_folder, reason
@@ -45,7 +47,7 @@ def doctor() -> None:
     """Check the stores, Tesseract, the model and the ports. Exit code 1 if something needed is missing or taken."""
     settings = load_settings()
     findings = [_look(what, check, settings) for what, check in CHECKS.items()]
-    findings += [_policies(settings)]
+    findings += [_policies(settings), *_servers(settings), _register(settings)]
     findings += [_port(settings, name) for name in PORTS]
     table = Table("", "what", Column("state", overflow="fold"))  # a path is wrapped, never cut
     marks = {True: "[green]ok[/]", False: "[red]failed[/]", None: "[yellow]note[/]"}
@@ -176,6 +178,30 @@ def _reviewing_model(settings: Settings) -> str:
     from trigpoint.review.agent.probe import probe_model
 
     return asyncio.run(probe_model(settings))
+
+
+def _servers(settings: Settings) -> list[Finding]:
+    """Servers that a setting names: whether something of ours answers there, whatever path the address has."""
+    named = {"scraper": "cherwell_scraper_url", "document-store": "document_store_url", "policy-kb": "policy_kb_url"}
+    return [
+        _server(f"{name.upper()}={where}", where)
+        for name in named.values()
+        if (where := getattr(settings, name)) is not None
+    ]
+
+
+def _server(what: str, where: str) -> Finding:
+    try:
+        answer = httpx.get(f"{site_of(str(where))}/health", timeout=3, trust_env=False)
+    except httpx.HTTPError as error:
+        return Finding(what, False, f"cannot be reached ({error}). Start that server, or take the setting away")
+    return Finding(what, answer.is_success, "answers" if answer.is_success else f"answers HTTP {answer.status_code}")
+
+
+def _register(settings: Settings) -> Finding:
+    """Say whether the council's register answers: worth knowing, and not a fault of this machine."""
+    seen = asyncio.run(look_at_register(settings))
+    return Finding("planning register", seen.ok or None, f"{seen.where}: {seen.said}")
 
 
 def _port(settings: Settings, name: str) -> Finding:

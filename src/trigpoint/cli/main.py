@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import typer
@@ -63,14 +63,26 @@ def main() -> None:
     """The entry point. Our own errors, and what the system refuses, are one clear line and exit code 1; never a traceback."""
     try:
         app()
-    except TrigpointError as error:
-        click.echo(f"trigpoint: {error.message}", err=True)
-        sys.exit(1)
-    except OSError as error:
-        click.echo(f"trigpoint: {_refused(error)}", err=True)
-        sys.exit(1)
-    except KeyboardInterrupt:
+    except BaseExceptionGroup as group:  # of what ran side by side, the first thing that went wrong
+        _end_with(_first_of(group))
+    except (TrigpointError, OSError, KeyboardInterrupt) as error:
+        _end_with(error)
+
+
+def _first_of(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = next((one for one in error.exceptions if isinstance(one, TrigpointError)), error.exceptions[0])
+    return error
+
+
+def _end_with(error: BaseException) -> NoReturn:
+    if isinstance(error, KeyboardInterrupt):
         sys.exit(130)
+    if not isinstance(error, TrigpointError | OSError):
+        raise error
+    said = error.message if isinstance(error, TrigpointError) else _refused(error)
+    click.echo(f"trigpoint: {said}", err=True)
+    sys.exit(1)
 
 
 def _refused(error: OSError) -> str:

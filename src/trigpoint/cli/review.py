@@ -184,6 +184,10 @@ async def review_here(
     from trigpoint.mcp.local_servers import local_servers
     from trigpoint.review.pipeline import run_review
 
+    if settings.trigpoint_model is not None:
+        from trigpoint.review.agent.model_name import named_model
+
+        named_model(settings.trigpoint_model)  # a wrong name is said before anything is fetched
     request = await source.prepare(settings, options)
     async with local_servers(settings) as (tools, local):
         result = await run_review(request, tools=tools, checkpoints=_InMemory(), report=show, settings=local)

@@ -19,7 +19,7 @@ from typing import Protocol
 from redis.asyncio import Redis
 
 from trigpoint.config import Settings
-from trigpoint.jobs import led, revisions
+from trigpoint.jobs import alive, led, revisions
 from trigpoint.jobs.delivery import Sender
 from trigpoint.jobs.events import DEFAULT_EVENTS
 from trigpoint.jobs.led_job import LedReviewJob
@@ -62,6 +62,7 @@ class Worker:
     def __init__(self, redis: Redis, settings: Settings, kinds: Mapping[str, JobKind] | None = None) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:6]}"
         self._settings = settings
+        self._redis = redis
         self._queue = Queue(redis, lease_seconds=settings.job_lease_seconds)
         self._reviews = Reviews(redis)
         self._outbox = Outbox(redis, max_retries=settings.webhook_max_retries)
@@ -78,6 +79,7 @@ class Worker:
             asyncio.create_task(self._purge()),
             asyncio.create_task(self._remove_old_documents()),
             asyncio.create_task(self._take_up_orphans()),
+            asyncio.create_task(alive.show_alive(self._redis, self.name)),
         ]
         try:
             await self._work(stop)
@@ -86,6 +88,7 @@ class Worker:
                 task.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
             await sender.close()
+            await alive.forget(self._redis, self.name)
         log.info("worker %s has stopped", self.name)
 
     async def _configure_webhook(self) -> None:

@@ -190,7 +190,11 @@ class Site:
             log.info("try %d of %d at %s failed: %s", attempt + 1, TRIES, url.host, reason)
         if refused:
             raise PortalBusy(f"The register refused {TRIES} requests as too many (HTTP 429). Try again later")
-        raise RequestFailed(f"{shorten(url, 200)} failed {TRIES} times; the last time: {reason}", tries=TRIES)
+        raise RequestFailed(
+            f"The register at {url.host} cannot be reached: {shorten(url, 200)} failed {TRIES} times; the last time: "
+            f"{reason}. Try again later. Or {WAY_OUT}",
+            tries=TRIES,
+        )
 
     @contextlib.asynccontextmanager
     async def _exchange(self, sent: _Sent) -> AsyncIterator[httpx.Response]:

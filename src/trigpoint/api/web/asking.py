@@ -20,6 +20,11 @@ def address(settings: Settings, part: Part) -> str:
     return f"http://127.0.0.1:{SERVERS[part].port(settings)}"
 
 
+def site_of(where: str) -> str:
+    """Return the address of a server without the path at which its tools are, which some settings carry."""
+    return where.rstrip("/").removesuffix("/mcp").removesuffix("/sse")
+
+
 async def ask(settings: Settings, part: Part, tool: str, args: dict[str, Any]) -> dict[str, Any]:
     """A tool's answer. Raises ToolFailed where it says no, ServerUnreachable where nobody answers."""
     async with ToolClient(address(settings, part), settings.mcp_token) as client:

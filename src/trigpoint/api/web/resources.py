@@ -13,6 +13,7 @@ from trigpoint.config import Settings
 T = TypeVar("T")
 
 _LISTING_SECONDS = 10.0
+_OUTSIDE_SECONDS = 60.0
 
 
 class Kept:
@@ -69,6 +70,7 @@ class Resources:
         self.strips = Kept(96)
         self.sections = Kept(12)
         self.listings = Shared(_LISTING_SECONDS)
+        self.outside = Shared(_OUTSIDE_SECONDS)
         self._opened: dict[str, Any] = {}
         self._lock = threading.Lock()
 

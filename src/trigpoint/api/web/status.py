@@ -14,9 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from trigpoint.api.outside import look_at_model, look_at_register
 from trigpoint.api.services import Services
-from trigpoint.api.web.asking import Part, address
+from trigpoint.api.web.asking import Part, address, site_of
+from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page
+from trigpoint.jobs.alive import workers_alive
 from trigpoint.policies.models import RevisionStatus
 
 _PATIENCE_SECONDS = 2.0
@@ -55,12 +58,15 @@ async def overview(request: Request) -> Response:
     redis = await _redis(services)
     async with httpx.AsyncClient(timeout=_PATIENCE_SECONDS, trust_env=False) as client:
         parts = await asyncio.gather(*(_part(client, services, part) for part in get_args(Part)))
+    outside = await _outside(request, services)
+    worker = await _worker(services) if redis.up else None
+    shown = [redis, *([worker] if worker else []), *parts, *outside]
     counts, troubles = ({}, []) if not redis.up else (await _queue(services), await _troubles(services))
     return page(
         request,
         "status.html",
-        healths=[redis, *parts],
-        parts_down=[health.name for health in (redis, *parts) if not health.up],
+        healths=shown,
+        parts_down=[health.name for health in shown if not health.up],
         counts=counts,
         troubles=troubles,
         storage=_storage(services),
@@ -80,11 +86,32 @@ async def _redis(services: Services) -> Health:
         return Health("Redis", where, False, _since(started), str(error) or type(error).__name__)
 
 
+async def _worker(services: Services) -> Health:
+    started = time.perf_counter()
+    names = await workers_alive(services.redis)
+    said = (
+        f"{len(names)} at work" if names else "none lives, so nothing that is queued is done: `trigpoint up` runs one"
+    )
+    return Health("Worker", ", ".join(name.rsplit(":", 1)[0] for name in names), bool(names), _since(started), said)
+
+
+async def _outside(request: Request, services: Services) -> list[Health]:
+    """The register and the model, asked at most once a minute."""
+    resources: Resources = request.scope["resources"]
+    started = time.perf_counter()
+    register, model = await asyncio.gather(
+        resources.outside.get("register", lambda: look_at_register(services.settings)),
+        resources.outside.get("model", lambda: look_at_model(services.settings)),
+    )
+    seen = [("Register", register)] + ([("Model", model)] if model is not None else [])
+    return [Health(name, one.where, one.ok, _since(started), one.said) for name, one in seen]
+
+
 async def _part(client: httpx.AsyncClient, services: Services, part: Part) -> Health:
     where = address(services.settings, part)
     started = time.perf_counter()
     try:
-        answer = await client.get(f"{where}/health")
+        answer = await client.get(f"{site_of(where)}/health")
         said = "answers" if answer.is_success else f"answers {answer.status_code}"
         return Health(NAMES[part], where, answer.is_success, _since(started), said)
     except httpx.HTTPError as error:

@@ -1,0 +1,58 @@
+"""What lies outside this machine, looked at with little patience: the council's register, and the model's provider."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import httpx
+
+from trigpoint.config import Settings
+from trigpoint.errors import ConfigurationError, shorten
+from trigpoint.registers.entries import load_registers
+
+_SECONDS = 4.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Whether something outside can be reached, where it is, and what to say about it."""
+
+    ok: bool
+    where: str
+    said: str
+
+
+async def look_at_register(settings: Settings) -> Seen:
+    """Return whether the default register answers. One request for its first page."""
+    entry = load_registers(settings).get(None)
+    return await _reached(entry.address, f"the register of {entry.name}")
+
+
+async def look_at_model(settings: Settings) -> Seen | None:
+    """Return whether the model can be used and its provider answers; None without a model. No question is sent to it."""
+    name = settings.trigpoint_model
+    if name is None:
+        return None
+    from trigpoint.review.agent.model_name import named_model  # slow to import, and seldom needed
+
+    try:
+        model = await asyncio.to_thread(named_model, name)
+    except ConfigurationError as error:
+        return Seen(False, name, error.message)
+    base = getattr(model, "base_url", None)
+    if not base:
+        return Seen(True, name, "it answers from a transcript" if name.startswith("replay:") else "it is set")
+    return await _reached(str(base), f"the provider of {name}", where=name)
+
+
+async def _reached(address: str, what: str, where: str | None = None) -> Seen:
+    try:
+        async with httpx.AsyncClient(timeout=_SECONDS, follow_redirects=False) as client:
+            answer = await client.get(address)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        reason = "no answer in time" if isinstance(error, httpx.TimeoutException) else shorten(error, 100)
+        return Seen(False, where or address, f"{what} cannot be reached ({reason or type(error).__name__})")
+    if answer.status_code >= 500:
+        return Seen(False, where or address, f"{what} answers HTTP {answer.status_code}")
+    return Seen(True, where or address, f"{what} answers")

@@ -1,0 +1,106 @@
+"""Everything in one process on this machine, with the shipped policies in place from the first start."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from trigpoint.cli.roots import settings_with_roots
+from trigpoint.cli.running import Site, run_sites
+from trigpoint.cli.serve import PARTS, sites, workers
+from trigpoint.config import Settings
+from trigpoint.errors import StoreInUse, TrigpointError
+from trigpoint.jobs.tools import McpTools
+from trigpoint.logs import configure_logging
+from trigpoint.mcp.local_servers import ingester
+from trigpoint.policies.first_load import seed_missing
+from trigpoint.policies.seed import Ingester
+from trigpoint.storage.files import data_folder
+from trigpoint.storage.redis import redis_server
+
+log = logging.getLogger(__name__)
+
+
+def run_everything(root: list[Path] | None, *, seed: bool) -> None:
+    """Run until a signal comes. Raises what keeps a part from starting."""
+    started = time.monotonic()
+    settings = settings_with_roots(root)
+    configure_logging(settings)
+    with only_one(data_folder(settings)):
+        all_sites = sites(PARTS, settings)
+
+        async def ready() -> None:
+            if seed:
+                await _seed(settings)
+            print_start(settings, all_sites, time.monotonic() - started)
+
+        asyncio.run(run_sites(all_sites, workers(PARTS, settings), ready))
+
+
+@contextmanager
+def only_one(data_dir: Path) -> Iterator[None]:
+    """Raises StoreInUse where this data folder has a Trigpoint already."""
+    with (data_dir / "up.lock").open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise StoreInUse(
+                f"Trigpoint is already up on {data_dir} (process {lock.read().strip() or 'unknown'}). "
+                "Stop it, or choose another folder by TRIGPOINT_DATA_DIR"
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -> None:
+    """What runs where, who may call, where the data is."""
+    table = Table("part", "address", "auth", title=f"Trigpoint is up ({seconds:.1f} s)", title_justify="left")
+    for site in all_sites:
+        host = f"[{site.host}]" if ":" in site.host else site.host
+        path = "" if site.name == "api" else "/mcp"
+        name = "API and pages" if site.name == "api" else site.name
+        table.add_row(name, f"http://{host}:{site.port}{path}", "on" if site.auth_on else "off")
+    table.add_row("worker", f"{settings.worker_concurrency} jobs at once", "")
+    console = Console(stderr=True)
+    console.print(table)
+    console.print(f"data folder: {settings.data_dir}    stop: Ctrl-C")
+    pages = next((site for site in all_sites if site.name == "api"), None)
+    if pages is not None:
+        console.print(
+            f"Open http://{'127.0.0.1' if pages.host == '0.0.0.0' else pages.host}:{pages.port} in a browser."
+        )
+
+
+async def _seed(settings: Settings) -> None:
+    """A start without policies is better than none: what fails is said, and tried again next time."""
+    try:
+        with redis_server(settings) as url:
+            here = settings.model_copy(update={"redis_url": url})
+            async with McpTools(here, patience=10.0) as tools:
+                await seed_missing(here, _told(ingester(tools)))
+    except TrigpointError as error:
+        log.warning("the shipped policies are not all there: %s", error.message)
+
+
+def _told(ingest: Ingester) -> Ingester:
+    """Say which policy is being read, so that a first start is not silent."""
+
+    async def tell(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
+        Console(stderr=True).print(
+            f"Reading the policy {source} ({revision_id}); only at the first start", highlight=False
+        )
+        return await ingest(source, revision_id, file_path)
+
+    return tell

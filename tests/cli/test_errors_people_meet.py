@@ -1,0 +1,76 @@
+"""What goes wrong on a command line is one line with the way out, and `up` speaks before it works."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from trigpoint.cli import main as program
+from trigpoint.errors import ScraperError
+
+PROGRAM = Path(sys.executable).with_name("trigpoint")
+
+
+def run(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"TRIGPOINT_DATA_DIR": str(folder)} | variables
+    return subprocess.run([PROGRAM, *arguments], env=environment, capture_output=True, text=True, timeout=100)
+
+
+def test_a_wrong_name_of_a_model_is_said_before_anything_is_fetched(
+    tmp_path: Path, free_port: Callable[[], int]
+) -> None:
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    said = run(tmp_path, "review", "25/01178/REM", "--local", TRIGPOINT_MODEL="clod:opus", CHERWELL_PORTAL_URL=nowhere)
+    assert said.returncode == 1
+    (line,) = [line for line in said.stderr.splitlines() if line.strip()]
+    assert line.startswith("trigpoint: TRIGPOINT_MODEL=clod:opus cannot be used")
+    assert "leave it out" in line
+
+
+@pytest.mark.parametrize("reference", ["2501178", "25/01178/REM/..", "x"])
+def test_a_mistyped_reference_is_one_line_with_an_example(tmp_path: Path, reference: str) -> None:
+    said = run(tmp_path, "review", reference, "--local")
+    assert said.returncode == 1
+    assert len(said.stderr.splitlines()) == 1
+    assert "25/01178/REM" in said.stderr
+
+
+def test_of_what_ran_side_by_side_the_first_fault_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def side_by_side() -> None:
+        async with asyncio.TaskGroup() as outer:
+            outer.create_task(_nested())
+
+    async def _nested() -> None:
+        async with asyncio.TaskGroup() as inner:
+            inner.create_task(_fails())
+
+    async def _fails() -> None:
+        raise ScraperError("The register cannot be reached")
+
+    monkeypatch.setattr(program, "app", lambda: asyncio.run(side_by_side()))
+    with pytest.raises(SystemExit) as ended:
+        program.main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "trigpoint: The register cannot be reached\n"
+
+
+def test_up_speaks_before_it_imports_what_it_runs(tmp_path: Path, free_port: Callable[[], int]) -> None:
+    ports = {name: str(free_port()) for name in ("API_PORT", "CHERWELL_SCRAPER_PORT", "DOCUMENT_STORE_PORT")}
+    environment = os.environ | {"TRIGPOINT_DATA_DIR": str(tmp_path)} | ports
+    began = time.monotonic()
+    with subprocess.Popen([PROGRAM, "up"], env=environment, stderr=subprocess.PIPE, text=True) as started:
+        assert started.stderr is not None
+        first = started.stderr.readline()
+        took = time.monotonic() - began
+        started.terminate()
+    assert first.startswith("Starting Trigpoint")
+    assert took < 3  # a second on a machine that has nothing else to do
