@@ -187,6 +187,21 @@ def test_damaged_archives_raise_only_our_own_error(
         assert error.message
 
 
+def test_a_link_in_a_folder_is_listed_and_not_followed(tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "secret.txt").symlink_to("/etc/passwd")
+    (given / "gone.pdf").symlink_to(tmp_path / "nowhere.pdf")
+    (given / "note.txt").write_text("A cycle store is proposed.")
+    taken = take_in(files_below(given), tmp_path / "kept")
+    assert [(one.name, one.outcome) for one in taken] == [
+        ("gone.pdf", "unreadable"),
+        ("note.txt", "converted"),
+        ("secret.txt", "unreadable"),
+    ]
+    assert "not followed" in taken[0].reason
+
+
 def test_an_archive_deep_within_archives_is_listed(tmp_path: Path) -> None:
     third = zipped(**{"a.pdf": pdf("a")})
     second = zipped(**{"third.zip": third})

@@ -67,10 +67,10 @@ class Given:
 
 
 def files_below(folder: Path) -> list[Given]:
-    """Return all files of a folder and its subfolders, in order of their names. Raises InvalidInput."""
+    """Return all files and links of a folder and its subfolders, in order of their names. Raise InvalidInput if none."""
     if not folder.is_dir():
         raise InvalidInput(f"{shorten(folder, 200)} is not a folder. Name the folder that has the documents")
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    found = sorted(path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
     if not found:
         raise InvalidInput(f"{shorten(folder, 200)} contains no files")
     if len(found) > MAX_FILES:
@@ -110,6 +110,9 @@ class _Intake:
             self.taken.append(one)
 
     def _outcomes(self, given: Given) -> Iterator[TakenFile]:
+        if given.path.is_symlink():
+            yield self._account(given, "unreadable", reason="A link to another place, which is not followed")
+            return
         size = given.path.stat().st_size
         if _SYSTEM.fullmatch(given.name) or given.category == "__MACOSX":
             yield self._account(given, "ignored", reason="A file of the operating system, not a document", size=size)

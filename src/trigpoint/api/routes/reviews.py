@@ -25,7 +25,7 @@ from trigpoint.api.schemas.reviews import (
     ReviewSubmission,
     WebhookConfig,
 )
-from trigpoint.api.schemas.values import ApplicationRef, Offset, PageLimit, one_of
+from trigpoint.api.schemas.values import Offset, PageLimit, one_of
 from trigpoint.api.services import Services, Use
 from trigpoint.errors import InvalidInput, InvalidReference, InvalidStatus, UnknownAuthority, shorten
 from trigpoint.jobs.delivery import resolve
@@ -81,7 +81,10 @@ async def submit_review(request: Request, submission: ReviewSubmission, use: Use
 async def list_reviews(
     use: Use,
     status: Annotated[_StatusName | None, Query(description="Filter by status")] = None,
-    application_ref: Annotated[ApplicationRef | None, Query(description="Filter by application reference")] = None,
+    application_ref: Annotated[
+        str | None,
+        Query(min_length=1, max_length=100, description="Filter by application reference, as its register writes it"),
+    ] = None,
     limit: Annotated[PageLimit, Query(description="Results per page")] = 20,
     offset: Annotated[Offset, Query(description="Pagination offset")] = 0,
 ) -> Response:

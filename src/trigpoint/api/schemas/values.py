@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidInput, shorten
-from trigpoint.ids import parse_application_ref, parse_policy_source
+from trigpoint.ids import parse_policy_source
 
 T = TypeVar("T")
 
@@ -49,11 +49,6 @@ def one_of(values: Iterable[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(values)})
 
 
-ApplicationRef = Annotated[
-    str,
-    BeforeValidator(_strictly(parse_application_ref)),
-    _string(r"^[0-9]{2}/[0-9]{4,5}/[A-Z]{1,4}$", "25/01178/REM"),
-]
 PolicySource = Annotated[
     str,
     BeforeValidator(_strictly(parse_policy_source)),
