@@ -133,6 +133,13 @@ def test_findings_that_an_agent_numbered_become_points(result: ReviewResult) -> 
         ("Transport_Assessment_v2.PDF", "Transport Assessment v2"),
         ("DESIGN_AND_ACCESS_STATEMENT-4567890.pdf", "Design and Access Statement"),
         ("12345678-Travel Plan.docx", "Travel Plan"),
+        (
+            "UTT_25_3011_OP-SECRETARY_OF_STATE_REFERRAL_-_ATTACHMENT-4751382.pdf",
+            "Secretary of State Referral - Attachment",
+        ),
+        ("PA_25_00973_A1-ADDENDUM___PART_1-2292216.pdf", "Addendum Part 1"),
+        ("ECC_HIGHWAYS_-_RESPONSE-4578404.pdf", "ECC Highways - Response"),
+        ("BUS_STOP_PLAN.pdf", "Bus Stop Plan"),
         ("Drawing 1234-P01.pdf", "Drawing 1234-P01"),
         (".pdf", "Document"),
     ],
@@ -265,6 +272,20 @@ def test_names_of_the_public_are_not_quoted(result: ReviewResult) -> None:
     )
     made = result.model_copy(update={"review": result.review.model_copy(update={"aspects": aspects})})
     assert MASK not in letter_text(draft_letter(made))
+
+
+def test_two_quotations_of_one_document_name_it_once(result: ReviewResult) -> None:
+    parking = next(aspect for aspect in result.review.aspects if aspect.id == "cycle_parking")
+    finding = next(one for one in parking.findings if one.outcome == "contradicted")
+    second = finding.evidence[0].model_copy(update={"quote": "The total is 150.", "pages": (9,)})
+    twice = finding.model_copy(update={"evidence": (finding.evidence[0], second)})
+    aspects = tuple(
+        one.model_copy(update={"findings": (twice,)}) if one is parking else one for one in result.review.aspects
+    )
+    made = result.model_copy(update={"review": result.review.model_copy(update={"aspects": aspects})})
+    text = next(ground.text for ground in draft_letter(made).grounds if ground.kind == "contradiction")
+    assert "It also says (page 9): “The total is 150.”" in text
+    assert text.count("The Document 1 says") == 1
 
 
 def test_a_row_of_a_table_is_told_and_not_quoted_with_its_bars(result: ReviewResult) -> None:

@@ -13,14 +13,20 @@ _LONG_NAMES = {
     "LCWIP": "Bicester Local Cycling and Walking Infrastructure Plan",
 }
 _ENDING = re.compile(r"\.(?:pdf|docx?|odt|rtf|txt|html?|xlsx?|csv|pptx?|png|jpe?g|tiff?)(?=$|[\s,;:).])", re.IGNORECASE)
+_REFERENCE_IN_FRONT = re.compile(
+    r"^(?=[^-]*\d{2}[ _]\d{3,})[A-Z0-9]+(?:[ _][A-Z0-9]+)+-(?=[A-Za-z])"
+)  # UTT_25_3011_OP-…
 _NUMBER_OF_REGISTER = re.compile(r"^\d{6,}[ -]+|[ -]+\d{6,}$")
+_SHORT_WORDS = frozenset(
+    {"ACT", "AIR", "BAY", "BUS", "CAR", "KEY", "LOW", "MAP", "NEW", "NON", "OLD", "OUR", "TOP", "USE", "WAY"}
+)
 _SMALL = frozenset({"and", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
-_MOST_PAGES = 6
+_MOST_PAGES = 4
 
 
 def document_title(name: str) -> str:
-    """Return a document's name without file ending, underscores, capitals throughout or the register's number."""
-    words = collapse(_ENDING.sub("", name).replace("_", " ").replace("%20", " "))
+    """Return a document's name without file ending, underscores, capitals throughout or the register's numbers."""
+    words = collapse(_REFERENCE_IN_FRONT.sub("", _ENDING.sub("", name)).replace("_", " ").replace("%20", " "))
     title = _NUMBER_OF_REGISTER.sub("", words) or words
     return _capitalised(title) if title.isupper() and len(title) > 5 else title or "Document"
 
@@ -51,7 +57,7 @@ def document_place(citation: Citation) -> str:
 
 
 def place_text(place: Place) -> str:
-    """Return `Travel Plan, pages 3 and 4` for pages of a document, at most the first six."""
+    """Return `Travel Plan, pages 3 and 4` for pages of a document, at most the first four."""
     title = document_title(place.document)
     return f"{title}, {listed_pages(place.pages[:_MOST_PAGES])}" if place.pages else title
 
@@ -78,6 +84,11 @@ def _section(ref: str) -> str:
 
 
 def _capitalised(text: str) -> str:
-    """Return words in capitals as a title. A word without a vowel is an abbreviation and stays."""
-    words = [word if not re.search("[AEIOUY]", word) else word.capitalize() for word in text.split()]
+    """Return words in capitals as a title. Abbreviations stay: words without a vowel, and most of three letters."""
+    words = [word if _is_abbreviation(word) else word.capitalize() for word in text.split()]
     return " ".join(word.lower() if n and word.lower() in _SMALL else word for n, word in enumerate(words))
+
+
+def _is_abbreviation(word: str) -> bool:
+    short = len(word) <= 3 and word not in _SHORT_WORDS and word.lower() not in _SMALL
+    return short or not re.search("[AEIOUY]", word)

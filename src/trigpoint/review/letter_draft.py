@@ -257,19 +257,25 @@ def _quotations(finding: Finding) -> str:
     """Quote one passage for a shortfall and two for a contradiction, each with its page."""
     most = 2 if finding.outcome == "contradicted" else 1
     quoted = [citation for citation in finding.evidence if MASK not in citation.quote][:most]
-    said = _plain(finding)
-    return " ".join(_quotation(citation, with_page=document_place(citation) not in said) for citation in quoted)
+    said, before = _plain(finding), ""
+    sentences = []
+    for citation in quoted:
+        title = document_title(citation.document)
+        told = document_place(citation) in said
+        page = f" ({listed_pages(citation.pages)})" if citation.pages and not told else ""
+        sentences.append(_quotation(citation, "It also" if title == before else f"The {title}", page))
+        before = title
+    return " ".join(sentences)
 
 
-def _quotation(citation: Citation, *, with_page: bool) -> str:
-    page = f" ({listed_pages(citation.pages)})" if citation.pages and with_page else ""
+def _quotation(citation: Citation, who: str, page: str) -> str:
     quote = clipped(citation.quote)
     if " | " in quote:  # a row of a table, with bars between its cells
         return (
             f"A table in the {document_title(citation.document)} reads{page}: {quote.replace(' | ', '; ').rstrip('.')}."
         )
     stop = "" if quote[-1:] in ".!?…" else "."
-    return f"The {document_title(citation.document)} says{page}: “{quote}”{stop}"
+    return f"{who} says{page}: “{quote}”{stop}"
 
 
 def clipped(quote: str) -> str:

@@ -25,6 +25,7 @@ from trigpoint.review.letter import Ground, Letter, PointKind, Reference, Stance
 from trigpoint.review.letter_blocks import letter_blocks, usual_closing, usual_opening
 from trigpoint.review.letter_draft import clipped
 from trigpoint.review.letter_files import LETTER_PAGES, first_letter, letter_length, letter_text
+from trigpoint.text.picture import STRIP_HEIGHT, STRIP_WIDTH
 
 STANCES: dict[Stance, str] = {"object": "Object", "comment": "Comment", "support": "Support"}
 KINDS: dict[PointKind, str] = {
@@ -39,11 +40,12 @@ KINDS: dict[PointKind, str] = {
 
 @dataclass(frozen=True)
 class Link:
-    """A place where the writer can check a point: a marked page if the words are quoted."""
+    """A place where the writer can check a point. `marked`: its page shows the words marked."""
 
     text: str
     href: str | None
     quote: str
+    marked: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,7 @@ async def _page(
         text=letter_text(letter),
         pages=await asyncio.to_thread(letter_length, letter),
         most_pages=LETTER_PAGES,
+        strip=(STRIP_WIDTH, STRIP_HEIGHT),
         opening=letter.opening or usual_opening(letter),
         closing=letter.closing or usual_closing(letter),
         usual_opening=usual_opening(letter),
@@ -200,7 +203,7 @@ def _link(review_id: str, reference: Reference, numbers: dict[tuple[str, str, tu
     """A quotation leads to its marked page, other places to the page of the document."""
     key = (reference.document_id or "", reference.passage_id or "", reference.pages, reference.quote)
     if number := numbers.get(key):
-        return Link(reference.text, f"/reviews/{review_id}/evidence/{number}", reference.quote)
+        return Link(reference.text, f"/reviews/{review_id}/evidence/{number}", reference.quote, marked=True)
     if reference.document_id and reference.pages:
         document = quote(reference.document_id, safe="")
         return Link(reference.text, f"/reviews/{review_id}/documents/{document}?page={reference.pages[0]}#page", "")
