@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.reading.applications import SEALED, LabelledApplication, own_applications, shared_applications
+from benchmarks.reading.profiles import ProfileScore, score_profile
 from benchmarks.reading.scores import Outcomes, Reported, print_outcomes, score, score_discrepancies, share
 from benchmarks.report import Report
 from trigpoint.reading.facts import read_facts
@@ -19,9 +20,12 @@ def run(report: Report) -> None:
     applications = [*shared_applications(), *own_applications(), *sealed]
     together = Outcomes()
     found = wanted = others = 0
+    profiles: list[ProfileScore] = []
     for application in applications:
         outcomes = score(application)
         print_outcomes(f"{application.family}: {application.name}", outcomes)
+        profiles.append(profile := score_profile(application))
+        print(f"    profile: {profile}")
         reported = score_discrepancies(application)
         _print_discrepancies(reported, in_words=application not in sealed)
         found, wanted = found + len(reported.found), wanted + len(reported.found) + len(reported.missed)
@@ -29,6 +33,7 @@ def run(report: Report) -> None:
         together.add(outcomes)
     print_outcomes("all", together)
     _rows(report, together)
+    _profile_rows(report, profiles)
     report.row("sums and contradictions found", found, f"of {wanted} that must be reported")
     report.row("sums and contradictions that are not on the list", others, "to be looked at one by one")
     _speed(report, applications)
@@ -55,6 +60,16 @@ def _rows(report: Report, outcomes: Outcomes) -> None:
     report.row("taken for provision that is none", share(outcomes.taken_for_provision).value, "share", bar="<= 0.02")
     report.row("quoted under the right aspect", share(outcomes.quoted).value, "share", bar=">= 0.85")
     report.row("quoted and irrelevant", share(outcomes.irrelevant).value, "share", bar="<= 0.3")
+
+
+def _profile_rows(report: Report, profiles: list[ProfileScore]) -> None:
+    for name in ("kind", "scale"):
+        right = sum(getattr(one, name) for one in profiles)
+        report.row(f"profile: {name} right", right, f"of {len(profiles)}")
+    for name in ("uses", "sizes"):
+        pairs = [getattr(one, name) for one in profiles]
+        report.row(f"profile: {name} right", sum(one for one, _ in pairs), f"of {sum(of for _, of in pairs)}")
+    report.row("profile: uses that are not there", sum(len(one.false_uses) for one in profiles), "uses", bar="<= 0")
 
 
 def _speed(report: Report, applications: list[LabelledApplication]) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 from benchmarks.reading.applications import Label, LabelledApplication
 from benchmarks.reading.matching import letters, match_labels
+from benchmarks.reading.profiles import register_entry
 from trigpoint.reading.contradictions import find_discrepancies
 from trigpoint.reading.counts import read_counts
 from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.reading.facts import Fact, read_facts
-from trigpoint.reading.profile import Application as RegisterEntry
 from trigpoint.reading.profile import Profile, read_profile
 from trigpoint.reading.readers import Readers
 from trigpoint.reading.statements import Statement
@@ -181,7 +181,7 @@ class Reported:
 
 def score_discrepancies(application: LabelledApplication) -> Reported:
     """Compare the discrepancies found with the arithmetic and contradictions that must be reported, by page and subject."""
-    profile = read_profile(RegisterEntry(reference=application.about.get("application", "")), application.documents)
+    profile = read_profile(register_entry(application), application.documents)
     facts = read_facts(application.statements, profile, application.documents)
     found = find_discrepancies(facts, profile, application.statements, application.documents)
     wanted = [one for one in application.about.get("must_report", ()) if one["kind"] in ("arithmetic", "contradiction")]

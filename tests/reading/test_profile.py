@@ -71,3 +71,42 @@ def test_documents_that_disagree_on_the_number_of_homes_are_found() -> None:
     assert [[size.size for size in each.sizes] for each in found] == [[84, 87]]
     assert found[0].sizes[1].source is not None
     assert found[0].sizes[1].source.document == "b.pdf"
+
+
+def _applicants(name: str, text: str) -> Document:
+    return Document(id=name, name=f"{name}.pdf", text=text)
+
+
+def test_a_class_of_learning_institutions_is_no_school() -> None:
+    text = "Full planning permission is sought for a pavilion for cultural and learning use (Class F1) and offices."
+    assert not read_profile(Application(), (_applicants("statement", text),)).has("school")
+
+
+def test_sizes_are_read_from_sentences_and_tables_of_the_whole_scheme() -> None:
+    text = (
+        "The school will have a capacity of 420 pupils and 38 full-time staff.\n\n| Use | GIA (sq m) |\n|---|---|\n"
+        "| Sports hall | 690 |\n| Offices | 1,240 |\n"
+    )
+    found = {
+        (one.use, one.unit): one.size for one in read_profile(Application(), (_applicants("statement", text),)).uses
+    }
+    assert found["school", "pupil"] == 420
+    assert found["office", "m2"] == 1_240
+
+
+def test_an_addendum_changes_the_number_of_homes() -> None:
+    proposal = Application(proposal="Erection of 142 dwellings")
+    addendum = _applicants("Transport Addendum", "The application is now for 138 dwellings.")
+    assert read_profile(proposal, (addendum,)).dwellings == 138
+
+
+def test_a_large_site_without_homes_is_major() -> None:
+    school = Application(proposal="Erection of a primary school")
+    text = "The site extends to {} hectares of arable land."
+    assert read_profile(school, (_applicants("statement", text.format(2.4)),)).scale == "major"
+    assert read_profile(school, (_applicants("statement", text.format(0.4)),)).scale == "unknown"
+
+
+def test_a_householder_application_is_one_for_a_dwelling() -> None:
+    profile = read_profile(Application(proposal="Two storey side extension"), ())
+    assert (profile.kind, profile.has("dwellings")) == ("householder", True)

@@ -7,6 +7,7 @@ for its document only if no other there goes beyond it, and is compared across d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from trigpoint.reading.vocabulary import Topic
 
 MOST_FIGURES = 4
 TITLE = 200  # characters in which a document says what it is
+_FORMER = re.compile(r"superseded|previous|original|former|before|earlier|\bTA\b|\bwas\b", re.IGNORECASE)
 _METRES = {"m": 1.0, "km": 1000.0, "mile": 1609.0, "yard": 0.914, "foot": 0.305, "mm": 0.001}
 
 
@@ -65,7 +67,7 @@ def numbers_of(said: Iterable[Said]) -> Numbers:
     """Return the figures of each document."""
     found: dict[str, set[tuple[float, str]]] = {}
     for one in said:
-        if any(fact.status == "policy" for fact in one.facts):
+        if one.is_requirement:
             found.setdefault(one.document.id, set())
             continue
         unit = _unit_of_row(one) if one.statement.kind == "row" else ""
@@ -164,6 +166,8 @@ def _within_bound(one: Measured, other: Measured) -> bool:
 
 def _acknowledges(one: Measured, other: Measured) -> bool:
     """Whether a statement itself gives the other's figure, as one that it replaces or answers."""
+    if one.said.statement.kind == "row" and not _FORMER.search(" ".join(one.said.statement.columns)):
+        return False
     units = (other.quantity.unit, "space", "")
     return any(count.unit in units and other.quantity.value in (count.value, count.high) for count in one.said.counts)
 
@@ -201,4 +205,6 @@ def _written(one: Measured) -> str:
     whole = quantity.value == int(quantity.value)
     plain = f"{quantity.value:,g}" if quantity.value < 1e6 else figures(quantity.value)
     number = number_in_words(int(quantity.value)) if in_words and whole else plain
-    return f"{number}%" if quantity.unit == "%" else f"{number} {quantity.unit}" if quantity.unit in _METRES else number
+    if quantity.unit == "%":
+        return f"{number}%" if number[-1].isdigit() else f"{number} per cent"
+    return f"{number} {quantity.unit}" if quantity.unit in _METRES else number

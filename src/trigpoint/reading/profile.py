@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from trigpoint.land_uses import Use
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.documents import Document, Frozen, Source
 from trigpoint.reading.lexicon import Lexicon
+from trigpoint.reading.measured import is_addendum
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
+from trigpoint.reading.sizes import stated_sizes
 from trigpoint.reading.statements import Statement, document_statements
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.uses import read_uses
@@ -34,6 +37,7 @@ Scale = Literal["householder", "minor", "major", "unknown"]
 
 MAJOR_DWELLINGS = 10
 MAJOR_FLOORSPACE = 1_000  # m2
+MAJOR_SITE = 1.0  # ha
 RIGHT_AFTER = 25  # characters between a verb and its object
 SUBJECT = 12  # tokens in which a sentence names its subject
 FIRST_STATEMENTS = 120  # of a document, among which it describes the development
@@ -103,7 +107,10 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
     named = tuple(one for pair in described if _names_the_proposal(pair[0]) for one in _sizes(pair[0].text, pair[1]))
     mix = tuple(_bedroom_mix(documents))
     kind, kind_source = _kind(application, proposal, described)
-    all_uses = _distinct((*uses, *stated, *mix))
+    all_uses = _distinct((*_revised(uses, documents), *stated, *_stated_sizes(documents), *mix))
+    if kind == "householder" and not all_uses:
+        all_uses = (UseSize(use="dwellings"),)
+    all_uses = (*all_uses, *_jobs(all_uses, documents))
     return Profile(
         application=application.reference,
         proposal=proposal,
@@ -111,10 +118,41 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
         site=application.address or _site(documents),
         kind=kind,
         kind_source=kind_source,
-        scale=_scale(kind, all_uses),
+        scale=_scale(kind, all_uses, _site_area(documents)),
         uses=all_uses,
         disagreements=tuple(_disagreements((*uses, *named))),
     )
+
+
+def _stated_sizes(documents: Sequence[Document]) -> Iterator[UseSize]:
+    """Yield the sizes of the whole development that sentences and tables state."""
+    for one in stated_sizes(documents):
+        what = one.key[-1]
+        if what == "staff":
+            continue
+        use = _USE_OF.get(what) or next((use for use in get_args(Use) if use.replace("_", " ") == what), None)
+        if use is not None:
+            unit = _UNIT_OF.get(what, "m2")
+            yield UseSize(use=use, size=one.quantity.value, unit=unit, words=one.said.text, source=one.said.source)
+
+
+def _jobs(uses: Sequence[UseSize], documents: Sequence[Document]) -> Iterator[UseSize]:
+    """Yield the number of staff, if there is only one use whose staff they can be."""
+    places = {one.use for one in uses} - _GENERIC - {"dwellings"}
+    staff = [one for one in stated_sizes(documents) if one.key == ("people", "staff")]
+    if len(places) == 1 and staff:
+        said = staff[0].said
+        yield UseSize(use=places.pop(), size=staff[0].quantity.value, unit="job", words=said.text, source=said.source)
+
+
+def _revised(uses: Sequence[UseSize], documents: Sequence[Document]) -> Iterator[UseSize]:
+    """Yield the sizes of the register's proposal, with the number of homes that an addendum changes it to."""
+    homes = [one for one in stated_sizes(documents) if one.key == ("homes",) and is_addendum(one.said.document)]
+    for one in uses:
+        if one.unit == "dwelling" and one.bedrooms is None and homes:
+            yield one.model_copy(update={"size": homes[0].quantity.value, "source": homes[0].said.source})
+        else:
+            yield one
 
 
 def _descriptions(documents: Iterable[Document]) -> Iterator[tuple[Statement, Source]]:
@@ -196,10 +234,17 @@ def _bedroom_mix(documents: Iterable[Document]) -> Iterator[UseSize]:
 
 
 def _distinct(uses: Iterable[UseSize]) -> tuple[UseSize, ...]:
-    """Return each use and measure once, the first statement of it; a use without a size only if none has one."""
+    """Return each use and measure once, a use without a size only if none has one.
+
+    The first statement of a size counts; of floor areas the largest, as smaller ones are parts of it.
+    """
     kept: dict[tuple[object, ...], UseSize] = {}
     for one in uses:
-        kept.setdefault((one.use, one.unit, one.bedrooms), one)
+        if one.size == 0:
+            continue
+        key = (one.use, one.unit, one.bedrooms)
+        if key not in kept or (one.unit == "m2" and (one.size or 0) > (kept[key].size or 0)):
+            kept[key] = one
     sized = {one.use for one in kept.values() if one.size is not None}
     return tuple(one for one in kept.values() if one.size is not None or one.use not in sized)
 
@@ -224,9 +269,9 @@ def _kind(
     application: Application, proposal: str, described: Sequence[tuple[Statement, Source]]
 ) -> tuple[Kind, Source | None]:
     """Return the kind of application: from its type, the proposal's words, its reference, then the documents."""
-    for text in (application.application_type, proposal):
-        if (found := _kind_in(text)) is not None:
-            return found, None
+    kinds = [found for text in (application.application_type, proposal) if (found := _kind_in(text)) is not None]
+    if kinds:
+        return (kinds[-1] if kinds[0] == "full" and _opens_with_change(proposal) else kinds[0]), None
     suffixes = [part for part in application.reference.upper().replace("-", "/").split("/") if part in _SUFFIXES]
     if suffixes:
         return _SUFFIXES[suffixes[-1]], None
@@ -236,18 +281,34 @@ def _kind(
     return ("full", None) if proposal else ("unknown", None)
 
 
+def _opens_with_change(proposal: str) -> bool:
+    """Whether a full application is one for a change of use first of all."""
+    return proposal.lower().startswith(("change of use", "conversion of"))
+
+
 def _kind_in(text: str) -> Kind | None:
     found = _KINDS.tag_text(text)
     return next((kind for kind in _KIND_ORDER if kind in found), None)
 
 
-def _scale(kind: Kind, uses: Sequence[UseSize]) -> Scale:
-    """Return the scale by the statutory thresholds: 10 homes or 1,000 m2 of floorspace are major."""
+def _site_area(documents: Iterable[Document]) -> float:
+    """Return the area of the site in hectares as the documents' first pages state it, 0 if they do not."""
+    for document in documents:
+        for statement in document_statements(document)[:FIRST_STATEMENTS] if document.source_kind != "public" else ():
+            areas = [one.value for one in read_quantities(statement.text) if one.unit == "ha" and one.per is None]
+            if len(areas) == 1 and _SITE_IS.search(statement.text):
+                return areas[0]
+    return 0.0
+
+
+def _scale(kind: Kind, uses: Sequence[UseSize], hectares: float) -> Scale:
+    """Return the scale by the statutory thresholds: 10 homes, 1,000 m2 of floorspace or a site of 1 ha are major."""
     if kind == "householder":
         return "householder"
     homes = max((one.size or 0 for one in uses if one.use == "dwellings" and one.unit == "dwelling"), default=0)
     floorspace = sum(one.size or 0 for one in uses if one.unit == "m2")
-    if homes >= MAJOR_DWELLINGS or floorspace >= MAJOR_FLOORSPACE:
+    built_without_homes = hectares >= MAJOR_SITE and bool(uses) and not homes
+    if homes >= MAJOR_DWELLINGS or floorspace >= MAJOR_FLOORSPACE or built_without_homes:
         return "major"
     return "minor" if homes or floorspace else "unknown"
 
@@ -319,6 +380,10 @@ _SUFFIXES: dict[str, Kind] = {
     **dict.fromkeys(("LB", "LBC"), "listed building"),
     **dict.fromkeys(("PN", "PD", "PRIOR"), "prior approval"),
 }
+_SITE_IS = re.compile(r"\b[Ss]ite\b[^.;]{0,40}\b(?:extends to|covers|measures|comprises|is|area of)\b")
+_USE_OF: dict[str, Use] = {"homes": "dwellings", "pupils": "school"}
+_UNIT_OF = {"homes": "dwelling", "pupils": "pupil"}
+_GENERIC = frozenset(("commercial", "other"))
 _BEDROOMS = {1: ("1-", "one-"), 2: ("2-", "two-"), 3: ("3-", "three-"), 4: ("4-", "four-"), 5: ("5-", "five-")}
 _NOT_THE_WHOLE = ("earlier_scheme", "other_scheme", "permitted", "denial", "policy", "phased", "indicative")
 _SIZES = frozenset(("m2", "dwelling"))

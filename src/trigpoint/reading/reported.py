@@ -37,7 +37,7 @@ _FAMILIES = Lexicon(
         "floor": "floorspace office gia area",
         "trips": "trips movements vehicles",
         "shower": "shower showers",
-        "staff": "staff employees jobs",
+        "staff": "staff employees employed people jobs fte",
         "money": "contribution £ pounds",
         "target": "target targets share",
         "stores": "store stores shed sheds",
@@ -48,7 +48,6 @@ _CUES = Lexicon(
         "measured": "made_it measured measure found_it counted walked calculate calculated in_fact in_reality actually paced",
         "varied": "variously inconsistent inconsistently conflicting differ differs different discrepancy contradict* cannot_both "
         "reconcile in_one_document in_another consistently depending_on_which elsewhere",
-        "requires": "requires require required requirement standard_is policy_requires minimum_of",
         "same": "both agree consistent",
         "contrast": "not but whereas although however only rather yet instead",
     }
@@ -224,18 +223,12 @@ def _proof(said: Said, figure: Quantity, unit: str, statements: Sequence[Said]) 
     wanted = _families(said)
     best: tuple[int, Said] | None = None
     for statement in statements:
-        if statement.document.id == said.document.id or _is_requirement(statement):
+        if statement.document.id == said.document.id or statement.is_requirement:
             continue
         weight = max((_weight(statement, count, figure, unit, wanted) for count in statement.counts), default=0)
         if weight and (best is None or weight > best[0]):
             best = weight, statement
     return best[1] if best else None
-
-
-def _is_requirement(said: Said) -> bool:
-    """Whether a statement says what is asked for and not what is provided."""
-    asked = any(fact.status in ("policy", "requested") for fact in said.facts)
-    return asked or "requires" in _CUES.tag_text(said.text)
 
 
 def _weight(statement: Said, count: Quantity, figure: Quantity, unit: str, wanted: frozenset[str]) -> int:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from trigpoint.reading.counts import read_counts
 from trigpoint.reading.documents import Document, Source
-from trigpoint.reading.facts import Fact
+from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import Topic
 
+if TYPE_CHECKING:  # facts are read with a profile, and a profile is read from what is said
+    from trigpoint.reading.facts import Fact
+
+_REQUIRES = Lexicon({"requires": "requires require required requirement requirements standard_is standards minimum_of"})
 _TOPIC_OF_UNIT: dict[str, Topic] = {
     "cycle space": "cycle_parking.total",
     "cycle stand": "cycle_parking.total",
@@ -60,6 +65,12 @@ class Said:
         if self.facts:
             return self.facts[0].topic
         return next((_TOPIC_OF_UNIT[one.unit] for one in self.counts if one.unit in _TOPIC_OF_UNIT), None)
+
+    @cached_property
+    def is_requirement(self) -> bool:
+        """Whether a statement says what is asked for and not what is provided."""
+        asked = any(fact.status in ("policy", "requested") for fact in self.facts)
+        return asked or bool(_REQUIRES.tag_text(self.text))
 
 
 def read_said(statements: Sequence[Statement], documents: Sequence[Document], facts: Sequence[Fact]) -> Iterator[Said]:

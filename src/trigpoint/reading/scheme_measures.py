@@ -22,7 +22,7 @@ TERM = Measure("travel_plan.coordinator", most_apart=10)
 
 _CUES = Lexicon(
     {
-        "whole_scheme": "scheme_comprises scheme_comprising application_is_for is_now_for development_is_of erection_of development_of "
+        "whole_scheme": "school_of scheme_comprises scheme_comprising application_is_for is_now_for development_is_of erection_of development_of "
         "development_comprises development_comprising proposals_comprise application_for scheme_of development_will_comprise "
         "proposal_is_for scheme_is_for permission_for construction_of sought_for scheme_will_deliver application_proposes "
         "development_would_provide development_will_provide scheme_would_deliver proposal_comprises scheme_proposes "
@@ -85,7 +85,12 @@ def scheme_measures(said: Said) -> Iterator[Measured]:
 def _people(said: Said, one: Quantity, who: str) -> Iterator[Measured]:
     cues = _CUES.tag_text(said.text)
     around = said.text[max(0, one.start - AROUND) : one.end + AROUND // 2]
-    if "not_ours" in cues or "not_body" in _CUES.tag_text(around) or one.limit == "more than" or speaks_of_others(said):
+    if (
+        "not_ours" in cues
+        or "not_body" in _CUES.tag_text(around)
+        or one.limit == "more than"
+        or _speaks_of_policy(said)
+    ):
         return
     if "body" in cues and sum(other.unit == one.unit for other in said.counts) == 1:
         yield Measured(PEOPLE, ("people", who), f"the number of {who}", one, said, whole=True)
@@ -118,7 +123,7 @@ def _areas(said: Said) -> Iterator[Measured]:
     for use, size in sized:
         plain = (
             size.high is None
-            and size.limit in ("exactly", "about")
+            and size.limit in ("exactly", "about", "at most")
             and not is_part(said.text[max(0, size.start - AROUND) : size.end])
         )
         if plain and use != "other" and sum(other == use for other, _ in sized) == 1:
@@ -155,7 +160,11 @@ def _target(said: Said, one: Quantity) -> Iterator[Measured]:
 
 
 def _speaks_of_policy(said: Said) -> bool:
-    return any(fact.status in ("policy", "requested", "other_scheme") for fact in said.facts)
+    """Whether a statement is certainly on policy or a request, or may be on another scheme."""
+    return any(
+        fact.status == "other_scheme" or (fact.is_certain and fact.status in ("policy", "requested"))
+        for fact in said.facts
+    )
 
 
 def _term(said: Said, one: Quantity) -> Iterator[Measured]:

@@ -83,7 +83,7 @@ def _spaces(said: Said, one: Quantity, unit: str, gazetteer: Gazetteer) -> Itera
     key = (unit, unit_name, "there" if existing else "planned", *groups)
     what = "the existing car park" if existing else what_of(unit, groups)
     at = f" at {unit_name.title()}" if unit_name else ""
-    yield Measured(measure, key, f"{what}{at}", one, said, whole=whole)
+    yield Measured(measure, key, f"{what}{at}", one.model_copy(update={"unit": unit}), said, whole=whole)
 
 
 def _is_existing(said: Said) -> bool:

@@ -23,7 +23,7 @@ _USES = Lexicon(
         "storage": "warehouse warehouses warehousing storage_and_distribution logistics distribution class_b_8 b_8",
         "retail": "retail shop shops supermarket foodstore store class_e_(_a convenience_store",
         "food": "cafe café restaurant* drinking_establishment public_house takeaway food_and_beverage class_e_(_b",
-        "school": "school schools academy class_f_1",
+        "school": "school schools academy",
         "nursery": "nursery nurseries early_years creche class_e_(_f",
         "college": "college university higher_education",
         "hotel": "hotel guesthouse guest_house hostel class_c_1 apart_-_hotel aparthotel bed_and_breakfast",
