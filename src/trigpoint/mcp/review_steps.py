@@ -31,7 +31,7 @@ _FRAME = 200  # characters around each part of an answer
 _MOST_DOCUMENTS = 150
 _MOST_DISCREPANCIES = 40
 
-_WAIT_SECONDS = 15.0
+_WAIT_SECONDS = 25.0
 _LOOK_SECONDS = 0.3
 
 _OPENING = "The documents are still being fetched and read. Call read_next again: it waits for a while."
