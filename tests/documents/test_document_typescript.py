@@ -1,4 +1,4 @@
-"""The official TypeScript SDK, from npm, runs all four tools over each transport."""
+"""The official TypeScript SDK, from npm, runs the tools over each transport."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["sse", "streamable", "stdio"])
-async def test_the_typescript_sdk_runs_all_four_tools(transport: str, script: Path, tmp_path: Path, serve):
+async def test_the_typescript_sdk_runs_the_tools(transport: str, script: Path, tmp_path: Path, serve):
     settings = load_settings(trigpoint_data_dir=tmp_path / "data", text_workers=1)
     file = make_pdf(settings.data_dir / "Transport Assessment.pdf", [CYCLE])
 
@@ -66,6 +66,7 @@ async def test_the_typescript_sdk_runs_all_four_tools(transport: str, script: Pa
         "search_application_docs",
         "get_document_text",
         "list_ingested_documents",
+        "remove_document",
     ]
     document_id = answers["ingest"]["body"]["document_id"]
     assert answers["ingest"]["body"]["status"] == "success"

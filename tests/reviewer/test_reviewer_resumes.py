@@ -101,6 +101,25 @@ async def test_over_stdio_alone_in_an_empty_folder_killed_twice_with_pdf_and_let
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+async def test_a_server_over_stdio_works_next_to_everything_else_on_the_same_folder(everything: Running) -> None:
+    async with over_stdio(everything.env, name="Beside") as agent, over_http(everything.url("REVIEWER")) as other:
+        await agent.open(application_ref=REFERENCE)
+        await agent.read_all()
+        with pytest.raises(Refused, match=r"Beside 1\.2 leads review"):
+            await other.open(application_ref=REFERENCE)
+        label = agent.documents["Transport Statement.pdf"]
+        await agent.on("submit_findings", findings=[finding(label, 6, TRUE_WORDS, STATEMENT)])
+        other.review = agent.review  # the same conversation, now by way of the other server
+        status = await other.on("review_status")
+        assert [one["verdict"] for one in status["findings"]] == ["verified"]
+        done = await agent.on("finish_review", conclusion=conclusion("F1"))
+        assert (await other.on("review_status"))["review_status"] == "completed"
+    listed = everything.get("/api/v1/reviews").json()["reviews"]
+    assert (done["review_id"], "Beside 1.2") in [(one["review_id"], one["model"]) for one in listed]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 async def test_a_folder_of_documents_over_stdio(tmp_path: Path) -> None:
     settings = load_settings(trigpoint_data_dir=tmp_path / "samples")
     folder = tmp_path / "given" / "cotley road"
