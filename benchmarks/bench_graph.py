@@ -23,7 +23,7 @@ import psycopg
 from benchmarks.report import Report, percentile_ms
 from benchmarks.serving import serving
 from trigpoint.config import load_settings
-from trigpoint.graph.search_text import entity_text, spread
+from trigpoint.graph.search_text import folded_entity, gram_words
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, EXTERNAL_KINDS, RELATION_ENDS, STATUSES
 
@@ -58,7 +58,7 @@ class World:
         for n, (ident, kind) in enumerate(zip(self.ids, self.kinds, strict=True)):
             title = " ".join(self.word() for _ in range(6)).capitalize()
             slug = title.lower().replace(" ", "-")[:150] + f"-{n}"
-            folded = entity_text(title, slug)
+            folded = folded_entity(title, slug)
             concept = self.rng.choice(("standard", "model", "comparison")) if kind == "concept" else None
             moment = START + n * 1000
             yield (ident, DEFAULT_PROJECT_ID, kind, title, slug, "A summary of what this is about. " * 4, concept,
@@ -112,7 +112,7 @@ COLUMNS = {
 
 def fill_sqlite(path: Path, data: dict[str, list[Row]]) -> None:
     connection = sqlite3.connect(path)
-    connection.create_function("graph_pairs", 1, spread, deterministic=True)
+    connection.create_function("graph_grams", 2, gram_words, deterministic=True)
     for pragma in ("journal_mode=WAL", "synchronous=OFF", "cache_size=-400000"):
         connection.execute(f"PRAGMA {pragma}")
     for table, names in COLUMNS.items():

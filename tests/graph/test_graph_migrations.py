@@ -95,7 +95,7 @@ def test_a_released_graph_gets_the_tables_of_a_new_one(released):
         log = "SELECT count(*) FROM event_log"
         assert connection.execute(text(log)).scalar_one() == 11
     store.close()
-    assert [d for d in differences if "entity_pairs" not in str(d)] == []
+    assert [d for d in differences if "entity_gram" not in str(d)] == []
 
 
 def schema(path: Path) -> dict[str, str]:
@@ -122,18 +122,37 @@ def test_a_released_sqlite_graph_gets_the_indexes_triggers_and_statistics_of_a_n
 
 
 def test_a_migration_that_fails_half_way_leaves_the_graph_as_it_was(released, monkeypatch):
-    def fails(_dialect: str) -> list[str]:
-        return ["CREATE TABLE half (a integer)", "no statement at all"]
-
-    monkeypatch.setattr("trigpoint.graph.migrations.derived.texts_and_titles", fails)
+    broken = "no statement at all"
+    derived = "trigpoint.graph.migrations.derived"
+    monkeypatch.setattr(f"{derived}.GRAMS", broken)
+    monkeypatch.setattr(f"{derived}.expect_large_projects", lambda connection: connection.exec_driver_sql(broken))
     store = GraphStore(load_settings(**released))
     with pytest.raises(StoreUnavailable, match="no"):
         store.migrate()
     with store.engine.connect() as connection:
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0002"
-        assert connection.execute(text("SELECT count(*) FROM entity_text")).scalar_one() == 4
+        assert connection.execute(text("SELECT sum(n) FROM block_count")).scalar_one() == 2
     store.close()
     monkeypatch.undo()
     again = GraphStore(load_settings(**released))
     again.migrate()
     again.close()
+
+
+@pytest.mark.parametrize("released", ["postgresql"], indirect=True)
+def test_postgresql_makes_the_same_grams_as_before(released):
+    """Or else what is indexed would no longer be found."""
+    store = GraphStore(load_settings(**released))
+    odd = ["", "a", "\n", "ab\n", "abc\nd", "ab\ncd\n", "日本語\nx", "🚲🚲\n🚲", "aaaa\naaaa", "a b\n%_\\"]
+    made = text("SELECT graph_grams(CAST(:project AS uuid), :folded)")
+
+    def grams() -> list[Any]:
+        with store.engine.connect() as connection:
+            stored = connection.execute(text("SELECT folded FROM entity ORDER BY seq")).scalars().all()
+            values = [{"project": "00000000-0000-4000-a000-000000000001", "folded": one} for one in (*stored, *odd)]
+            return [connection.execute(made, value).scalar_one() for value in values]
+
+    before = grams()
+    store.migrate()
+    assert grams() == before
+    store.close()

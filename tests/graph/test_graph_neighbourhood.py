@@ -163,3 +163,56 @@ def test_the_caps_are_settings_and_a_cut_is_said(open_api):
     assert (len(cut["relationships"]), cut["truncated"]) == (3, True)
     whole = api.get(f"/api/entities/{guide}/graph?relationshipTypes=GUIDE_EXPLAINS_CONCEPT")["data"]
     assert (whole["relationships"], whole["truncated"]) == ([], False)
+
+
+def edges_by_cursor(api: Any, path: str, depth: int) -> tuple[list[str], int]:
+    """The relations of all pages, and how many pages there were."""
+    seen: list[str] = []
+    cursor, pages = "", 0
+    while True:
+        data = api.get(path, params={"cursor": cursor, "depth": depth})["data"]
+        assert data["depth"] == depth
+        seen += [edge["id"] for edge in data["relationships"] if edge["hop"] == 1]
+        pages += 1
+        assert data["truncated"] is (data["nextCursor"] is not None)
+        if not (cursor := data["nextCursor"]):
+            return seen, pages
+
+
+@pytest.mark.parametrize(("edges", "nodes", "pages"), [(7, 100, 5), (200, 5, 8), (1, 100, 30), (200, 100, 1)])
+def test_a_hub_is_read_whole_by_cursors(open_api, store, edges, nodes, pages):
+    api = open_api(graph_max_edges=edges, graph_max_nodes=nodes)
+    put_entities(store, [{"id": uuid_of(n), "slug": f"e{n}", "entity_type": "concept"} for n in range(31)])
+    rows = [
+        {
+            "id": uuid_of(1000 + n),
+            "project_id": DEFAULT,
+            "relation_type": "CONCEPT_RELATES_TO_CONCEPT",
+            "created_at": 1000 + n // 4,
+            "notes": None,
+            **{f"{side}_{part}": value for side, end in zip(("from", "to"), ends, strict=True)
+               for part, value in (("id", uuid_of(end)), ("entity_id", uuid_of(end)), ("kind", "concept"))},
+        }
+        for n in range(1, 31)
+        for ends in [(0, n) if n % 3 else (n, 0)]
+    ]  # fmt: skip
+    with store.writing() as connection:
+        connection.execute(insert(entity_relation), rows)
+    expected = [row["id"] for row in sorted(rows, key=lambda r: (r["created_at"], r["id"]), reverse=True)]
+    path = f"/api/entities/{uuid_of(0)}/graph"
+    for depth in (1, 2):
+        assert edges_by_cursor(api, path, depth) == (expected, pages)
+
+
+def test_a_cursor_of_a_graph_belongs_to_its_entity_and_types(open_api):
+    api = open_api(graph_max_edges=1)
+    guides = [api.entity(f"g{n}") for n in range(2)]
+    for n in range(3):
+        concept = api.entity(f"c{n}", kind="concept")
+        for guide in guides:
+            api.relation("GUIDE_USES_CONCEPT", guide, concept)
+    cursor = api.get(f"/api/entities/{guides[0]}/graph")["data"]["nextCursor"]
+    assert api.get(f"/api/entities/{guides[0]}/graph", params={"cursor": cursor})["data"]["nextCursor"]
+    typed = {"cursor": cursor, "relationshipTypes": "GUIDE_USES_CONCEPT"}
+    for path, params in ((guides[1], {"cursor": cursor}), (guides[0], typed), (guides[0], {"cursor": "x"})):
+        assert "cursor" in api.get(f"/api/entities/{path}/graph", params=params, status=400)["error"]["message"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, insert, select
 
-from trigpoint.graph.search_text import entity_text, fold
+from trigpoint.graph.search_text import fold, folded_entity
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.tables import entity, project, quotable_block
 
@@ -42,7 +42,7 @@ def put_entities(store: GraphStore, rows: list[dict[str, Any]], project_id: str 
     full = []
     for row in rows:
         base = {"title": row["slug"], "entity_type": "guide", "status": "draft", "concept_kind": None} | row
-        folded = entity_text(base["title"], base["slug"])
+        folded = folded_entity(base["title"], base["slug"])
         moment = base.setdefault("created_at", 1_700_000_000_000)
         full.append(base | {"project_id": project_id, "folded": folded, "updated_at": moment})
     with store.writing() as connection:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import orjson
-from sqlalchemy import Column, ColumnElement, Connection, RowMapping, Table, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, FromClause, RowMapping, Table, func, or_, select, tuple_
 
 from trigpoint.errors import GraphBadRequest, InvalidInput, shorten
 from trigpoint.graph.inputs import PageRequest
@@ -33,12 +33,16 @@ class Page(Generic[Item]):
 class Order:
     """Columns that sort downwards, and after them columns that sort upwards."""
 
-    down: Sequence[Column[Any]] = ()
-    up: Sequence[Column[Any]] = ()
+    down: Sequence[ColumnElement[Any]] = ()
+    up: Sequence[ColumnElement[Any]] = ()
 
     @property
-    def columns(self) -> list[Column[Any]]:
+    def columns(self) -> list[ColumnElement[Any]]:
         return [*self.down, *self.up]
+
+    def on(self, rows: FromClause) -> Order:
+        """The same ordering of a selection of the rows."""
+        return Order(*([rows.c[column.name] for column in columns] for columns in (self.down, self.up)))
 
     def by(self) -> list[ColumnElement[Any]]:
         return [*(column.desc() for column in self.down), *self.up]
@@ -88,7 +92,7 @@ def _seal(scope: Scope) -> str:
     return hashlib.sha256(repr(scope).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _check_key(column: Column[Any], value: object) -> None:
+def _check_key(column: ColumnElement[Any], value: object) -> None:
     if column.name == "id":
         parse_uuid(value)
     kind = int if column.name.startswith(("date", "created")) else str
@@ -96,7 +100,7 @@ def _check_key(column: Column[Any], value: object) -> None:
         raise ValueError
 
 
-def count(connection: Connection, table: Table, where: Where) -> int:
+def count(connection: Connection, table: FromClause, where: Where) -> int:
     return int(connection.execute(select(func.count()).select_from(table).where(*where)).scalar_one())
 
 
@@ -113,9 +117,15 @@ def read_page(
     shape: type[Item],
     total: int,
     where: Where,
+    *,
+    gathered: bool = False,
 ) -> Page[Item]:
-    """Return the rows that match as `shape`; their `total` is known."""
-    rows = select(order.columns[0].table).where(*where).order_by(*order.by()).limit(request.limit + 1)
+    """Return the rows that match as `shape`; their `total` is known. Few rows are better gathered before they are ordered."""
+    source: FromClause = order.columns[0].table
+    if gathered:
+        source = select(source).where(*where).cte("hits").prefix_with("MATERIALIZED")
+        order, where = order.on(source), ()
+    rows = select(source).where(*where).order_by(*order.by()).limit(request.limit + 1)
     if request.cursor is None:
         number = request.page
         rows = rows.offset(min((number - 1) * request.limit, 2**62))

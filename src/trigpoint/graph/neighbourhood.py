@@ -37,6 +37,7 @@ from trigpoint.graph.tables import Id, entity, entity_relation
 
 _edge = entity_relation.c
 _NEWEST = Order(down=(_edge.created_at, _edge.id))
+_chosen = entity_relation.alias("edge")
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,5 @@ def _by_membership(where: Where, end: str, ids: list[str], most: int) -> Select[
     near = func.json_each(orjson.dumps(ids).decode()).table_valued(sql_column("value", Text))
     rowid: ColumnElement[int] = literal_column("entity_relation.rowid")
     newest = select(rowid).where(*where, _edge[end] == near.c.value).order_by(*_NEWEST.by()).limit(most)
-    chosen = entity_relation.alias("edge")
     its_own = literal_column("edge.rowid").in_(newest.correlate(near).scalar_subquery())
-    return select(chosen).select_from(near.join(chosen, its_own))
+    return select(_chosen).select_from(near.join(_chosen, its_own))

@@ -35,18 +35,26 @@ class Comparison(Shape):
 def list_performance(
     connection: Connection, project_id: str, chosen: PerformanceFilter, request: PageRequest
 ) -> Page[SearchPerformance]:
-    where = [*_within(search_performance, project_id, chosen), *_texts(connection, project_id, chosen)]
-    if chosen.query is None and chosen.page_url is None and chosen.entity_id is None:
-        total = total_of(connection, performance_count, _within(performance_count, project_id, chosen))
-    else:
-        total = count(connection, search_performance, where)
-    if total > FEW:
-        where = [
-            *_within(search_performance, project_id, chosen),
-            *_texts(connection, project_id, chosen, looked_up=False),
-        ]
+    within, texts = _within(search_performance, project_id, chosen), _texts(connection, project_id, chosen)
+    total = _total(connection, project_id, chosen, [*within, *texts])
+    gathered = bool(texts) and total <= FEW
+    if texts and not gathered:
+        texts = _texts(connection, project_id, chosen, looked_up=False)
     scope = ("search-performance", project_id, *chosen.model_dump().items())
-    return read_page(connection, _LATEST, request, scope, SearchPerformance, total, where)
+    where = [*within, *texts]
+    return read_page(connection, _LATEST, request, scope, SearchPerformance, total, where, gathered=gathered)
+
+
+def _total(connection: Connection, project_id: str, chosen: PerformanceFilter, where: Where) -> int:
+    """Return the sum of a counter where there is one: of periods, of queries, of pages."""
+    given = set(chosen.model_dump(exclude_none=True))
+    if given <= {"date_start", "date_end"}:
+        return total_of(connection, performance_count, _within(performance_count, project_id, chosen))
+    for name, term, texts in (("query", chosen.query, search_query), ("page_url", chosen.page_url, search_page)):
+        if given == {name}:
+            holding = contains(connection, texts.c.folded, term or "")
+            return total_of(connection, texts, [texts.c.project_id == project_id, holding])
+    return count(connection, search_performance, where)
 
 
 def _within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:

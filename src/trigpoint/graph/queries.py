@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, Table, select
 
 from trigpoint.errors import GraphNotFound
 from trigpoint.graph.inputs import BlockFilter, EntityFilter, PageRequest
 from trigpoint.graph.listing import FEW, Order, Page, count, read_page, total_of
 from trigpoint.graph.models import Entity, Project, QuotableBlock
-from trigpoint.graph.search_text import contains, one_of_texts, title_contains
-from trigpoint.graph.tables import block_topic, entity, entity_count, project, quotable_block
+from trigpoint.graph.search_text import Titles, contains, one_of_texts
+from trigpoint.graph.tables import block_topic, entity, entity_count, entity_text, project, quotable_block
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID
 
 _PROJECTS = Order(up=(project.c.slug, project.c.id))
@@ -56,31 +56,40 @@ def find_entity(connection: Connection, project_id: str, entity_id: str) -> Enti
 
 def list_entities(connection: Connection, project_id: str, chosen: EntityFilter, request: PageRequest) -> Page[Entity]:
     columns = {"project_id": project_id} | chosen.model_dump(exclude_none=True, exclude={"search"})
-    where = [entity.c[name] == value for name, value in columns.items()]
+    where, gathered = _same(entity, columns), False
     if chosen.search is None:
-        total = total_of(connection, entity_count, [entity_count.c[name] == value for name, value in columns.items()])
+        total = total_of(connection, entity_count, _same(entity_count, columns))
     else:
-        found = title_contains(connection, chosen.search)
-        total = count(connection, entity, [*where, found])
-        where.append(found if total <= FEW else contains(connection, entity.c.folded, chosen.search))
+        titles = Titles(connection, project_id, chosen.search)
+        found = [*_same(entity_text, columns), titles.found()]
+        total = titles.count() if len(columns) == 1 else count(connection, entity_text, found)
+        gathered = total <= FEW
+        narrowed = entity.c.seq.in_(select(entity_text.c.seq).where(*found))
+        where.append(narrowed if gathered else contains(connection, entity.c.folded, chosen.search))
     scope = ("entities", project_id, *chosen.model_dump().items())
-    return read_page(connection, _ENTITIES, request, scope, Entity, total, where)
+    return read_page(connection, _ENTITIES, request, scope, Entity, total, where, gathered=gathered)
+
+
+def _same(table: Table, columns: dict[str, str]) -> list[ColumnElement[bool]]:
+    return [table.c[name] == value for name, value in columns.items()]
 
 
 def list_blocks(
     connection: Connection, project_id: str, chosen: BlockFilter, request: PageRequest
 ) -> Page[QuotableBlock]:
     block = quotable_block.c
-    same = chosen.model_dump(exclude_none=True, include={"entity_id", "claim_type"}) | {"project_id": project_id}
-    where = [block[name] == value for name, value in same.items()]
+    columns = {"project_id": project_id} | chosen.model_dump(exclude_none=True, include={"entity_id", "claim_type"})
+    where, topics = _same(quotable_block, columns), []
     if chosen.verified_until_after is not None:
         where.append(block.verified_until >= chosen.verified_until_after)
     if chosen.verified_until_before is not None:
         where.append(block.verified_until <= chosen.verified_until_before)
     if chosen.topic_tag is not None:
-        where.append(one_of_texts(connection, block.topic_tag, block_topic, project_id, chosen.topic_tag))
-    total = count(connection, quotable_block, where)
-    if chosen.topic_tag is not None and total > FEW:
-        where[-1] = contains(connection, block.topic_folded, chosen.topic_tag)
+        topics = [one_of_texts(connection, block.topic_tag, block_topic, project_id, chosen.topic_tag)]
+    total = count(connection, quotable_block, [*where, *topics])
+    gathered = chosen.topic_tag is not None and total <= FEW
+    if chosen.topic_tag is not None and not gathered:
+        topics = [contains(connection, block.topic_folded, chosen.topic_tag)]
     scope = ("blocks", project_id, *chosen.model_dump().items())
-    return read_page(connection, _BLOCKS, request, scope, QuotableBlock, total, where)
+    page = [*where, *topics]
+    return read_page(connection, _BLOCKS, request, scope, QuotableBlock, total, page, gathered=gathered)

@@ -18,9 +18,9 @@ from sqlalchemy.exc import TimeoutError as NoneFree
 
 from trigpoint.config import Settings
 from trigpoint.errors import StoreUnavailable, shorten
-from trigpoint.graph.migrations.derived import append_only, counters, expect_large_projects, texts_and_titles
+from trigpoint.graph.migrations.derived import derived, expect_large_projects
 from trigpoint.graph.moments import this_moment
-from trigpoint.graph.search_text import spread
+from trigpoint.graph.search_text import gram_words
 from trigpoint.graph.tables import metadata, project
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT
 from trigpoint.storage.files import data_folder
@@ -118,10 +118,9 @@ class GraphStore:
 
 def _create(connection: Connection) -> None:
     metadata.create_all(connection)
-    dialect = connection.dialect.name
-    for statement in (*counters(dialect), *texts_and_titles(dialect), *append_only("event_log", dialect)):
+    for statement in derived(connection.dialect.name):
         connection.exec_driver_sql(statement)
-    if dialect == "sqlite":
+    if connection.dialect.name == "sqlite":
         expect_large_projects(connection)
     moment = this_moment()
     connection.execute(insert(project), {**DEFAULT_PROJECT, "created_at": moment, "updated_at": moment})
@@ -139,7 +138,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     for pragma in ("cache_size=-65536", "mmap_size=1073741824", "wal_autocheckpoint=16384"):  # 64 MB each, and 1 GB
         connection.execute(f"PRAGMA {pragma}")
-    connection.create_function("graph_pairs", 1, spread, deterministic=True)  # the triggers of the tables call it
+    connection.create_function("graph_grams", 2, gram_words, deterministic=True)  # the triggers of the tables call it
 
 
 def _prepare_postgresql(connection: Any, _record: Any) -> None:

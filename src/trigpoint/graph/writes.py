@@ -16,7 +16,7 @@ from trigpoint.graph.models import Entity, Project, QuotableBlock, Relation
 from trigpoint.graph.moments import this_moment
 from trigpoint.graph.neighbourhood import relation_row
 from trigpoint.graph.queries import find_entity
-from trigpoint.graph.search_text import entity_text, fold
+from trigpoint.graph.search_text import fold, folded_entity
 from trigpoint.graph.tables import entity, entity_relation, event_log, project, quotable_block
 from trigpoint.graph.vocabulary import EXTERNAL_KINDS, LIFECYCLE, QUOTABLE_WORDS, RELATION_ENDS
 from trigpoint.ids import new_uuid
@@ -41,7 +41,7 @@ def lock_project(connection: Connection, project_id: str) -> None:
 
 def entity_row(project_id: str, new: NewEntity, entity_id: str, status: str, moment: int) -> Row:
     fields = {name: getattr(new, name) for name in NewEntity.model_fields}
-    identity = {"id": entity_id, "project_id": project_id, "folded": entity_text(new.title, new.slug)}
+    identity = {"id": entity_id, "project_id": project_id, "folded": folded_entity(new.title, new.slug)}
     return identity | fields | {"status": status, "created_at": moment, "updated_at": moment}
 
 
@@ -67,7 +67,7 @@ def change_entity(connection: Connection, project_id: str, entity_id: str, chang
         return before
     title, slug = values.get("title", before.title), values.get("slug", before.slug)
     details = {"fields": sorted(values)}
-    values["folded"] = entity_text(title, slug)
+    values["folded"] = folded_entity(title, slug)
     return _update(connection, before, values, "entity.changed", details, _taken(before.entity_type, slug))
 
 

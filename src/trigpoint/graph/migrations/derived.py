@@ -1,5 +1,5 @@
 # ruff: noqa: S608  every name in these statements is written in this file
-"""Everything the database derives from its tables: counters, distinct texts, the index of titles; and a log that only grows.
+"""Everything the database derives from its tables, by triggers: counters, the text that is searched, a log that only grows.
 
 On SQLite triggers run row by row, on PostgreSQL once for a whole statement, over all its rows.
 """
@@ -8,123 +8,141 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-_COUNTERS = {
+# A counter: what it counts, its key, and columns that follow from the key, as expressions over a row `{r}`.
+_COUNTERS: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
     "entity_count": (
         "entity",
         {name: f"{{r}}.{name}" for name in ("project_id", "entity_type", "status")}
         | {"concept_kind": "coalesce({r}.concept_kind, '')"},
+        {},
     ),
     "performance_count": (
         "search_performance",
         {name: f"{{r}}.{name}" for name in ("project_id", "date_start", "date_end")},
+        {},
     ),
+    **{
+        name: (counted, {"project_id": "{r}.project_id", "text": text}, {"folded": folded})
+        for name, counted, text, folded in (
+            ("search_query", "search_performance", "{r}.query", "{r}.query_folded"),
+            ("search_page", "search_performance", "{r}.page_url", "{r}.page_folded"),
+            ("block_topic", "quotable_block", "coalesce({r}.topic_tag, '')", "coalesce({r}.topic_folded, '')"),
+        )
+    },
 }
-_TEXTS = {
-    "search_query": ("search_performance", "query", "query_folded"),
-    "search_page": ("search_performance", "page_url", "page_folded"),
-    "block_topic": ("quotable_block", "topic_tag", "topic_folded"),
-}
-_TITLES_ON_SQLITE = (
-    "CREATE VIRTUAL TABLE entity_pairs USING "
-    "fts5(pairs, content='', detail='none', columnsize=0, tokenize='trigram case_sensitive 1')",
-    "INSERT INTO entity_pairs (rowid, pairs) SELECT seq, graph_pairs(folded) FROM entity",
-)
-_TITLES_ON_POSTGRESQL = (
-    "CREATE FUNCTION graph_pairs(folded text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ "
-    'SELECT array_agg(DISTINCT a || b COLLATE "C") '
-    "FROM (SELECT string_to_array(folded, NULL) c) t, unnest(c, c[2:]) p(a, b) $$",
-    "CREATE INDEX ix_entity_pairs ON entity USING gin (graph_pairs(folded))",
-)
+_ENTITY_TEXT = ("seq", "project_id", "entity_type", "status", "concept_kind", "created_at", "id", "folded")
+GRAMS = """
+CREATE OR REPLACE FUNCTION graph_grams(project uuid, folded text) RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT array_agg(DISTINCT project::text || gram COLLATE "C")
+    FROM unnest(string_to_array(folded, chr(10))) part, string_to_array(part, NULL) c,
+         unnest(c, c[2:], c[3:]) p(x, y, z), LATERAL (VALUES (x || y), (x || y || z)) g(gram)
+    WHERE gram IS NOT NULL
+$$
+"""
 _LARGE = 100_000
 _SORTS = ("entity_type", "status", "concept_kind", "claim_type")
 
 
-def counters(dialect: str) -> list[str]:
-    return [
-        statement
-        for name, (table, key) in _COUNTERS.items()
-        for statement in (_counter_on_sqlite if dialect == "sqlite" else _counter_on_postgresql)(name, table, key)
-    ]
+def derived(dialect: str) -> list[str]:
+    """Return the statements that make it all, in a database that has the tables."""
+    counter, text, log = (
+        (_counter_on_sqlite, _text_on_sqlite, _append_only_on_sqlite)
+        if dialect == "sqlite"
+        else (_counter_on_postgresql, _text_on_postgresql, _append_only_on_postgresql)
+    )
+    counters = [statement for name in _COUNTERS for statement in counter(name, *_COUNTERS[name])]
+    return [*counters, *text(), *log("event_log")]
 
 
-def _counter_on_sqlite(name: str, table: str, key: dict[str, str]) -> list[str]:
-    old, new = ({column: value.format(r=row) for column, value in key.items()} for row in ("old", "new"))
+def _counter_on_sqlite(name: str, counted: str, key: dict[str, str], carried: dict[str, str]) -> list[str]:
+    old, new = ({column: value.format(r=row) for column, value in (key | carried).items()} for row in ("old", "new"))
     take = f"UPDATE {name} SET n = n - 1 WHERE {' AND '.join(f'{column} = {old[column]}' for column in key)};"
     add = (
-        f"INSERT INTO {name} ({', '.join(key)}, n) VALUES ({', '.join(new.values())}, 1) "
+        f"INSERT INTO {name} ({', '.join(new)}, n) VALUES ({', '.join(new.values())}, 1) "
         f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET n = n + 1;"
     )
     differs = " OR ".join(f"{old[column]} <> {new[column]}" for column in key)
     return [
-        f"CREATE TRIGGER {name}_add AFTER INSERT ON {table} BEGIN {add} END",
-        f"CREATE TRIGGER {name}_take AFTER DELETE ON {table} BEGIN {take} END",
-        f"CREATE TRIGGER {name}_move AFTER UPDATE ON {table} WHEN {differs} BEGIN {take} {add} END",
+        f"CREATE TRIGGER {name}_add AFTER INSERT ON {counted} BEGIN {add} END",
+        f"CREATE TRIGGER {name}_take AFTER DELETE ON {counted} BEGIN {take} END",
+        f"CREATE TRIGGER {name}_move AFTER UPDATE ON {counted} WHEN {differs} BEGIN {take} {add} END",
     ]
 
 
-def _counter_on_postgresql(name: str, table: str, key: dict[str, str]) -> list[str]:
-    values = ", ".join(f"{value.format(r='r')} AS {column}" for column, value in key.items())
-    grouped = f"SELECT {values}, count(*) AS n FROM {{}} r GROUP BY {', '.join(str(i + 1) for i in range(len(key)))}"
+def _counter_on_postgresql(name: str, counted: str, key: dict[str, str], carried: dict[str, str]) -> list[str]:
+    every = key | carried
+    values = ", ".join(f"{value.format(r='r')} AS {column}" for column, value in every.items())
+    grouped = f"SELECT {values}, count(*) AS n FROM {{}} r GROUP BY {', '.join(str(i + 1) for i in range(len(every)))}"
     same = " AND ".join(f"c.{column} = s.{column}" for column in key)
     take = f"UPDATE {name} c SET n = c.n - s.n FROM ({grouped.format('taken')}) s WHERE {same};"
     add = (
-        f"INSERT INTO {name} AS c ({', '.join(key)}, n) {grouped.format('added')} "
+        f"INSERT INTO {name} AS c ({', '.join(every)}, n) {grouped.format('added')} "
         f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET n = c.n + excluded.n;"
     )
+    return _statement_triggers(name, counted, add=add, take=take, move=f"{take} {add}")
+
+
+def _statement_triggers(name: str, table: str, *, add: str, take: str, move: str) -> list[str]:
+    """PostgreSQL: what follows a whole statement, whose rows are in `added` and `taken`."""
     return [
-        *_after(name, "add", "INSERT", table, add, "NEW TABLE AS added"),
-        *_after(name, "take", "DELETE", table, take, "OLD TABLE AS taken"),
-        *_after(name, "move", "UPDATE", table, f"{take} {add}", "OLD TABLE AS taken NEW TABLE AS added"),
+        statement
+        for suffix, when, body, tables in (
+            ("add", "INSERT", add, "NEW TABLE AS added"),
+            ("take", "DELETE", take, "OLD TABLE AS taken"),
+            ("move", "UPDATE", move, "OLD TABLE AS taken NEW TABLE AS added"),
+        )
+        for statement in (
+            f"CREATE FUNCTION {name}_{suffix}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} RETURN NULL; END $$",
+            f"CREATE TRIGGER {name}_{suffix} AFTER {when} ON {table} REFERENCING {tables} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION {name}_{suffix}()",
+        )
     ]
 
 
-def _after(name: str, suffix: str, event: str, table: str, body: str, rows: str) -> list[str]:
+def _text_on_sqlite() -> list[str]:
+    """The grams are words of a contentless FTS5 table; `graph_grams` is a function of the store's connections."""
+    columns, values = ", ".join(_ENTITY_TEXT), ", ".join(f"new.{column}" for column in _ENTITY_TEXT)
+    changed = ", ".join(f"{column} = new.{column}" for column in _ENTITY_TEXT)
+    forget = "INSERT INTO entity_gram (entity_gram, rowid, grams) VALUES ('delete', old.seq, graph_grams(old.project_id, old.folded));"
+    learn = "INSERT INTO entity_gram (rowid, grams) VALUES (new.seq, graph_grams(new.project_id, new.folded));"
+    moved = "old.folded <> new.folded OR old.project_id <> new.project_id OR old.seq <> new.seq"
     return [
-        f"CREATE FUNCTION {name}_{suffix}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} RETURN NULL; END $$",
-        f"CREATE TRIGGER {name}_{suffix} AFTER {event} ON {table} REFERENCING {rows} "
-        f"FOR EACH STATEMENT EXECUTE FUNCTION {name}_{suffix}()",
+        "CREATE VIRTUAL TABLE entity_gram USING fts5(grams, content='', detail='none', columnsize=0, tokenize='ascii')",
+        "CREATE TRIGGER entity_text_add AFTER INSERT ON entity "
+        f"BEGIN INSERT INTO entity_text ({columns}) VALUES ({values}); {learn} END",
+        "CREATE TRIGGER entity_text_take AFTER DELETE ON entity "
+        f"BEGIN DELETE FROM entity_text WHERE seq = old.seq; {forget} END",
+        "CREATE TRIGGER entity_text_move AFTER UPDATE ON entity "
+        f"BEGIN UPDATE entity_text SET {changed} WHERE seq = old.seq; END",
+        f"CREATE TRIGGER entity_gram_move AFTER UPDATE ON entity WHEN {moved} BEGIN {forget} {learn} END",
     ]
 
 
-def texts_and_titles(dialect: str) -> list[str]:
-    """A text stays when its last row goes: it is then one of which no row is found."""
-    statements = []
-    for name, (table, text, folded) in _TEXTS.items():
-        into = f"INSERT INTO {name} (project_id, text, folded)"
-        if dialect == "sqlite":
-            add = f"BEGIN {into} VALUES (new.project_id, new.{text}, new.{folded}) ON CONFLICT DO NOTHING; END"
-            for suffix, event in (("add", "INSERT"), ("move", f"UPDATE OF {text}")):
-                known = f"WHEN new.{text} IS NOT NULL"
-                statements.append(f"CREATE TRIGGER {name}_{suffix} AFTER {event} ON {table} {known} {add}")
-        else:
-            rows = f"SELECT DISTINCT project_id, {text}, {folded} FROM added WHERE {text} IS NOT NULL"
-            for suffix, event in (("add", "INSERT"), ("move", "UPDATE")):
-                add = f"{into} {rows} ON CONFLICT DO NOTHING;"
-                statements += _after(name, suffix, event, table, add, "NEW TABLE AS added")
-    return [*statements, *(_titles_on_sqlite() if dialect == "sqlite" else _TITLES_ON_POSTGRESQL)]
-
-
-def _titles_on_sqlite() -> list[str]:
-    """`graph_pairs` is a function of the store's connections, here and in PostgreSQL's index."""
-    forget = (
-        "INSERT INTO entity_pairs (entity_pairs, rowid, pairs) VALUES ('delete', old.seq, graph_pairs(old.folded));"
-    )
-    learn = "INSERT INTO entity_pairs (rowid, pairs) VALUES (new.seq, graph_pairs(new.folded));"
+def _text_on_postgresql() -> list[str]:
+    columns, changed = ", ".join(_ENTITY_TEXT), ", ".join(f"{column} = a.{column}" for column in _ENTITY_TEXT[1:])
     return [
-        *_TITLES_ON_SQLITE,
-        f"CREATE TRIGGER entity_pairs_add AFTER INSERT ON entity BEGIN {learn} END",
-        f"CREATE TRIGGER entity_pairs_take AFTER DELETE ON entity BEGIN {forget} END",
-        f"CREATE TRIGGER entity_pairs_move AFTER UPDATE OF seq, folded ON entity BEGIN {forget} {learn} END",
+        GRAMS,
+        "CREATE INDEX ix_entity_gram ON entity_text USING gin (graph_grams(project_id, folded))",
+        *_statement_triggers(
+            "entity_text",
+            "entity",
+            add=f"INSERT INTO entity_text ({columns}) SELECT {columns} FROM added;",
+            take="DELETE FROM entity_text t USING taken WHERE t.seq = taken.seq;",
+            move=f"UPDATE entity_text t SET {changed} FROM added a WHERE t.seq = a.seq;",
+        ),
     ]
 
 
-def append_only(table: str, dialect: str) -> list[str]:
-    if dialect == "sqlite":
-        return [
-            f"CREATE TRIGGER {table}_{what.lower()} BEFORE {what} ON {table} "
-            f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
-            for what in ("UPDATE", "DELETE")
-        ]
+def _append_only_on_sqlite(table: str) -> list[str]:
+    return [
+        f"CREATE TRIGGER {table}_{what.lower()} BEFORE {what} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+        for what in ("UPDATE", "DELETE")
+    ]
+
+
+def _append_only_on_postgresql(table: str) -> list[str]:
     return [
         f"CREATE FUNCTION {table}_is_append_only() RETURNS trigger LANGUAGE plpgsql AS "
         f"$$ BEGIN RAISE EXCEPTION '{table} is append-only'; END $$",
