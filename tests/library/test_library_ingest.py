@@ -127,9 +127,15 @@ def test_a_file_that_fails_stops_nobody_and_the_audit_tells_why(desk: Desk) -> N
         ("c.docx", "failed"),
         ("d.txt", "failed"),
         ("e.md", "failed"),
+        ("ignored.xyz", "skipped"),
     ]
+    assert ".xyz files are not read" in (audit.entries[-1].reason or "")
     kept = [json.loads(line) for line in audit.file.read_text().splitlines()]
-    assert [(k["outcome"], bool(k["reason"])) for k in kept] == [("added", False)] + [("failed", True)] * 4
+    assert [(k["outcome"], bool(k["reason"])) for k in kept] == [
+        ("added", False),
+        *[("failed", True)] * 4,
+        ("skipped", True),
+    ]
     assert all("Traceback" not in (k["reason"] or "") for k in kept)
 
 

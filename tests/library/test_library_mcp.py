@@ -29,7 +29,7 @@ from trigpoint.passages.store import PassageStore
 from trigpoint.text.embed import shared_embedding
 
 SEARCH_ITEM = ["render_text", "score", "citekey", "section", "page_span", "section_path", "doi", "full_text"]
-ADDED = ["chunk_id", "doc_id", "title", "url", "citation", "page_label", "citation_doubt"]  # L6, L11
+ADDED = ["chunk_id", "doc_id", "title", "url", "citation", "page_label", "citation_doubt", "kind"]
 
 
 @pytest.fixture
@@ -99,6 +99,7 @@ async def test_the_examples_of_the_contract(client: Client) -> None:
         "citation": "Clean Architecture (no date). Available at: https://doi.org/10.1000/xyz123.",
         "page_label": None,
         "citation_doubt": None,
+        "kind": "source",
     }
     hybrid = await call(client, "query_hybrid", project=PROJECT, query="entities", filters={"tags": ["architecture"]})
     assert list(hybrid) == ["items", "count", "hybrid_enabled", "fusion"]
@@ -296,7 +297,10 @@ async def test_a_bad_filter_is_refused(client: Client, filters: dict) -> None:
         error = await refusal(client, tool, project=PROJECT, query="entity", filters=filters)
         assert error["code"] == "INVALID_FILTER"
     if "colour" in filters:
-        assert error["details"]["known_filters"] == ["tags", "citekey", "doc_id", "section_prefix", "year"]
+        assert error["details"]["known_filters"] == [
+            *("tags", "citekey", "doc_id", "section_prefix", "year"),
+            *("kind", "collection", "references"),
+        ]
 
 
 async def test_odd_numbers_in_the_payload_do_no_harm(client: Client) -> None:

@@ -25,6 +25,7 @@ create table itemTags (itemID int, tagID int, type int);
 create table itemAttachments (itemID integer primary key, parentItemID int, linkMode int, contentType text, path text);
 create table itemAnnotations (itemID integer primary key, parentItemID int, type int, authorName text, text text,
   comment text, color text, pageLabel text, sortIndex text, position text, isExternal int);
+create table itemNotes (itemID integer primary key, parentItemID int, note text, title text);
 create table deletedItems (itemID integer primary key);
 """
 

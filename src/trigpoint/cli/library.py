@@ -10,28 +10,34 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from trigpoint.cli import library_refs, library_zotero
-from trigpoint.cli.library_session import ProjectName, opened, out, read_into
+from trigpoint.cli import library_refs, library_sync, library_zotero
+from trigpoint.cli.library_session import AllowEmpty, ProjectName, opened, out, print_pruned, read_into
 from trigpoint.errors import HybridNotSupported
 from trigpoint.library.library import DEFAULT_TOP_K
+from trigpoint.library.sync import prune_files
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.add_typer(library_zotero.app, name="zotero")
 app.command("refs")(library_refs.refs)
+app.command("sync")(library_sync.sync)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 
 @app.command()
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders: PDF, Markdown, HTML, DOCX, text.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders: PDF, EPUB, Markdown, HTML, DOCX, text.")],
     project: ProjectName,
     force: Annotated[bool, typer.Option(help="Read unchanged files again, too.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose files below PATHS are gone.")] = False,
+    allow_empty: AllowEmpty = False,
 ) -> None:
     """Read files into a project. Unchanged ones are skipped; a run that was broken off goes on where it was."""
     with opened() as library:
         chosen = library.projects.get(project)
         audit = read_into(library, chosen, lambda into, show: into.run(paths, force=force, progress=show))
+        if prune:
+            print_pruned(prune_files(library.passages(chosen), paths, allow_empty=allow_empty))
     raise typer.Exit(1 if audit.count("failed") else 0)
 
 
@@ -100,10 +106,9 @@ def inspect(
     """Size, model and payload of a project, and its documents."""
     with opened() as library:
         _print_json(library.inspect_collection(project, sample))
-        table = Table("document", "chunks", "title", "path")
         for row in library.passages(library.projects.get(project)).documents():
-            table.add_row(row.document_id, str(row.chunk_count), escape(row.title or ""), escape(row.path or ""))
-    out.print(table)
+            out.print(f"[bold]{row.document_id}[/] {row.chunk_count} chunks: {escape(row.title or '')}")
+            out.print(f"  {escape(row.path or 'sent by a client')}")
 
 
 @app.command()

@@ -17,11 +17,15 @@ from trigpoint.library.ingest import Audit, Ingestion
 from trigpoint.library.ingest import Progress as ShowProgress
 from trigpoint.library.library import Library
 from trigpoint.library.projects import Project
+from trigpoint.library.sync import Pruned
 from trigpoint.storage.files import data_folder
 from trigpoint.text.extract import DocumentProcessor
 
 out = Console(highlight=False, soft_wrap=True)
 
+AllowEmpty = Annotated[
+    bool, typer.Option("--allow-empty", help="Remove documents even if none of their files is there.")
+]
 ProjectName = Annotated[str, typer.Option("--project", "-p", help="Project id, as in trigpoint.toml.")]
 
 
@@ -44,6 +48,13 @@ def read_into(library: Library, project: Project, run: Callable[[Ingestion, Show
     return audit
 
 
+def print_pruned(pruned: Pruned) -> None:
+    for name in pruned.removed:
+        out.print(f"[yellow]removed[/] {escape(name)}")
+    if pruned.refused:
+        out.print(f"[red]{escape(pruned.refused)}[/]")
+
+
 def _with_progress(run: Callable[[ShowProgress], Audit]) -> Audit:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -61,6 +72,8 @@ def _print_audit(audit: Audit) -> None:
             out.print(f"[yellow]note[/] {escape(Path(entry.path).name)}: {escape(warning)}")
         if entry.outcome == "failed":
             out.print(f"[red]failed[/] {escape(entry.path)}: {escape(entry.reason or '')}")
+        if entry.outcome == "skipped" and entry.reason != "unchanged":
+            out.print(f"[dim]skipped {escape(Path(entry.path).name)}: {escape(entry.reason or '')}[/]")
         if entry.outcome == "doubted":
             out.print(f"[yellow]note[/] {escape(Path(entry.path).name)}: {escape(entry.reason or '')}")
     counts = ", ".join(f"{audit.count(outcome)} {outcome}" for outcome in ("added", "replaced", "skipped", "failed"))

@@ -25,7 +25,7 @@ ZOTERO_FOLDER = Path("~/Zotero")
 def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False) -> None:
     """The collections, with their keys."""
     table = Table("key", "collection", "in")
-    for entry in _source(folder, api=api).collections():
+    for entry in open_zotero(folder, api=api).collections():
         table.add_row(entry.key, escape(entry.name), entry.parent or "")
     out.print(table)
 
@@ -34,7 +34,7 @@ def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False) -> None:
 def items(collection: InCollection = None, folder: Folder = ZOTERO_FOLDER, api: Api = False) -> None:
     """The items, with what could be ingested of each."""
     table = Table("key", "citekey", "title", "attachments", "annotations")
-    for item in zotero.items(_source(folder, api=api), collection):
+    for item in zotero.items(open_zotero(folder, api=api), collection):
         marks = sum(len(attachment.annotations) for attachment in item.attachments)
         table.add_row(
             item.key, escape(item.work.citekey or ""), escape(item.work.title), str(len(item.attachments)), str(marks)
@@ -51,7 +51,7 @@ def ingest(
     force: Annotated[bool, typer.Option(help="Read unchanged attachments again, too.")] = False,
 ) -> None:
     """Read attachments and annotations into a project. Unchanged ones are skipped."""
-    source = _source(folder, api=api)
+    source = open_zotero(folder, api=api)
     found = list(zotero.origins(source, zotero.items(source, collection)))
     with opened() as library:
         chosen = library.projects.get(project)
@@ -59,7 +59,8 @@ def ingest(
     raise typer.Exit(1 if audit.count("failed") else 0)
 
 
-def _source(folder: Path, *, api: bool) -> zotero.ZoteroSource:
+def open_zotero(folder: Path | None, *, api: bool) -> zotero.ZoteroSource:
+    """Return Zotero's database in this folder, or a running Zotero's local API."""
     if api:
         with needs_extra("zotero", "pyzotero", "Zotero's API"):
             from trigpoint.library.zotero_api import ZoteroApi
@@ -67,4 +68,4 @@ def _source(folder: Path, *, api: bool) -> zotero.ZoteroSource:
         return ZoteroApi()
     from trigpoint.library.zotero_database import ZoteroDatabase
 
-    return ZoteroDatabase(folder.expanduser())
+    return ZoteroDatabase((folder or ZOTERO_FOLDER).expanduser())

@@ -158,7 +158,11 @@ def set_reference(passages: PassageStore, model: str, name: str, citekey: str, r
     if work is None and citekey != NO_REFERENCE:
         raise InvalidInput(f"No reference has the citekey '{shorten(citekey)}'. `library refs` lists those there are")
     payload = work_payload(Assigned(work, "reader"))
-    _rewrite(passages, file.doc_id, model, lambda _: payload, title=work.title if work else None)
+
+    def chosen(zotero: Mapping[str, Any]) -> dict[str, Any]:
+        return payload | {key: zotero[key] for key in ("collections",) if key in zotero}
+
+    _rewrite(passages, file.doc_id, model, chosen, title=work.title if work else None)
     settle(passages, model)
     return replace(file, citekey=work.citekey if work else None)
 

@@ -11,6 +11,7 @@ import numpy as np
 from trigpoint.errors import BatchTooLarge, shorten
 from trigpoint.library.citations import References, work_behind
 from trigpoint.library.filters import LATEST_YEAR, is_unicode
+from trigpoint.library.kinds import kind_of
 from trigpoint.library.projects import Project
 from trigpoint.passages.embed_models import is_our_model, same_model
 from trigpoint.passages.model import Passage, Rules
@@ -73,6 +74,7 @@ def shown(chunk: Passage, score: float, references: References, *, limit: int, f
         "citation": citation or (work.citation if work else None),
         "page_label": _text(doc.get("page_label")),
         "citation_doubt": _text(zotero.get("doubt")),
+        "kind": kind_of(chunk.metadata),
     }
 
 
@@ -165,12 +167,15 @@ def section_path_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 def _fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """What filters compare."""
     zotero = _part(metadata, "zotero")
-    tags, year = zotero.get("tags"), zotero.get("year")
+    tags, year, collections = zotero.get("tags"), zotero.get("year"), zotero.get("collections")
     return {
         "citekey": citekey_of(metadata),
         "tags": tuple(t for t in tags if isinstance(t, str)) if isinstance(tags, (list, tuple)) else (),
         "year": year if type(year) is int and abs(year) <= LATEST_YEAR else None,
         "section": SECTION_JOINT.join(section_path_of(metadata)),
+        "kind": None if kind_of(metadata) == "source" else kind_of(metadata),
+        "part": _text(_part(metadata, "doc").get("part")),
+        "collections": tuple(c for c in collections if isinstance(c, str)) if isinstance(collections, list) else (),
     }
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+from trigpoint.library.kinds import REFERENCE_LIST
 from trigpoint.library.pdf_headings import Heading
+from trigpoint.library.reference_lists import lists_references
 from trigpoint.library.sources import SourceText
 from trigpoint.text.chunk import TextChunker, TokenCounter
 
@@ -54,6 +56,7 @@ def cut(source: SourceText, count_tokens: TokenCounter) -> Iterator[Cut]:
                 section=path[-1] if path else None,
                 section_path=path,
                 pages=_pages(source, page_offsets, *span),
+                extra={"part": REFERENCE_LIST} if lists_references(path) else {},
             )
 
 

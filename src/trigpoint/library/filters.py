@@ -8,21 +8,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from trigpoint.errors import InvalidFilter, shorten
+from trigpoint.library.kinds import KINDS, REFERENCE_LIST, Kind
 from trigpoint.passages.model import Condition, Where
 
 LATEST_YEAR = 9999
-FILTER_KEYS = ("tags", "citekey", "doc_id", "section_prefix", "year")
+FILTER_KEYS = ("tags", "citekey", "doc_id", "section_prefix", "year", "kind", "collection", "references")
+_NOT_SOURCE = Condition("kind", "in", tuple(kind for kind in KINDS if kind != "source"))
+_IN_REFERENCE_LIST = Condition("part", "eq", REFERENCE_LIST)
 
 
 @dataclass(frozen=True)
 class Filters:
-    """All of the tags; `section_prefix` is compared with the section path joined by ' / '."""
+    """All of the tags; `section_prefix` is compared with the section path joined by ' / '.
+
+    `references` lets passages of reference lists answer too; `collection` is the key or the name of one of Zotero's.
+    """
 
     tags: tuple[str, ...] = ()
     citekey: str | None = None
     doc_id: str | None = None
     section_prefix: str | None = None
     year: int | None = None
+    kind: Kind | None = None
+    collection: str | None = None
+    references: bool = False
 
     @property
     def where(self) -> Where:
@@ -33,7 +42,14 @@ class Filters:
                 conditions.append(Condition(field, "eq", value))
         if self.section_prefix is not None:
             conditions.append(Condition("section", "starts", self.section_prefix))
-        return Where(None if self.doc_id is None else frozenset([self.doc_id]), tuple(conditions))
+        if self.collection is not None:
+            conditions.append(Condition("collections", "has", self.collection))
+        if self.kind not in (None, "source"):
+            conditions.append(Condition("kind", "eq", self.kind))
+        without = [_NOT_SOURCE] if self.kind == "source" else []
+        without += [] if self.references else [_IN_REFERENCE_LIST]
+        documents = None if self.doc_id is None else frozenset([self.doc_id])
+        return Where(documents, tuple(conditions), tuple(without))
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any] | None) -> Filters:
@@ -50,12 +66,17 @@ class Filters:
             raise InvalidFilter("Filter 'tags' must be a list of strings", filter="tags")
         if year is not None and (type(year) is not int or abs(year) > LATEST_YEAR):
             raise InvalidFilter(f"Filter 'year' must be a year such as 2017, not '{shorten(year)}'", filter="year")
-        for key in ("citekey", "doc_id", "section_prefix"):
+        if raw.get("kind") is not None and raw["kind"] not in KINDS:
+            raise InvalidFilter(f"Filter 'kind' must be one of {', '.join(KINDS)}", filter="kind")
+        if raw.get("references") is not None and type(raw["references"]) is not bool:
+            raise InvalidFilter("Filter 'references' must be true or false", filter="references")
+        for key in ("citekey", "doc_id", "section_prefix", "collection"):
             if raw.get(key) is not None and not isinstance(raw[key], str):
                 raise InvalidFilter(f"Filter '{key}' must be a string", filter=key)
         if not is_unicode(raw):
             raise InvalidFilter("Filters must be valid Unicode text")
-        return cls(tuple(tags or ()), raw.get("citekey"), raw.get("doc_id"), raw.get("section_prefix"), year)
+        given = {key: value for key, value in raw.items() if value is not None}
+        return cls(**given | {"tags": tuple(tags or ())})
 
 
 def is_unicode(value: object) -> bool:

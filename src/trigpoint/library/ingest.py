@@ -81,8 +81,13 @@ class Ingestion:
         self._passages = library.passages(project)
 
     def run(self, paths: Iterable[Path], *, force: bool = False, progress: Progress | None = None) -> Audit:
-        """Every readable file of these paths."""
-        return self.run_all([FileOrigin(path) for path in find_files(paths)], force=force, progress=progress)
+        """Every readable file of these paths. Files of other kinds are reported as skipped, each with the reason."""
+        found = list(find_files(paths))
+        audit = self.run_all([FileOrigin(path) for path in found], force=force, progress=progress)
+        for path in other_files(paths):
+            if path != self._project.references:
+                audit.add(Entry(str(path), "skipped", reason=_not_read(path)))
+        return audit
 
     def run_all(self, origins: Sequence[Origin], *, force: bool = False, progress: Progress | None = None) -> Audit:
         """One that fails is reported, and the others go on."""
@@ -148,6 +153,7 @@ class Ingestion:
         warnings = [*source.warnings, *self._citation_warnings(assigned)]
         vectors = self._library.embedding.embed_batch([p.text for p in found])
         common = self._common_payload(origin.name, digest, doc_id, source, assigned)
+        common["zotero"] |= {"collections": list(origin.collections)} if origin.collections else {}
         chunks = [
             Passage(
                 passage.chunk_id(self._project.id, doc_id),
@@ -244,9 +250,25 @@ def find_files(paths: Iterable[Path]) -> Iterator[Path]:
                 yield file
 
 
+def other_files(paths: Iterable[Path]) -> list[Path]:
+    """The files below these folders that no reader knows; hidden ones and links are not mentioned."""
+    roots = [given.expanduser().absolute() for given in paths]
+    found = (p for root in roots if root.is_dir() for p in root.rglob("*") if _visible(p, root))
+    return sorted({path for path in found if path.suffix.lower() not in READERS})
+
+
 def _wanted(path: Path, root: Path) -> bool:
+    return path.suffix.lower() in READERS and _visible(path, root)
+
+
+def _visible(path: Path, root: Path) -> bool:
     hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
-    return not hidden and path.suffix.lower() in READERS and path.is_file() and not path.is_symlink()
+    return not hidden and path.is_file() and not path.is_symlink()
+
+
+def _not_read(path: Path) -> str:
+    kind = f"{path.suffix.lower()} files" if path.suffix else "files without a suffix"
+    return f"{kind} are not read; {', '.join(sorted(READERS))} are"
 
 
 def _evidence(origin: Origin, source: SourceText) -> FileEvidence:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,10 @@ from trigpoint.extras import needs_extra
 from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, RULES, check_chunks, page_span, shown
 from trigpoint.library.citations import References, current_references
 from trigpoint.library.filters import Filters
+from trigpoint.library.kinds import kind_of
 from trigpoint.library.projects import Project, Projects, load_projects
-from trigpoint.library.quotes import find_in, put_together
+from trigpoint.library.quotes import Document, find_in, put_together
+from trigpoint.passages.deadline import check_time
 from trigpoint.passages.embed_models import is_our_model
 from trigpoint.passages.model import Passage, Question
 from trigpoint.passages.rerank import Reranker, best_passages, shared_reranker
@@ -39,6 +42,11 @@ MOST_SAMPLES = 5
 MOST_NEIGHBOURS = 5
 MOST_QUOTES = 20
 QUOTE_CANDIDATES = 60
+MOST_PLACES = 200  # of one document that are counted
+_NOT_ALL_SEARCHED = (
+    f"The project has more than {QUOTE_CANDIDATES} documents: only those that share most words with the quotation were "
+    "searched. Give doc_id to search one of them"
+)
 
 
 def open_stores(settings: Settings) -> PassageStores:
@@ -182,14 +190,21 @@ class Library:
             "after": [brief(i) for i in range(place + 1, min(len(around), place + 1 + count))],
         }
 
-    def find_quote(self, project_id: str, quote: str) -> dict[str, Any]:
-        """Every place that says these words, by document and offset."""
+    def find_quote(self, project_id: str, quote: str, doc_id: str | None = None) -> dict[str, Any]:
+        """Where the sources say these words, by document and offset. Readers' notes and comments are not looked at.
+
+        The answer has some places of every document before it has more of one; `total` counts all that were found, and
+        `complete` is false if some documents were not looked into.
+        """
         _refuse_empty(quote, "quotation")
         project = self.projects.get(project_id)
-        matches = [
-            match for doc_id in self._likely_documents(project, quote) for match in self._quoted(project, doc_id, quote)
-        ]
-        return {"matches": matches[:MOST_QUOTES], "count": len(matches[:MOST_QUOTES])}
+        likely, complete = self._likely_documents(project, quote) if doc_id is None else ([doc_id], True)
+        found = [self._quoted(project, one, quote) for one in likely]
+        turns = zip_longest(*(matches for matches, _ in found))
+        matches = [match for turn in turns for match in turn if match is not None][:MOST_QUOTES]
+        total = sum(count for _, count in found)
+        answer = {"matches": matches, "count": len(matches), "total": total, "complete": complete}
+        return answer if complete else {**answer, "note": _NOT_ALL_SEARCHED}
 
     def delete_document(self, project_id: str, doc_id: str, *, allow: Callable[[], bool] = always) -> dict[str, Any]:
         project = self.projects.get(project_id)
@@ -200,33 +215,40 @@ class Library:
             )
         return {"project": project.id, "doc_id": doc_id, "chunks_removed": removed}
 
-    def _likely_documents(self, project: Project, quote: str) -> list[str]:
+    def _likely_documents(self, project: Project, quote: str) -> tuple[list[str], bool]:
         """Those whose passages share most words with the quote; in a small project, then all the others."""
         nowhere = np.zeros(OUR_DIMENSIONS, dtype=np.float32)
-        hits = self.passages(project).search(Question(nowhere, QUOTE_CANDIDATES, words=quote, alpha=0.0))
+        question = Question(nowhere, QUOTE_CANDIDATES, words=quote, alpha=0.0)
+        hits = self.passages(project).search(question)
         likely = dict.fromkeys(hit.passage.document_id for hit in hits if hit.bm25 > 0)
         documents = self.passages(project).documents()
-        if len(documents) <= QUOTE_CANDIDATES:
-            likely |= dict.fromkeys(row.document_id for row in documents)
-        return list(likely)
+        if len(documents) > QUOTE_CANDIDATES:
+            return list(likely), False
+        return list(likely | dict.fromkeys(row.document_id for row in documents)), True
 
-    def _quoted(self, project: Project, doc_id: str, quote: str) -> Iterator[dict[str, Any]]:
-        document = put_together(doc_id, self.passages(project).document(doc_id))
-        references = _references(project)
-        for start, end in find_in(document.text, quote):
-            chunks = document.chunks_touching(start, end)
-            page, end_page = document.pages_of(start, end)
-            yield {
-                **_citation_of(chunks, references),
-                "doc_id": doc_id,
-                "page": page,
-                "end_page": end_page,
-                "start": start,
-                "end": end,
-                "text": document.text[start:end],
-                "exact": document.text[start:end] == quote.strip(),
-                "chunk_ids": [chunk.id for chunk in chunks],
-            }
+    def _quoted(self, project: Project, doc_id: str, quote: str) -> tuple[list[dict[str, Any]], int]:
+        """The first places of one document that say the quote, and how many there are. Holds one document at a time."""
+        check_time()
+        chunks = [c for c in self.passages(project).document(doc_id) if kind_of(c.metadata) == "source"]
+        document = put_together(doc_id, chunks)
+        spans = find_in(document.text, quote, MOST_PLACES)
+        return [self._match(project, document, quote, span) for span in spans[:MOST_QUOTES]], len(spans)
+
+    def _match(self, project: Project, document: Document, quote: str, span: tuple[int, int]) -> dict[str, Any]:
+        start, end = span
+        chunks = document.chunks_touching(start, end)
+        page, end_page = document.pages_of(start, end)
+        return {
+            **_citation_of(chunks, _references(project)),
+            "doc_id": document.doc_id,
+            "page": page,
+            "end_page": end_page,
+            "start": start,
+            "end": end,
+            "text": document.text[start:end],
+            "exact": document.text[start:end] == quote.strip(),
+            "chunk_ids": [chunk.id for chunk in chunks],
+        }
 
     def _search(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +12,7 @@ from typing import Protocol
 from trigpoint.errors import NoContent
 from trigpoint.library.citations import Work
 from trigpoint.library.cuts import CHUNK_SIZE, OVERLAP, Cut, cut
+from trigpoint.library.kinds import Kind
 from trigpoint.library.sources import SourceText, read_source
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.chunk import PAGE_BREAK, TextChunker, TokenCounter
@@ -22,7 +23,7 @@ _DOC_ID_LENGTH = 32
 
 @dataclass(frozen=True)
 class Content:
-    """What was read. `kind` is `annotation` for what a reader marked, else `text`."""
+    """What was read. `kind` is `annotation` or `note` for what a reader wrote, else `text`."""
 
     source: SourceText
     passages: list[Cut]
@@ -30,12 +31,17 @@ class Content:
 
 
 class Origin(Protocol):
-    """`name` identifies it from run to run; `work` is what is known of it before it is read."""
+    """`name` identifies it from run to run; `work` is what is known of it before it is read.
+
+    `collections` are the keys and names of the collections of Zotero that it is in.
+    """
 
     @property
     def name(self) -> str: ...
     @property
     def work(self) -> Work | None: ...
+    @property
+    def collections(self) -> tuple[str, ...]: ...
     def digest(self) -> str:
         """Changes whenever its passages would."""
         ...
@@ -48,6 +54,7 @@ class Origin(Protocol):
 class FileOrigin:
     path: Path
     work: Work | None = None
+    collections: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -72,6 +79,7 @@ class AttachmentOrigin:
     path: Path | None
     cached_text: Callable[[], str | None]
     work: Work | None
+    collections: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -79,7 +87,7 @@ class AttachmentOrigin:
 
     def digest(self) -> str:
         """The content and what Zotero says of it: a new tag or citekey is a change too."""
-        about = json.dumps([self.key, _about(self.work)], sort_keys=True)
+        about = json.dumps([self.key, _about(self.work, self.collections)], sort_keys=True)
         content = sha256_file(self.path) if self.path and self._is_here() else _hash(self.cached_text() or "")
         return _hash(f"{content} {about}")
 
@@ -103,7 +111,7 @@ class AttachmentOrigin:
 
 @dataclass(frozen=True)
 class Annotation:
-    """A highlight or a note. `page` is physical, `page_label` the printed one."""
+    """A highlight or a remark. `page` is physical, `page_label` the printed one; `colour` is as Zotero writes it."""
 
     key: str
     kind: str
@@ -112,6 +120,7 @@ class Annotation:
     page: int | None
     page_label: str | None
     tags: tuple[str, ...] = ()
+    colour: str | None = None
 
     @property
     def text(self) -> str:
@@ -120,42 +129,94 @@ class Annotation:
 
 @dataclass(frozen=True)
 class AnnotationsOrigin:
-    """What a reader marked in one attachment: chunks of their own, each with quote, comment and page."""
+    """What a reader marked in one attachment: the words marked and the reader's comment are passages of their own."""
 
     key: str
     annotations: tuple[Annotation, ...]
     work: Work | None
+    collections: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         return f"zotero://{self.key}/annotations"
 
     def digest(self) -> str:
-        marks = [[a.key, a.text, a.page, a.page_label, a.tags] for a in self.annotations]
-        return _hash(json.dumps([marks, _about(self.work)], sort_keys=True))
+        marks = [[a.key, a.quote, a.comment, a.page, a.page_label, a.tags, a.colour] for a in self.annotations]
+        return _hash(json.dumps([marks, _about(self.work, self.collections)], sort_keys=True))
 
     def doc_id(self, digest: str) -> str:
         return _hash(self.name)[:_DOC_ID_LENGTH]
 
     def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content:
-        chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens)
-        found: list[Cut] = []
-        offset = 0
-        for mark in self.annotations:
-            pages = ((mark.page, offset),) if mark.page else ()
-            extra = {"annotation": {"key": mark.key, "type": mark.kind, "quote": mark.quote, "comment": mark.comment}}
-            found += [
-                Cut(mark.text[a:b], offset + a, offset + b, "Annotations", ("Annotations",), pages, extra)
-                for a, b in chunker.spans(mark.text)
-            ]
-            offset += len(mark.text) + len(PAGE_BREAK)
+        parts = [part for mark in self.annotations for part in _parts_of(mark)]
         labels = {a.page: a.page_label for a in self.annotations if a.page and a.page_label}
-        text = PAGE_BREAK.join(a.text for a in self.annotations)
-        return Content(SourceText(text, labels=labels), found, kind="annotation")
+        return _reader_content(parts, "Annotations", "annotation", count_tokens, labels)
 
 
-def _about(work: Work | None) -> list[object]:
-    return [] if work is None else [work.citekey, work.title, work.doi, work.year, work.url, list(work.tags)]
+@dataclass(frozen=True)
+class NotesOrigin:
+    """The notes that a reader wrote about one item: (key, text) each."""
+
+    key: str
+    notes: tuple[tuple[str, str], ...]
+    work: Work | None
+    collections: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"zotero://{self.key}/notes"
+
+    def digest(self) -> str:
+        return _hash(json.dumps([self.notes, _about(self.work, self.collections)], sort_keys=True))
+
+    def doc_id(self, digest: str) -> str:
+        return _hash(self.name)[:_DOC_ID_LENGTH]
+
+    def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content:
+        parts = [_Part(text, "note", None, {"note": {"key": key}}) for key, text in self.notes]
+        return _reader_content(parts, "Notes", "note", count_tokens, {})
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A piece of what a reader left behind, of one kind."""
+
+    text: str
+    kind: Kind
+    page: int | None
+    extra: Mapping[str, object]
+
+
+def _parts_of(mark: Annotation) -> Iterator[_Part]:
+    said = {"key": mark.key, "type": mark.kind, "quote": mark.quote, "comment": mark.comment, "colour": mark.colour}
+    if mark.quote:
+        yield _Part(mark.quote, "highlight", mark.page, {"annotation": said})
+    if mark.comment:
+        yield _Part(mark.comment, "comment", mark.page, {"annotation": said})
+
+
+def _reader_content(
+    parts: Sequence[_Part], section: str, kind: str, count_tokens: TokenCounter, labels: dict[int, str]
+) -> Content:
+    chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens)
+    found: list[Cut] = []
+    offset = 0
+    for part in parts:
+        pages = ((part.page, offset),) if part.page else ()
+        extra = {**part.extra, "kind": part.kind}
+        found += [
+            Cut(part.text[a:b], offset + a, offset + b, section, (section,), pages, extra)
+            for a, b in chunker.spans(part.text)
+        ]
+        offset += len(part.text) + len(PAGE_BREAK)
+    return Content(SourceText(PAGE_BREAK.join(part.text for part in parts), labels=labels), found, kind=kind)
+
+
+def _about(work: Work | None, collections: tuple[str, ...]) -> list[object]:
+    said: list[object] = (
+        [] if work is None else [work.citekey, work.title, work.doi, work.year, work.url, list(work.tags)]
+    )
+    return [*said, list(collections)] if collections else said
 
 
 def _hash(text: str) -> str:

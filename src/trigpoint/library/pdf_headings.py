@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trigpoint.library.quotes import find_in
+from trigpoint.library.reference_lists import reference_list_starts
 from trigpoint.text.pages import Outline, Page
 from trigpoint.text.sections import find_sections
 
 _KINDS = frozenset("Part Chapter Section Annex Appendix Policy".split())
 _FEWEST_BOOKMARKS = 2  # one alone names the cover or the file
+_TOO_WIDE = 0.5  # share of a document under one bookmark, beyond which the bookmarks are too few
+_FEW_PAGES = 5
 
 
 @dataclass(frozen=True)
@@ -23,14 +26,55 @@ class Heading:
 
 
 def headings_of(pages: Sequence[Page], outline: Outline, starts: Mapping[int, int]) -> tuple[Heading, ...]:
-    """In the order of the text. `starts` is each page's offset into the document's text."""
-    if len(outline.bookmarks) >= _FEWEST_BOOKMARKS:
-        return tuple(_by_bookmarks(pages, outline, starts))
-    return tuple(
+    """In the order of the text. `starts` is each page's offset into the document's text.
+
+    A list of references begins a section of its own, whether or not there is a bookmark for it.
+    """
+    marked = _by_bookmarks(pages, outline, starts) if len(outline.bookmarks) >= _FEWEST_BOOKMARKS else []
+    end = starts[pages[-1].number] + len(pages[-1].text) if pages else 0
+    if not marked:
+        headings = _in_text(pages)
+    elif (gap := _widest_gap(marked, end)) and gap[1] - gap[0].start > _TOO_WIDE * end and len(pages) > _FEW_PAGES:
+        headings = _filled(marked, *gap, _in_text(pages))
+    else:
+        headings = marked
+    return tuple(_with_reference_lists(headings, pages, starts))
+
+
+def _in_text(pages: Sequence[Page]) -> list[Heading]:
+    return [
         Heading(mark.start, _level(mark.ref), " ".join(f"{mark.ref} {mark.title or ''}".split()))
         for mark in find_sections(pages)
         if mark.ref.split()[0] in _KINDS
-    )
+    ]
+
+
+def _widest_gap(headings: Sequence[Heading], end: int) -> tuple[Heading, int]:
+    """Return the heading that the longest stretch of text comes under, and where that stretch ends."""
+    ends = [*(heading.start for heading in headings[1:]), end]
+    return max(zip(headings, ends, strict=True), key=lambda pair: pair[1] - pair[0].start)
+
+
+def _filled(marked: list[Heading], above: Heading, end: int, in_text: list[Heading]) -> list[Heading]:
+    """Put the headings of the text where bookmarks leave most of a document under one of them."""
+    inside = [h for h in in_text if above.start < h.start < end]
+    highest = min((h.level for h in inside), default=1)
+    deeper = [Heading(h.start, above.level + 1 + h.level - highest, h.title) for h in inside]
+    return sorted([*marked, *deeper], key=lambda heading: heading.start)
+
+
+def _with_reference_lists(
+    headings: Sequence[Heading], pages: Sequence[Page], starts: Mapping[int, int]
+) -> list[Heading]:
+    """Add the lists of references; what comes after one, up to the next heading of the document, belongs to it."""
+    known = {heading.start for heading in headings}
+    lists = [
+        Heading(at, 1, "References")
+        for page in pages
+        for place in reference_list_starts(page.text)
+        if (at := starts[page.number] + place) not in known
+    ]
+    return sorted([*headings, *lists], key=lambda heading: heading.start)
 
 
 def _by_bookmarks(pages: Sequence[Page], outline: Outline, starts: Mapping[int, int]) -> list[Heading]:

@@ -26,6 +26,8 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     references: str | None = None
+    sources: list[str] = Field(default_factory=list)
+    zotero: str | None = None
     embed_model: str = Field(DEFAULT_MODEL, min_length=1)
     hybrid_enabled: bool = True
     fusion: Literal["convex", "rrf"] = "convex"
@@ -36,11 +38,13 @@ class _Table(BaseModel):
 
 @dataclass(frozen=True)
 class Project:
-    """A project as configured. `references` is absolute."""
+    """A project as configured. Paths are absolute; `sources` and `zotero` are what `library sync` looks at."""
 
     id: str
     collection: str
     references: Path | None = None
+    sources: tuple[Path, ...] = ()
+    zotero: Path | None = None
     embed_model: str = DEFAULT_MODEL
     hybrid_enabled: bool = True
     fusion: Literal["convex", "rrf"] = "convex"
@@ -112,7 +116,11 @@ def _project(project_id: str, table: Any, collection: str, file: Path) -> Projec
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in error.errors())
         raise ConfigurationError(f'{file}: [library.projects."{shorten(project_id)}"] {problems}') from None
-    fields = read.model_dump() | {"references": file.parent / read.references if read.references else None}
+    fields = read.model_dump() | {
+        "references": file.parent / read.references if read.references else None,
+        "sources": tuple(file.parent / Path(source).expanduser() for source in read.sources),
+        "zotero": file.parent / Path(read.zotero).expanduser() if read.zotero else None,
+    }
     return Project(id=project_id, collection=collection, **fields)
 
 

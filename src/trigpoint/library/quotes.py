@@ -15,6 +15,7 @@ from trigpoint.passages.model import Passage
 
 _DROPPED = frozenset("-‐‑‒–—−\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _LONGEST_DOCUMENT = 50_000_000
+_BLOCK = 4096
 _FOLDED = {"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "…": "..."}
 
 
@@ -54,17 +55,34 @@ class Document:
 def find_in(text: str, quote: str, limit: int = 20) -> list[tuple[int, int]]:
     """The spans of the text that say the quote, in order; compared without spaces, hyphens, accents and cases."""
     folding = {character: _folded(character) for character in set(text)}
-    plain = text.translate({ord(character): folded for character, folded in folding.items()})
+    table = {ord(character): folded for character, folded in folding.items()}
+    plain = text.translate(table)
     wanted = "".join(map(_folded, quote))
+    places: list[tuple[int, int]] = []
     at = plain.find(wanted) if wanted else -1
-    if at < 0:
-        return []
-    origin = [place for place, character in enumerate(text) for _ in folding[character]]
-    spans: list[tuple[int, int]] = []
-    while at >= 0 and len(spans) < limit:
-        spans.append((origin[at], origin[at + len(wanted) - 1] + 1))
+    while at >= 0 and len(places) < limit:
+        places.append((at, at + len(wanted) - 1))
         at = plain.find(wanted, at + 1)
-    return spans
+    origin = _Origin(text, table) if places else None
+    return [(origin.of(first), origin.of(last) + 1) for first, last in places] if origin else []
+
+
+class _Origin:
+    """Where a character of the folded text comes from. Knows the lengths of blocks only: a book has millions of characters."""
+
+    def __init__(self, text: str, table: Mapping[int, str]) -> None:
+        self._text, self._table = text, table
+        lengths = (len(text[at : at + _BLOCK].translate(table)) for at in range(0, len(text), _BLOCK))
+        self._starts = list(accumulate(lengths, initial=0))
+
+    def of(self, place: int) -> int:
+        block = bisect_right(self._starts, place) - 1
+        passed = self._starts[block]
+        for at in range(block * _BLOCK, len(self._text)):
+            passed += len(self._table[ord(self._text[at])])
+            if passed > place:
+                return at
+        raise ValueError(f"{place} is behind the end of the text")
 
 
 @lru_cache(4096)
@@ -79,12 +97,15 @@ def _folded(character: str) -> str:
 def put_together(doc_id: str, chunks: Sequence[Passage]) -> Document:
     """The document's text by the chunks' offsets; what no chunk covers is blank."""
     placed = _place(chunks)
-    text = [" "] * max((p.end for p in placed), default=0)
+    parts: list[str] = []
     pages: set[tuple[int, int]] = set()
+    reached = 0
     for p in placed:
-        text[p.start : p.end] = p.chunk.text
+        parts.append(" " * (p.start - reached))
+        parts.append(p.chunk.text[max(0, reached - p.start) :])
+        reached = max(reached, p.end)
         pages.update(_page_starts(p.chunk))
-    return Document(doc_id, "".join(text), tuple(placed), tuple(sorted(pages)))
+    return Document(doc_id, "".join(parts), tuple(placed), tuple(sorted(pages)))
 
 
 def _place(chunks: Sequence[Passage]) -> list[Placed]:

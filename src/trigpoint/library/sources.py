@@ -1,24 +1,25 @@
-"""Sources: a PDF, Markdown, HTML, DOCX or text file becomes one text with its headings and, where it has them, pages."""
+"""Sources: a PDF, EPUB, Markdown, HTML, DOCX or text file becomes one text with its headings and, where it has them, pages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Any
 
 from trigpoint.errors import ExtractionFailed, NoContent, UnsupportedFileType
+from trigpoint.library.epub import read_epub
 from trigpoint.library.pdf_headings import Heading, headings_of
+from trigpoint.library.web_text import read_web_text
 from trigpoint.text.chunk import PAGE_BREAK, document_text
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import clean_text
 from trigpoint.text.running_lines import Body
 
 _DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s\"<>|]{2,200}", re.ASCII)
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
-_FENCE = re.compile(r" {0,3}(```|~~~)")
-_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_BLOCKS = frozenset("p li td th dt dd pre blockquote figcaption caption h1 h2 h3 h4 h5 h6 div section article".split())
+_FRONT_MATTER = re.compile(r"---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*\n", re.DOTALL)
 _NO_TITLE = re.compile(r"^(untitled|microsoft |powerpoint )|\.(docx?|indd|pdf|pptx?|qxp|tex|dvi)$", re.IGNORECASE)
 _LARGEST_PLAIN_FILE = 64 * 1024 * 1024
 
@@ -71,40 +72,46 @@ def _read_pdf(path: Path, processor: DocumentProcessor) -> SourceText:
 
 
 def _read_markdown(path: Path, _: DocumentProcessor) -> SourceText:
+    """The text as it is written; headings are those that Markdown itself has, so a comment in code is none."""
+    from markdown_it import MarkdownIt
+
     text, warnings = _decoded(path)
-    headings, fence, offset, previous = [], None, 0, ""
-    for line in text.splitlines(keepends=True):
-        bare = line.rstrip("\r\n")
-        mark = _FENCE.match(bare)
-        if mark and fence in (None, mark[1]):
-            fence = None if fence else mark[1]
-        elif fence is None and (atx := _ATX.match(bare)) and atx[2]:
-            headings.append(Heading(offset, len(atx[1]), atx[2]))
-        elif fence is None and (under := _SETEXT.match(bare)) and previous.strip() and not _ATX.match(previous):
-            level = 1 if under[1][0] == "=" else 2
-            headings.append(Heading(offset - len(previous), level, previous.strip()))
-        offset, previous = offset + len(line), line
-    title = next((h.title for h in headings if h.level == 1), None)
-    return SourceText(text, tuple(headings), title=title, warnings=warnings)
+    front = _FRONT_MATTER.match(text)
+    lines = text.splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, lines))]
+    first = text[: front.end()].count("\n") if front else 0
+    tokens = MarkdownIt("commonmark").parse("".join(lines[first:]).replace("\x0b", " ").replace("\x0c", " "))
+    headings = tuple(
+        Heading(starts[first + token.map[0]], int(token.tag[1]), words)
+        for token, inline in pairwise(tokens)
+        if token.type == "heading_open" and token.map and (words := _plain_words(inline))
+    )
+    said = re.search(r"^title:[ \t]*(.+)$", front[0], re.MULTILINE) if front else None
+    title = said[1].strip(" \"'") if said else next((h.title for h in headings if h.level == 1), None)
+    return SourceText(text, headings, title=title, warnings=warnings)
+
+
+def _plain_words(inline: Any) -> str:
+    parts = (child.content if child.type in ("text", "code_inline") else " " for child in inline.children or ())
+    return " ".join("".join(parts).split())
 
 
 def _read_html(path: Path, _: DocumentProcessor) -> SourceText:
-    from selectolax.lexbor import LexborHTMLParser
-
     text, warnings = _decoded(path)
-    tree = LexborHTMLParser(text)
-    for unwanted in tree.css("script, style, noscript, template, nav"):
-        unwanted.decompose()
-    title = tree.css_first("title")
+    page = read_web_text(text)
     builder = _Builder()
-    for node in tree.css(", ".join(sorted(_BLOCKS))):
-        if any(child.tag in _BLOCKS for child in node.iter()):
-            continue  # its blocks come by themselves
-        words = " ".join(node.text(separator=" ").split())
-        tag = node.tag or ""
-        builder.add(words, level=int(tag[1]) if re.fullmatch("h[1-6]", tag) else None)
-    said = " ".join(title.text().split()) if title else ""
-    return builder.source(said or None, warnings)
+    for words, level in page.blocks:
+        builder.add(words, level=level)
+    return builder.source(page.title, warnings)
+
+
+def _read_epub(path: Path, _: DocumentProcessor) -> SourceText:
+    book = read_epub(path)
+    builder = _Builder()
+    for chapter in book.chapters:
+        for words, level in read_web_text(chapter, whole=True).blocks:
+            builder.add(words, level=level)
+    return builder.source(book.title, book.warnings)
 
 
 def _read_docx(path: Path, _: DocumentProcessor) -> SourceText:
@@ -173,5 +180,6 @@ READERS: dict[str, Reader] = {
     ".html": _read_html,
     ".htm": _read_html,
     ".docx": _read_docx,
+    ".epub": _read_epub,
     ".txt": _read_plain,
 }

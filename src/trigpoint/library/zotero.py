@@ -16,12 +16,14 @@ from typing import Any, Protocol
 
 from trigpoint.errors import CollectionNotFound, shorten
 from trigpoint.library.citations import Work, work_of
-from trigpoint.library.origins import Annotation, AnnotationsOrigin, AttachmentOrigin, Origin
+from trigpoint.library.origins import Annotation, AnnotationsOrigin, AttachmentOrigin, NotesOrigin, Origin
+from trigpoint.library.web_text import read_web_text
 
 Record = Mapping[str, Any]
 
 _CHILDREN = ("attachment", "annotation", "note")
-_READABLE = (".pdf", ".html", ".htm", ".md", ".txt", ".docx")
+_READABLE = (".pdf", ".epub", ".html", ".htm", ".md", ".txt", ".docx")
+_SNAPSHOTS = (".html", ".htm")  # a page of the web, without pages of paper
 _CITATION_KEY = re.compile(r"^\s*citation[ -]?key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 _EXTRA_DOI = re.compile(r"^\s*DOI:\s*(10\.\S+)", re.IGNORECASE | re.MULTILINE)
 _YEAR = re.compile(r"[0-9]{4}")
@@ -73,17 +75,19 @@ class Attachment:
     title: str
     path: Path | None
     annotations: tuple[Annotation, ...]
+    is_snapshot: bool = False
 
 
 @dataclass(frozen=True)
 class Item:
-    """A work in Zotero. `collections` are keys."""
+    """A work in Zotero. `collections` are keys; `notes` are (key, text), and a note of its own is its own item."""
 
     key: str
     kind: str
     work: Work
     collections: tuple[str, ...]
     attachments: tuple[Attachment, ...]
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 class ZoteroSource(Protocol):
@@ -107,13 +111,38 @@ def items(source: ZoteroSource, collection: str | None = None) -> list[Item]:
 
 
 def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:
-    """What there is to ingest of these items: each attachment's text, and each one's annotations."""
+    """What there is to ingest of these items: each attachment's text, each one's annotations, and the notes.
+
+    A snapshot of a web page is left out if the item has a file with the same words in it on pages.
+    """
+    named = _names_of(source.collections())
     for item in chosen:
-        for attachment in item.attachments:
+        within = tuple(dict.fromkeys(name for key in item.collections for name in named.get(key, (key,))))
+        for attachment in _without_snapshots(item.attachments):
             cached_text = partial(source.cached_text, attachment.key)
-            yield AttachmentOrigin(attachment.key, attachment.path, cached_text, item.work)
+            yield AttachmentOrigin(attachment.key, attachment.path, cached_text, item.work, within)
             if attachment.annotations:
-                yield AnnotationsOrigin(attachment.key, attachment.annotations, item.work)
+                yield AnnotationsOrigin(attachment.key, attachment.annotations, item.work, within)
+        if item.notes:
+            yield NotesOrigin(item.key, item.notes, item.work, within)
+
+
+def _without_snapshots(attachments: tuple[Attachment, ...]) -> list[Attachment]:
+    kept = [one for one in attachments if not one.is_snapshot]
+    readable = any(one.path is not None and one.path.is_file() for one in kept)
+    return kept if readable else [*kept, *(one for one in attachments if one.is_snapshot)]
+
+
+def _names_of(collections: list[Collection]) -> dict[str, tuple[str, ...]]:
+    """Return, for each collection's key, the keys and names of it and of all that it is in."""
+    by_key = {one.key: one for one in collections}
+
+    def upwards(key: str | None, seen: frozenset[str] = frozenset()) -> Iterator[str]:
+        if key in by_key and key not in seen:
+            yield from (key, by_key[key].name)
+            yield from upwards(by_key[key].parent, seen | {key})
+
+    return {key: tuple(upwards(key)) for key in by_key}
 
 
 def _assembled(source: ZoteroSource, records: list[Record]) -> Iterator[Item]:
@@ -123,30 +152,41 @@ def _assembled(source: ZoteroSource, records: list[Record]) -> Iterator[Item]:
             children.setdefault(record["parentItem"], []).append(record)
     for record in records:
         kind = str(record.get("itemType"))
-        alone = kind == "attachment" and not record.get("parentItem")
+        alone = kind in ("attachment", "note") and not record.get("parentItem")
         if kind in _CHILDREN and not alone:
             continue
-        attached = [record] if alone else [c for c in children.get(record["key"], []) if c["itemType"] == "attachment"]
+        below = [record] if alone else children.get(record["key"], [])
+        attached = [c for c in below if c["itemType"] == "attachment"]
         yield Item(
             key=record["key"],
             kind=kind,
             work=_work(record),
             collections=tuple(record.get("collections") or ()),
             attachments=tuple(_attachment(source, a, children.get(a["key"], [])) for a in attached if _readable(a)),
+            notes=tuple((n["key"], text) for n in below if n["itemType"] == "note" and (text := _note_text(n))),
         )
+
+
+def _note_text(record: Record) -> str:
+    """Return the words of a note, which Zotero keeps as HTML, a paragraph a line."""
+    page = read_web_text(str(record.get("note") or ""), whole=True)
+    return "\n".join(words for words, _ in page.blocks if words)
 
 
 def _attachment(source: ZoteroSource, record: Record, below: list[Record]) -> Attachment:
     marks = [_annotation(r) for r in below if r["itemType"] == "annotation"]
     marks.sort(key=lambda mark: (mark.page or 0, mark.key))
     title = str(record.get("title") or record.get("filename") or record["key"])
-    return Attachment(record["key"], title, source.file_of(record), tuple(mark for mark in marks if mark.text.strip()))
+    path = source.file_of(record)
+    snapshot = record.get("contentType") == "text/html" or str(path or title).lower().endswith(_SNAPSHOTS)
+    return Attachment(record["key"], title, path, tuple(mark for mark in marks if mark.text.strip()), snapshot)
 
 
 def _readable(record: Record) -> bool:
     name = str(record.get("filename") or record.get("path") or record.get("title") or "").lower()
     return record.get("linkMode") != "linked_url" and (
-        name.endswith(_READABLE) or record.get("contentType") in ("application/pdf", "text/html", "text/plain")
+        name.endswith(_READABLE)
+        or record.get("contentType") in ("application/pdf", "application/epub+zip", "text/html", "text/plain")
     )
 
 
@@ -159,6 +199,7 @@ def _annotation(record: Record) -> Annotation:
         page=_physical_page(record.get("annotationPosition")),
         page_label=_text(record.get("annotationPageLabel")),
         tags=_tags(record),
+        colour=_text(record.get("annotationColor")),
     )
 
 
@@ -178,7 +219,7 @@ def _work(record: Record) -> Work:
     csl: dict[str, Any] = {
         "id": record["key"],
         "type": _CSL_TYPES.get(str(record.get("itemType")), "document"),
-        "title": _text(record.get("title")) or _text(record.get("filename")) or record["key"],
+        "title": _text(record.get("title")) or _text(record.get("filename")) or _first_line(record) or record["key"],
         **{csl: record[field] for field, csl in _CSL_FIELDS.items() if _text(record.get(field))},
     }
     for role in ("author", "editor"):
@@ -192,6 +233,10 @@ def _work(record: Record) -> Work:
     key = _CITATION_KEY.search(extra)
     citekey = _text(record.get("citationKey")) or (key[1] if key else None)
     return work_of(csl, citekey=citekey, tags=_tags(record))
+
+
+def _first_line(record: Record) -> str:
+    return _note_text(record).partition("\n")[0][:100] if record.get("itemType") == "note" else ""
 
 
 def _person(creator: Mapping[str, Any]) -> dict[str, str]:

@@ -168,8 +168,11 @@ def _add_children(database: sqlite3.Connection, found: dict[int, dict[str, Any]]
                 "path": path,
                 "filename": str(path or "").removeprefix("storage:").rsplit("/", 1)[-1],
             }
-    for item_id, parent, kind, text, comment, label, position in database.execute(
-        "select itemID, parentItemID, type, text, comment, pageLabel, position from itemAnnotations"
+    for item_id, parent, note in database.execute("select itemID, parentItemID, note from itemNotes"):
+        if item_id in found:
+            found[item_id] |= {"parentItem": keys.get(parent), "note": note}
+    for item_id, parent, kind, text, comment, colour, label, position in database.execute(
+        "select itemID, parentItemID, type, text, comment, color, pageLabel, position from itemAnnotations"
     ):
         if item_id in found:
             found[item_id] |= {
@@ -177,6 +180,7 @@ def _add_children(database: sqlite3.Connection, found: dict[int, dict[str, Any]]
                 "annotationType": _ANNOTATION_TYPES.get(kind),
                 "annotationText": text,
                 "annotationComment": comment,
+                "annotationColor": colour,
                 "annotationPageLabel": label,
                 "annotationPosition": position,
             }

@@ -18,7 +18,7 @@ from trigpoint.errors import LibraryTimeout, TrigpointError
 from trigpoint.library.library import DEFAULT_TOP_K, MOST_NEIGHBOURS, MOST_SAMPLES, Library
 from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
-from trigpoint.passages.deadline import Deadline
+from trigpoint.passages.deadline import Deadline, check_time
 
 TIMEOUTS = {
     "store_chunks": 15.0,
@@ -32,6 +32,9 @@ TIMEOUTS = {
 }
 MAX_BODY_BYTES = 32 * 1024 * 1024
 _READERS = 12
+_QUOTERS = (
+    2  # a quotation is compared with whole documents: few at a time, so that searches go on and memory is bounded
+)
 _WRITERS = 4  # of their own, so that writes that wait for each other never keep a search waiting
 _WRITING = frozenset({"store_chunks", "delete_document"})
 
@@ -60,7 +63,11 @@ ProjectId = Annotated[
 Text = Annotated[PlainText, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 TopK = Annotated[int, Field(ge=1, le=100, description="Most results; the project may cap it lower")]
 FilterObject = Annotated[
-    dict[str, Any] | None, Field(description="tags (all of them), citekey, doc_id, section_prefix, year")
+    dict[str, Any] | None,
+    Field(
+        description="tags (all of them), citekey, doc_id, section_prefix, year, collection (Zotero's), kind (source, "
+        "highlight, comment, note), references (true: also in reference lists)"
+    ),
 ]
 
 
@@ -98,6 +105,7 @@ class GetChunk(LibraryInput):
 class FindQuote(LibraryInput):
     project: ProjectId
     quote: Text
+    doc_id: Text | None = Field(None, description="Look in this document only")
 
 
 class DeleteDocument(LibraryInput):
@@ -128,6 +136,7 @@ class Item(Answer):
     citation: str | None
     page_label: str | None
     citation_doubt: str | None
+    kind: str
 
 
 class Found(Answer):
@@ -156,7 +165,7 @@ class Listed(Answer):
 
 
 class OneChunk(Answer):
-    chunk: Item
+    chunk: dict[str, Any] = Field(description="As an item of a search")
     before: list[dict[str, Any]]
     after: list[dict[str, Any]]
 
@@ -164,6 +173,9 @@ class OneChunk(Answer):
 class Quoted(Answer):
     matches: list[dict[str, Any]]
     count: int
+    total: int
+    complete: bool
+    note: str | None = Field(None, exclude_if=lambda note: note is None)
 
 
 class Deleted(Answer):
@@ -214,12 +226,12 @@ class LibraryCalls:
         self._timeouts = timeouts
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="library-read")
         self._writers = ThreadPoolExecutor(_WRITERS, thread_name_prefix="library-write")
+        self._quoters = ThreadPoolExecutor(_QUOTERS, thread_name_prefix="library-quote")
 
     async def run(self, tool: str, work: Callable[[Deadline], dict[str, Any]]) -> dict[str, Any]:
         deadline = Deadline()
         seconds = self._timeouts[tool]
-        threads = self._writers if tool in _WRITING else self._readers
-        task = asyncio.get_running_loop().run_in_executor(threads, work, deadline)
+        task = asyncio.get_running_loop().run_in_executor(self._threads_for(tool), _within, deadline, work)
         try:
             done, _ = await asyncio.wait({task}, timeout=seconds)
         except asyncio.CancelledError:
@@ -235,10 +247,23 @@ class LibraryCalls:
             )
         return await task
 
+    def _threads_for(self, tool: str) -> ThreadPoolExecutor:
+        if tool in _WRITING:
+            return self._writers
+        return self._quoters if tool == "find_quote" else self._readers
+
     def close(self) -> None:
+        self._quoters.shutdown(wait=True, cancel_futures=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
         self._writers.shutdown(wait=True, cancel_futures=True)
         self.library.close()
+
+
+def _within(deadline: Deadline, work: Callable[[Deadline], dict[str, Any]]) -> dict[str, Any]:
+    """Do the work unless its time was up while it waited for a thread; its long steps ask again."""
+    with deadline.watching():
+        check_time()
+        return work(deadline)
 
 
 async def _store_chunks(given: StoreChunks, call: Call) -> dict[str, Any]:
@@ -290,7 +315,7 @@ async def _get_chunk(given: GetChunk, call: Call) -> dict[str, Any]:
 
 async def _find_quote(given: FindQuote, call: Call) -> dict[str, Any]:
     calls: LibraryCalls = call.state
-    return await calls.run("find_quote", lambda _: calls.library.find_quote(given.project, given.quote))
+    return await calls.run("find_quote", lambda _: calls.library.find_quote(given.project, given.quote, given.doc_id))
 
 
 async def _delete_document(given: DeleteDocument, call: Call) -> dict[str, Any]:

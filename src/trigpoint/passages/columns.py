@@ -47,6 +47,10 @@ class Column:
         found: Mask = verdicts[self._numbers[:count]]
         return found
 
+    def has(self, accepts: Callable[[Any], bool]) -> bool:
+        """Whether some row has, or had, a value that is accepted."""
+        return any(value is not None and accepts(value) for value in self._values)
+
     def distinct(self, rows: Rows) -> set[Any]:
         return {self._values[number] for number in np.unique(self._numbers[rows]).tolist()}
 

@@ -1,8 +1,13 @@
-"""A deadline: either a call's effect or its time-out comes first, never both (L8)."""
+"""A deadline: either a call's effect or its time-out comes first, never both. When it is over, the work ends."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from trigpoint.errors import LibraryTimeout
 
 
 class Deadline:
@@ -20,7 +25,35 @@ class Deadline:
         """When time is up: True if nothing has taken effect, and nothing will."""
         return self._settle("expired")
 
+    @property
+    def is_over(self) -> bool:
+        return self._outcome == "expired"
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Inside, `check_time` ends the work of this thread when the time is up."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
     def _settle(self, outcome: str) -> bool:
         with self._lock:
             self._outcome = self._outcome or outcome
             return self._outcome == outcome
+
+
+def time_is_up() -> bool:
+    """Whether whoever waits for the work of this thread has given up."""
+    deadline = _current.get()
+    return deadline is not None and deadline.is_over
+
+
+def check_time() -> None:
+    """Raise LibraryTimeout if time is up. Long work calls this between its steps."""
+    if time_is_up():
+        raise LibraryTimeout("The call had timed out; its work was ended")
+
+
+_current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)

@@ -32,6 +32,7 @@ class LocalCandidates:
 
     def _groups(self, where: Where) -> list[str] | None:
         """The documents that the filter lets through; None if those are all, or too many to be named."""
+        where = self.memory.needed(where)
         if not where:
             return None
         documents = self.memory.documents(where)

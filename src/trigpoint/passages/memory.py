@@ -44,8 +44,16 @@ class Snapshot:
     members: Mapping[str, tuple[str, ...]]  # a document's passages
     remembered: dict[Where, Rows] = field(default_factory=dict)
 
+    def needed(self, where: Where) -> Where:
+        """Return the filter without exclusions that exclude nothing here: most collections have nothing to leave out."""
+        if not where.without:
+            return where
+        excluding = tuple(c for c in where.without if c.field in self.columns and self.columns[c.field].has(c.accepts))
+        return replace(where, without=excluding)
+
     def rows(self, where: Where) -> Rows:
         """The rows that the filter lets through, in order; remembered, since the same filters come again and again."""
+        where = self.needed(where)
         if not where:
             return np.arange(len(self.ids))
         known = self.remembered.get(where)
@@ -60,7 +68,7 @@ class Snapshot:
         if where.documents is not None and len(where.documents) * 8 < len(self.members):
             members = (self.members.get(document_id, ()) for document_id in where.documents)
             rows: Rows = np.array(sorted(self.places[i] for ids in members for i in ids), dtype=np.intp)
-            return rows if not where.conditions else rows[self._mask(where, count)[rows]]
+            return rows if not (where.conditions or where.without) else rows[self._mask(where, count)[rows]]
         mask = self._mask(where, count)
         if where.documents is not None:
             mask &= self._column(_DOCUMENT).mask(count, where.documents.__contains__)
@@ -70,6 +78,8 @@ class Snapshot:
         mask: Mask = np.ones(count, dtype=np.bool_)
         for condition in where.conditions:
             mask &= self._column(condition.field).mask(count, condition.accepts)
+        for condition in where.without:
+            mask &= ~self._column(condition.field).mask(count, condition.accepts)
         return mask
 
     def _column(self, name: str) -> Column:
@@ -99,6 +109,7 @@ class Snapshot:
 
     def _known(self, ids: Iterable[str], where: Where) -> list[int]:
         known = [self.places[i] for i in ids if i in self.places]
+        where = self.needed(where)
         if not where:
             return known
         allowed = self.rows(where)
@@ -121,7 +132,7 @@ class Snapshot:
 
     def documents(self, where: Where) -> set[str]:
         """The documents of which the filter lets passages through."""
-        if where.documents is not None and not where.conditions:
+        if where.documents is not None and not (where.conditions or where.without):
             return {i for i in where.documents if i in self.members}
         return self._column(_DOCUMENT).distinct(self.rows(where))
 

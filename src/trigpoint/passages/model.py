@@ -77,13 +77,15 @@ class Condition:
 
 @dataclass(frozen=True)
 class Where:
-    """Which passages may answer: those of these documents (None: of all), whose fields meet all conditions."""
+    """Which passages may answer: those of these documents (None: of all), whose fields meet all conditions of
+    `conditions` and none of `without`."""
 
     documents: frozenset[str] | None = None
     conditions: tuple[Condition, ...] = ()
+    without: tuple[Condition, ...] = ()
 
     def __bool__(self) -> bool:
-        return self.documents is not None or bool(self.conditions)
+        return self.documents is not None or bool(self.conditions) or bool(self.without)
 
     @classmethod
     def of(cls, documents: Collection[str] | None = None, **equal: Any) -> Where:

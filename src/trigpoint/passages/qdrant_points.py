@@ -13,7 +13,7 @@ from qdrant_client import models
 
 from trigpoint.passages import lexical
 from trigpoint.passages.model import Condition, Passage, Rules, Where
-from trigpoint.passages.store import searched_rows
+from trigpoint.passages.store import facets, searched_rows
 
 DENSE = "dense"
 WORDS = "words"
@@ -60,6 +60,7 @@ def to_point(
             "tags": list(fields.get("tags") or ()),
             "year": fields.get("year"),
             "section": fields.get("section") or "",
+            **facets(fields),
             "doc_chunks": doc_chunks,
             "version": version,
         },
@@ -115,7 +116,7 @@ def conditions(collection: str, where: Where, sections: Sequence[str] | None) ->
     if sections is not None:
         must.append(_any("section", sections))
     must += [_condition(c) for c in where.conditions if c.operation != "starts"]
-    return models.Filter(must=must)
+    return models.Filter(must=must, must_not=[_condition(c) for c in where.without] or None)
 
 
 def _condition(condition: Condition) -> models.FieldCondition:

@@ -19,6 +19,7 @@ import numpy as np
 
 from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.passages import sqlite_rows as rows
+from trigpoint.passages.deadline import check_time, time_is_up
 from trigpoint.passages.embed_models import is_our_model, model_key
 from trigpoint.passages.lexical import LexicalIndex
 from trigpoint.passages.local import LocalCandidates
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 _BUSY_SECONDS = 30
 _PRAGMAS = ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", "mmap_size=268435456")
 _LOOKS = 5
+_STEPS_BETWEEN_LOOKS = 20_000  # of SQLite's machine, a few milliseconds: then it asks whether there is time left
 
 
 class SqliteFile:
@@ -86,11 +88,12 @@ class SqliteFile:
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             connection.row_factory = sqlite3.Row
+            connection.set_progress_handler(time_is_up, _STEPS_BETWEEN_LOOKS)
             with (self.folder / "opening.lock").open("ab") as turn:  # two first openings at once would clash
                 fcntl.flock(turn, fcntl.LOCK_EX)
                 for pragma in _PRAGMAS:
                     connection.execute(f"pragma {pragma}")
-                connection.executescript(rows.SCHEMA)
+                rows.prepare(connection)
             with self._opening:
                 self._connections.append(connection)
             self._threads.connection = connection
@@ -101,6 +104,7 @@ class SqliteFile:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
+            check_time()  # SQLite was told to stop: nothing is wrong with the library
             raise IndexUnavailable(
                 f"The library in {self.folder} cannot be {done} ({error}). Look at the disk and at library.db there"
             ) from error
@@ -310,6 +314,7 @@ class _Derived:
         self.memory = Memory(DIMENSIONS if is_our_model(key) else None)
         self._model = key
         for found, vectors in rows.entries(connection, self._no, key):
+            check_time()
             self.memory.replace((), found, self._matrix(b"".join(vectors), len(found)))
 
     def _matrix(self, vectors: bytes, count: int) -> Vector | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from trigpoint.passages import store
 from trigpoint.passages.embed_models import model_key
 from trigpoint.passages.memory import Entry
 from trigpoint.passages.model import DocumentRow, Passage, Rules
@@ -36,6 +37,24 @@ create table if not exists tag (
   primary key (tag, chunk_no)) without rowid;
 create index if not exists tag_chunk on tag (chunk_no);
 """
+
+
+# Databases of version 0.1.0 have no facets. Of what they hold, only marks of readers need one.
+_ADD_FACETS = (
+    "alter table chunk add column facets text",
+    """update chunk set facets = '{"kind": "highlight"}' where payload like '%"type": "annotation"%'""",
+)
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables, or bring those of an earlier version up to this one."""
+    connection.executescript(SCHEMA)
+    if "facets" in {row["name"] for row in connection.execute("pragma table_info(chunk)")}:
+        return
+    connection.execute("begin immediate")
+    for statement in _ADD_FACETS:
+        connection.execute(statement)
+    connection.commit()
 
 
 def bind(connection: sqlite3.Connection, name: str, model: str) -> tuple[int, str]:
@@ -66,13 +85,13 @@ def insert(connection: sqlite3.Connection, no: int, key: str, rules: Rules, chun
             moved.add(old["doc_id"])
             connection.execute("delete from chunk where no = ?", (old["no"],))
         cursor = connection.execute(
-            "insert into chunk (project_no, model, chunk_id, doc_id, seq, text, payload, vector, citekey, year, section)"
-            " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "insert into chunk (project_no, model, chunk_id, doc_id, seq, text, payload, vector, citekey, year, section, "
+            "facets) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(no, key, chunk.id, chunk.document_id, chunk.seq, chunk.text),
                 json.dumps(chunk.metadata, ensure_ascii=False),
                 np.asarray(chunk.vector, dtype=np.float32).tobytes(),
-                *(fields.get("citekey"), fields.get("year"), fields.get("section") or ""),
+                *(fields.get("citekey"), fields.get("year"), fields.get("section") or "", _facets_json(fields)),
             ),
         )
         connection.executemany(
@@ -146,19 +165,28 @@ def entries(
     cursor = connection.cursor()
     cursor.row_factory = None  # plain tuples: there may be a million of them
     cursor.execute(
-        "select c.chunk_id, c.doc_id, c.citekey, c.year, c.section, "  # noqa: S608  only our own words
+        "select c.chunk_id, c.doc_id, c.citekey, c.year, c.section, c.facets, "  # noqa: S608  only our own words
         f"(select json_group_array(t.tag) from tag t where t.chunk_no = c.no), c.vector from chunk c where {scope}",
         values,
     )
     while rows := cursor.fetchmany(_LOADED_AT_ONCE):
-        yield [_entry(*row[:6]) for row in rows], [row[6] for row in rows]
+        yield [_entry(*row[:7]) for row in rows], [row[7] for row in rows]
 
 
-def _entry(chunk_id: str, doc_id: str, citekey: str | None, year: int | None, section: str, tags: str) -> Entry:
-    fields = {"citekey": citekey, "year": year, "section": section}
+def _entry(
+    chunk_id: str, doc_id: str, citekey: str | None, year: int | None, section: str, facets: str | None, tags: str
+) -> Entry:
+    fields: dict[str, Any] = {"citekey": citekey, "year": year, "section": section}
     if tags != "[]":
-        fields["tags"] = tuple(sorted(json.loads(tags)))  # type: ignore[assignment]
+        fields["tags"] = tuple(sorted(json.loads(tags)))
+    if facets:
+        fields |= {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(facets).items()}
     return Entry(chunk_id, doc_id, fields)
+
+
+def _facets_json(fields: Mapping[str, Any]) -> str | None:
+    found = store.facets(fields)
+    return json.dumps(found, ensure_ascii=False) if found else None
 
 
 def list_documents(connection: sqlite3.Connection, no: int, key: str) -> list[DocumentRow]:

@@ -7,9 +7,9 @@ passages or its new ones, and a crash between any two steps leaves the one or th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from trigpoint.errors import EmbeddingMismatch, InvalidChunk, LibraryTimeout, shorten
 from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Where
@@ -104,6 +104,14 @@ def searched_rows(rules: Rules, passages: Sequence[Passage]) -> Iterator[tuple[s
     around = surroundings([(rules.section(p), p.text) for p in passages])
     for passage, near in zip(passages, around, strict=True):
         yield passage.id, rules.searched_text(passage), near
+
+
+_COLUMNS = ("citekey", "tags", "year", "section")  # fields that the stores have had a place for from the beginning
+
+
+def facets(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the further fields that a domain filters by, without those that have no value."""
+    return {name: value for name, value in fields.items() if name not in _COLUMNS and value not in (None, (), [])}
 
 
 def ask(allow: Callable[[], bool]) -> None:

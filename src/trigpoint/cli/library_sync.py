@@ -1,0 +1,76 @@
+"""`trigpoint library sync`: folders and Zotero as they are now: added, changed and removed, once or for as long as it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigpoint.cli.library_session import AllowEmpty, ProjectName, opened, out, print_pruned, read_into
+from trigpoint.cli.library_zotero import Api, InCollection, open_zotero
+from trigpoint.errors import InvalidInput
+from trigpoint.library import zotero
+from trigpoint.library.library import Library
+from trigpoint.library.projects import Project
+from trigpoint.library.sync import prune_files, prune_zotero, state_of, watch
+
+
+def sync(
+    project: ProjectName,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Folders and files; else `sources` of the project.")
+    ] = None,
+    zotero_folder: Annotated[Path | None, typer.Option("--zotero", help="Zotero's data folder; else `zotero`.")] = None,
+    collection: InCollection = None,
+    api: Api = False,
+    watching: Annotated[bool, typer.Option("--watch", help="Go on, and follow every change.")] = False,
+    every: Annotated[float, typer.Option(help="Seconds between two looks of --watch.")] = 5.0,
+    allow_empty: AllowEmpty = False,
+) -> None:
+    """Bring a project up to its sources: new files are read, changed ones read again, missing ones removed."""
+    with opened() as library:
+        chosen = library.projects.get(project)
+        folders, data = paths or list(chosen.sources), zotero_folder or chosen.zotero
+        if not folders and data is None and not api:
+            raise InvalidInput(
+                "Nothing to sync: name folders or --zotero, or set `sources` or `zotero` for the project"
+            )
+        _refuse_missing(folders)
+
+        def once() -> int:
+            failed = _sync_files(library, chosen, folders, allow_empty=allow_empty) if folders else 0
+            if data is not None or api:
+                failed += _sync_zotero(library, chosen, data, collection, api=api, allow_empty=allow_empty)
+            return failed
+
+        if not watching:
+            raise typer.Exit(1 if once() else 0)
+        out.print(f"Watching; looking every {every:g} s. End with Ctrl-C.")
+        try:
+            watch(lambda: state_of(folders, data), once, every=every)
+        except KeyboardInterrupt:
+            out.print("Ended.")
+
+
+def _refuse_missing(folders: list[Path]) -> None:
+    missing = [str(folder) for folder in folders if not folder.expanduser().exists()]
+    if missing:
+        raise InvalidInput(f"{', '.join(missing)}: there is no such folder or file. Nothing was changed")
+
+
+def _sync_files(library: Library, project: Project, folders: list[Path], *, allow_empty: bool) -> int:
+    audit = read_into(library, project, lambda into, show: into.run(folders, progress=show))
+    print_pruned(prune_files(library.passages(project), folders, allow_empty=allow_empty))
+    return audit.count("failed")
+
+
+def _sync_zotero(
+    library: Library, project: Project, folder: Path | None, collection: str | None, *, api: bool, allow_empty: bool
+) -> int:
+    source = open_zotero(folder, api=api)
+    found = list(zotero.origins(source, zotero.items(source, collection)))
+    audit = read_into(library, project, lambda into, show: into.run_all(found, progress=show))
+    names = [origin.name for origin in found]
+    print_pruned(prune_zotero(library.passages(project), names, allow_empty=allow_empty))
+    return audit.count("failed")
