@@ -20,7 +20,19 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trigpoint.api.bodies import files_limit, upload_limit
-from trigpoint.api.web import documents, given, graph, letter, library, policies, policy_texts, reviews, sign_in, status
+from trigpoint.api.web import (
+    documents,
+    given,
+    graph,
+    letter,
+    library,
+    library_projects,
+    policies,
+    policy_texts,
+    reviews,
+    sign_in,
+    status,
+)
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.sessions import COOKIE, Sessions, is_own_form
 from trigpoint.api.web.templating import STATIC, page, serve_static
@@ -36,6 +48,7 @@ PARTS = frozenset(
 _OTHERS = frozenset({"api", "health", "docs", "redoc", "openapi.json", "metrics"})
 _PUBLIC = frozenset({"sign-in", "static", "favicon.ico"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_MANY_FILES = frozenset({"/reviews/files", "/library/project"})
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -62,7 +75,7 @@ class PagesAtRoot:
         one, many = upload_limit(resources.settings), files_limit(resources.settings)
         self._limited = BodyLimit(
             self._guarded,
-            limit_of=lambda scope: many if scope["path"] == "/reviews/files" else one,
+            limit_of=lambda scope: many if scope["path"] in _MANY_FILES else one,
             refuse=_refuse_size,
         )
         self._pages = pages_app()
@@ -126,6 +139,7 @@ def pages_app() -> Starlette:
             *documents.ROUTES,
             *policy_texts.ROUTES,
             *policies.ROUTES,
+            *library_projects.ROUTES,
             *library.ROUTES,
             *graph.ROUTES,
             *status.ROUTES,

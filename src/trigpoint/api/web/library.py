@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from trigpoint.api.services import Services
-from trigpoint.api.web.asking import ask
+from trigpoint.api.web.asking import address, ask, site_of
 from trigpoint.api.web.templating import page
 from trigpoint.config import Settings
 from trigpoint.errors import ToolFailed
@@ -41,11 +41,22 @@ class Found:
     url: str | None
     score: float
     doubt: str | None = None
+    chunk_id: str = ""
 
     @property
     def full_citation(self) -> str:
         """The reference, and the pages that this passage stands on."""
         return f"{self.citation.rstrip('. ')}, {pages_text(self.pages)}." if self.pages else self.citation
+
+    @property
+    def key_citation(self) -> str | None:
+        """The reference as Pandoc and Quarto write it: `[@alden2019, p. 4]`."""
+        if self.citekey is None:
+            return None
+        pages = (
+            f"{self.pages[0]}" if len(self.pages) == 1 else f"{self.pages[0]}-{self.pages[-1]}" if self.pages else ""
+        )
+        return f"[@{self.citekey}, p. {pages}]" if pages else f"[@{self.citekey}]"
 
     @classmethod
     def of(cls, item: dict[str, Any]) -> Found:
@@ -63,13 +74,16 @@ class Found:
             url=url if url and url.startswith(("https://", "http://")) else None,
             score=item["score"],
             doubt=item.get("citation_doubt"),
+            chunk_id=item.get("chunk_id") or "",
         )
 
 
 async def projects(request: Request) -> Response:
     services: Services = request.scope["services"]
     listed = await _projects(services.settings)
-    return page(request, "library.html", projects=[await _card(services.settings, project) for project in listed])
+    cards = [await _card(services.settings, project) for project in listed]
+    where = f"{site_of(address(services.settings, 'library'))}/mcp"
+    return page(request, "library.html", projects=cards, address=where)
 
 
 async def search(request: Request) -> Response:

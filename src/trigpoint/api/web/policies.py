@@ -159,7 +159,18 @@ async def choose(request: Request) -> Response:
 async def detail(request: Request) -> Response:
     services: Services = request.scope["services"]
     policy = await services.registry.get_policy(request.path_params["source"])
-    return await _detail(request, policy)
+    return await _detail(request, policy, given=_replacing(request, policy))
+
+
+def _replacing(request: Request, policy: Policy) -> dict[str, str]:
+    """Return the upload form as it is filled in to replace a revision that the address names."""
+    wanted = request.query_params.get("replace", "")
+    found = next((r for r in policy.revisions if r.revision_id == wanted), None)
+    if found is None:
+        return {}
+    label = found.version_label.removesuffix(" (digest)")
+    until = {"effective_to": found.effective_to.isoformat()} if found.effective_to else {}
+    return {"replace": wanted, "version_label": label, "effective_from": found.effective_from.isoformat(), **until}
 
 
 async def _detail(

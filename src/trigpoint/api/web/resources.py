@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from trigpoint.config import Settings
+from trigpoint.errors import TrigpointError
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 _LISTING_SECONDS = 10.0
 _OUTSIDE_SECONDS = 60.0
+_GRAPH_SECONDS = 15.0
 
 
 class Kept:
@@ -72,6 +80,8 @@ class Resources:
         self.listings = Shared(_LISTING_SECONDS)
         self.outside = Shared(_OUTSIDE_SECONDS)
         self._opened: dict[str, Any] = {}
+        self._graph_filled = False
+        self._graph_seen_at = -_GRAPH_SECONDS
         self._lock = threading.Lock()
 
     def renderer(self) -> Any:
@@ -84,10 +94,36 @@ class Resources:
 
         return self._open("processor", lambda: DocumentProcessor(self.settings))
 
+    def reader(self) -> Any:
+        from trigpoint.api.web.library_reading import LibraryReader
+
+        return self._open("reader", lambda: LibraryReader(self.settings))
+
     def graph(self) -> Any:
         from trigpoint.graph.store import GraphStore
 
         return self._open("graph", lambda: GraphStore(self.settings))
+
+    def graph_has_something(self) -> bool:
+        """Return whether the graph is worth a link, as it was when last looked at; look again in the background."""
+        now = time.monotonic()
+        if now - self._graph_seen_at > _GRAPH_SECONDS and not self.stopping:
+            self._graph_seen_at = now
+            threading.Thread(target=self._look_at_graph, daemon=True).start()
+        return self._graph_filled
+
+    def _look_at_graph(self) -> None:
+        from trigpoint.graph.inputs import PageRequest
+        from trigpoint.graph.queries import has_entities, list_projects
+
+        if self.stopping:
+            return
+        try:
+            with self.graph().snapshot() as connection:
+                projects = list_projects(connection, PageRequest(limit=100)).items
+                self._graph_filled = any(has_entities(connection, project.id) for project in projects)
+        except (TrigpointError, SQLAlchemyError, OSError) as error:
+            log.info("the graph cannot be looked at: %s", error)
 
     def begin_stop(self) -> None:
         """Streams end at their next step, so that stopping does not wait for open pages."""

@@ -104,12 +104,18 @@ def environment() -> Environment:
     return made
 
 
+def _graph_link(request: Request) -> bool:
+    resources = request.scope.get("resources")
+    return resources is not None and resources.graph_has_something()
+
+
 def page(request: Request, template: str, http_status: int = 200, /, **context: Any) -> HTMLResponse:
     """A page. `path` marks the current part of the site; `signed_in` shows the way out."""
     shown = {
         "path": request.url.path,
         "signed_in": request.scope.get("signed_in", False),
         "notice": None,
+        "graph_link": request.url.path.startswith("/graph") or _graph_link(request),
         **context,
     }
     return HTMLResponse(environment().get_template(template).render(shown), http_status, {"Cache-Control": "no-store"})

@@ -1,0 +1,88 @@
+"""Files that were dropped on a page are read into the library, one project after the other, while the page watches."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trigpoint.config import Settings
+from trigpoint.errors import TrigpointError
+from trigpoint.library.ingest import Ingestion
+from trigpoint.library.library import Library
+from trigpoint.library.projects import Project
+from trigpoint.storage.files import data_folder
+from trigpoint.text.extract import DocumentProcessor
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How far the files of a project have been read, and what could not be."""
+
+    done: int = 0
+    total: int = 0
+    name: str = ""
+    running: bool = True
+    failures: tuple[str, ...] = ()
+
+
+class LibraryReader:
+    """Reads in a thread of its own. What a stop interrupts is read when somebody asks again: whole files only count."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="library")
+        self._lock = threading.Lock()
+        self._readings: dict[str, Reading] = {}
+        self._closed = False
+
+    def read(self, project: Project, paths: Sequence[Path]) -> None:
+        """Queue files. Returns at once."""
+        with self._lock:
+            self._readings[project.id] = Reading(total=len(paths), name=paths[0].name if paths else "")
+        self._pool.submit(self._run, project, paths)
+
+    def state(self, project_id: str) -> Reading | None:
+        with self._lock:
+            return self._readings.get(project_id)
+
+    def close(self) -> None:
+        """Stop after the file that is being read."""
+        self._closed = True
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _run(self, project: Project, paths: Sequence[Path]) -> None:
+        failures: tuple[str, ...] = ()
+        try:
+            failures = self._ingest(project, paths)
+        except TrigpointError as error:
+            failures = (error.message,)
+        except Exception:
+            log.exception("the files of %s could not be read", project.id)
+            failures = ("Something went wrong on our side. It has been logged.",)
+        finally:
+            self._tell(project, running=False, failures=failures)
+
+    def _ingest(self, project: Project, paths: Sequence[Path]) -> tuple[str, ...]:
+        audits = data_folder(self._settings, "library", "audit")
+        failures: list[str] = []
+        with closing(Library.open(self._settings)) as library, closing(DocumentProcessor(self._settings)) as processor:
+            ingestion = Ingestion(library, project, processor, audits)
+            for number, path in enumerate(paths):
+                if self._closed:
+                    return (*failures, "Stopped before the end. Press “Read” to go on.")
+                self._tell(project, done=number, name=path.name)
+                for entry in ingestion.run([path]).entries:
+                    failures += [f"{path.name}: {entry.reason}"] if entry.outcome == "failed" else []
+            self._tell(project, done=len(paths))
+        return tuple(failures)
+
+    def _tell(self, project: Project, **changes: object) -> None:
+        with self._lock:
+            self._readings[project.id] = replace(self._readings[project.id], **changes)  # type: ignore[arg-type]
