@@ -12,6 +12,7 @@ import anthropic
 import pytest
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 from messages_server import Answer, MessagesServer
+from openai_answers import in_chat_shape
 from review_samples import evidence_of_text
 from scripted_model import ScriptedModel, hand_in, text_of, use_tool
 from scripted_servers import REF, Kept, Servers
@@ -262,18 +263,30 @@ async def test_a_whole_review_by_model_says_which_model_and_what_it_spent(use: C
     assert "“The shared path is 2.5m wide.” (TA.pdf, page 4)" in result.review.full_markdown
 
 
+NAMES = [MODEL, "anthropic:claude-haiku-4-5", "openai-chat:local"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 async def test_a_review_runs_again_from_its_transcript_without_a_provider(
-    use: Callable[..., Any], tmp_path: Path
+    name: str, use: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with use(ScriptedModel(judge=judged(SERVED), conclude=CONCLUSION), review_transcripts=True) as (server, settings):
+    wrong = SERVED | {"statement": "The shared path is 7.3 m wide."}
+    script = ScriptedModel(judge=[judged(wrong), judged(SERVED | {"id": "F1"})], conclude=CONCLUSION)
+    model = in_chat_shape(script) if name.startswith("openai") else script
+    with use(model, review_transcripts=True, trigpoint_model=name) as (server, settings):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "test-key")
         first = await _whole_review(settings)
         asked = len(server.requests)
+    assert script.asked["judge"] == 2
     transcript = tmp_path / "transcripts" / "rev_1.jsonl"
     assert len(transcript.read_text().splitlines()) == asked
     assert "test-key" not in transcript.read_text()
     replayed = load_settings(trigpoint_data_dir=tmp_path, trigpoint_model=f"replay:{transcript}")
     again = await _whole_review(replayed)
-    assert json.dumps(again.review.model_dump(exclude={"full_markdown"}, mode="json")) == json.dumps(
-        first.review.model_dump(exclude={"full_markdown"}, mode="json")
+    assert "recorded earlier" in again.review.notice
+    left_out = {"full_markdown", "notice"}
+    assert json.dumps(again.review.model_dump(exclude=left_out, mode="json")) == json.dumps(
+        first.review.model_dump(exclude=left_out, mode="json")
     )
     assert again.metadata.quality == first.metadata.quality

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trigpoint.cli.outputs import check_folder
-from trigpoint.config import load_settings
+from trigpoint.config import Settings, load_settings
 from trigpoint.errors import InvalidInput, shorten
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -24,8 +24,14 @@ def run(
         str, typer.Option(help="Which sample application to review; see `trigpoint demo list`.")
     ] = MAIN,
     out: Annotated[Path, typer.Option(help="Folder for the files, and for the demo's own data.")] = Path("demo-output"),
+    transcripts: Annotated[
+        Path | None, typer.Option(help="Folder with recorded answers of a model. Default: those shipped with the demo.")
+    ] = None,
 ) -> None:
-    """Review a sample application from end to end: a local portal, real stores, no network and no key."""
+    """Review a sample application from end to end: a local portal, real stores, no network and no key.
+
+    If answers of a model have been recorded for it, a second review is judged by them, next to the brief.
+    """
     from trigpoint.cli.review import review_and_write
     from trigpoint.demo.applications import sample_applications
     from trigpoint.demo.portal import DemoPortal
@@ -42,7 +48,29 @@ def run(
             trigpoint_data_dir=settings.data_dir, cherwell_portal_url=server.url, scraper_rate_limit=0.0
         )
         review_and_write(settings, reference, list(FormatName), out)
+        if settings.trigpoint_model is None:
+            _judge_by_recorded_answers(settings, reference, out, transcripts)
     print("Next: `make up`, then http://127.0.0.1:8080 in a browser.")
+
+
+def _judge_by_recorded_answers(settings: Settings, reference: str, out: Path, transcripts: Path | None) -> None:
+    """Write the review that a model judged, from its recorded answers. The pipeline and every check run for real."""
+    from trigpoint.cli.review import review_and_write
+    from trigpoint.demo.recorded import recorded_answers
+    from trigpoint.errors import AnalysisFailed
+    from trigpoint.review.formats import FormatName
+
+    file = recorded_answers(reference, transcripts)
+    if file is None:
+        print("No answers of a model have been recorded for this application: the brief above is by rules.")
+        return
+    print("\nThe same application judged by a model, from answers that were recorded earlier:")
+    settings = settings.model_copy(update={"trigpoint_model": f"replay:{file}"})
+    (out / "judged").mkdir(parents=True, exist_ok=True)
+    try:
+        review_and_write(settings, reference, list(FormatName), out / "judged")
+    except AnalysisFailed as error:
+        raise AnalysisFailed(f"{error.message}. The brief is in {out}") from None
 
 
 @app.command("list")

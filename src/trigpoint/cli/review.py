@@ -19,6 +19,7 @@ from rich.table import Table
 
 from trigpoint.cli.outputs import check_files
 from trigpoint.cli.review_sources import FolderSource, RegisterSource, Source, answer_of
+from trigpoint.cli.running import first_error
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidInput, ReviewFailed, shorten
@@ -189,12 +190,15 @@ async def review_here(
 
         named_model(settings.trigpoint_model)  # a wrong name is said before anything is fetched
     request = await source.prepare(settings, options)
-    async with local_servers(settings) as (tools, local):
-        result = await run_review(request, tools=tools, checkpoints=_InMemory(), report=show, settings=local)
-        wanted = {"application_ref": result.application.reference}
-        listed = await tools.call("document-store", "list_ingested_documents", wanted)
-        files = await asyncio.to_thread(_rendered, result, formats, files_here(local, listed["documents"]), local)
-        return Finished(result, files)
+    try:
+        async with local_servers(settings) as (tools, local):
+            result = await run_review(request, tools=tools, checkpoints=_InMemory(), report=show, settings=local)
+            wanted = {"application_ref": result.application.reference}
+            listed = await tools.call("document-store", "list_ingested_documents", wanted)
+            files = await asyncio.to_thread(_rendered, result, formats, files_here(local, listed["documents"]), local)
+            return Finished(result, files)
+    except BaseExceptionGroup as group:  # task groups of the servers wrap what went wrong
+        raise first_error(group) from None
 
 
 def _rendered(

@@ -61,7 +61,7 @@ async def run_sites(
     try:
         await _run(sites, beside, ready)
     except BaseExceptionGroup as group:  # task groups of the parts wrap what went wrong; a user wants that alone
-        raise _first(group) from None
+        raise first_error(group) from None
 
 
 async def _run(sites: Sequence[Site], beside: Sequence[Beside], ready: Callable[[], Awaitable[None]] | None) -> None:
@@ -111,7 +111,8 @@ async def _run_after(greeting: asyncio.Future[None] | None, run: Beside, stoppin
     await run(stopping)
 
 
-def _first(group: BaseException) -> BaseException:
+def first_error(group: BaseException) -> BaseException:
+    """Return what went wrong, out of the groups in which tasks wrap it."""
     while isinstance(group, BaseExceptionGroup):
         group = group.exceptions[0]
     return group

@@ -20,6 +20,11 @@ BRIEF = (
     "a judged review set TRIGPOINT_MODEL and the key of its provider, or let your own agent judge over MCP."
 )
 
+RECORDED = (
+    "The answers of the model in this review were recorded earlier and are replayed from a transcript. Reading, verification "
+    "and everything that follows from them were done now."
+)
+
 
 def assemble_review(
     judgement: Judgement, options: ReviewOptions, documents: DocumentCounts | None = None
@@ -39,11 +44,17 @@ def assemble_review(
         suggested_conditions=_conditions(findings, conclusion) if options.include_suggested_conditions else (),
         contradictions=(*contradicted, *judgement.contradictions),
         assessed=_assessed(judged),
-        notice=BRIEF if judgement.analyser == "rules" else "",
+        notice=_notice(judgement),
         profile=judgement.profile,
         letter=judgement.letter and judgement.letter.resting_on(kept),
         conclusion=conclusion,
     )
+
+
+def _notice(judgement: Judgement) -> str:
+    if judgement.analyser == "rules":
+        return BRIEF
+    return RECORDED if judgement.model.startswith("replay:") else ""
 
 
 def revisions_used(judgement: Judgement) -> tuple[RevisionUsed, ...]:

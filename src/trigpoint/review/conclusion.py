@@ -55,3 +55,13 @@ class Quality(Stored):
     support_checked: int = Field(0, description="Findings that a second, independent call checked for meaning.")
     passes: dict[str, Spent] = Field(default_factory=dict)
     cost: float | None = Field(None, description="In the currency of the configured prices.")
+
+    def sentence(self) -> str:
+        """Return the same in one sentence for readers."""
+        calls = sum(one.calls for one in self.passes.values())
+        asked = f" in {calls} calls" if calls else ""
+        return (
+            f"Findings: {self.submitted} handed in{asked}, {self.verified} verified ({self.corrected} of them after a "
+            f"correction), {self.dropped} dropped; {self.support_checked} checked by a second reader; "
+            f"{self.pages_read} of {self.pages} pages read."
+        )

@@ -25,6 +25,7 @@ _FACTS = {
     "Valid from": "date_validated",
     "Consultation ends": "consultation_end",
 }
+_COMPLIANT: dict[Outcome, str] = {"met": "Yes", "partly": "Partly"}
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _LIST = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
@@ -195,7 +196,7 @@ def _matrix(rows: Sequence[ComplianceRow]) -> Iterator[str]:
     yield "| Requirement | Policy | Compliant | Notes |"
     yield "|---|---|---|---|"
     for row in rows:
-        compliant = "Yes" if row.compliant else "No"
+        compliant = _COMPLIANT.get(row.shown_outcome, "No")
         yield f"| {escape(row.requirement)} | {escape(row.ref)} | {compliant} | {escape(row.notes)} |"
 
 
@@ -217,5 +218,7 @@ def _method(result: ReviewResult) -> Iterator[str]:
     for revision in metadata.policy_revisions_used:
         yield f"- {escape(revision.source)}: {escape(revision.version_label)} ({escape(revision.revision_id)})"
     yield f"- Citations: {citations.checked} checked, {citations.verified} verified, {citations.dropped} dropped"
+    if metadata.quality is not None:
+        yield f"- {escape(metadata.quality.sentence())}"
     yield f"- {ASPECT_RULE}"
     yield f"- {OVERALL_RULE}"

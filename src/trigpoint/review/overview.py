@@ -19,6 +19,7 @@ from trigpoint.review.rating import weightiest
 from trigpoint.review.result import AspectReview, ReviewBody
 
 MOST_POINTS = 5
+MOST_CONTRADICTIONS = 10
 PROBLEMS: frozenset[Outcome] = frozenset({"failed", "partly", "contradicted"})
 
 State = Literal["problems", "met", "open"]
@@ -103,7 +104,8 @@ class Overview:
 
     @cached_property
     def contradictions(self) -> tuple[Point, ...]:
-        return tuple(self._weighed("contradicted"))
+        """The contradictions of the main part; the others are with their aspects."""
+        return tuple(self._weighed("contradicted")[:MOST_CONTRADICTIONS])
 
     @cached_property
     def requests(self) -> tuple[tuple[AspectReview, NotAssessed], ...]:
@@ -143,10 +145,14 @@ class Overview:
         return tuple(sentence for sentence in (self._judged(), self._worst(), self._left()) if sentence)
 
     def _weighed(self, *outcomes: Outcome) -> list[Point]:
-        """Return the points of these outcomes by weight; of equal weight, in the order of the review."""
+        """Return the points of these outcomes: as the conclusion orders them, then by weight, then as in the review."""
         by_finding = {id(point.finding): point for point in self.points}
         chosen = [point.finding for point in self.points if point.finding.outcome in outcomes]
-        return [by_finding[id(finding)] for finding in weightiest(chosen)]
+        weighed = [by_finding[id(finding)] for finding in weightiest(chosen)]
+        named = {
+            check: place for place, check in enumerate(self.review.conclusion.main if self.review.conclusion else ())
+        }
+        return sorted(weighed, key=lambda point: named.get(point.finding.check, len(named)))
 
     def _judged(self) -> str:
         counts = {outcome: self._count(outcome) for outcome in ("met", "partly", "failed")}
@@ -176,7 +182,7 @@ class Overview:
 
     def _left(self) -> str:
         left = sum(one.aspect.assessed == "no" for one in self.aspects)
-        places = len(self.contradictions)
+        places = self._count("contradicted")
         parts = []
         if places:
             parts.append(f"the documents contradict themselves in {_number(places)} place{'' if places == 1 else 's'}")

@@ -39,6 +39,7 @@ class Call:
 
     request: dict[str, Any]
     response: dict[str, Any]
+    number: int = 0  # its place in the transcript, from 1
 
     @property
     def fingerprint(self) -> str:
@@ -103,7 +104,7 @@ class ReplayedModel(WrapperModel):
         request = described(messages, model_request_parameters)
         waiting = self._answers[fingerprint(request)]
         if not waiting:
-            rest = [call for calls in self._answers.values() for call in calls]
+            rest = {call.number: call for calls in self._answers.values() for call in calls}
             raise AnalysisFailed(f"The transcript {self._file.name} no longer fits: {_what_changed(request, rest)}")
         return response_of(waiting.popleft().response)
 
@@ -116,7 +117,7 @@ def read_transcript(file: Path) -> list[Call]:
     """Return the calls of a transcript, in order. Raises ConfigurationError."""
     try:
         lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return [Call(dict(line["request"]), dict(line["response"])) for line in lines]
+        return [Call(dict(line["request"]), dict(line["response"]), number) for number, line in enumerate(lines, 1)]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(f"{file} cannot be read as a transcript ({shorten(error)})") from None
 
@@ -146,7 +147,13 @@ def _stable(value: Any) -> Any:
     if isinstance(value, dict):
         kept = value.keys() - _CHANGING - _OF_THE_PROVIDER
         return {key: _stable(value[key]) for key in sorted(kept) if value[key] is not None}
-    return [_stable(inner) for inner in value] if isinstance(value, list) else value
+    return [_stable(inner) for inner in value if not _is_library_note(inner)] if isinstance(value, list) else value
+
+
+def _is_library_note(part: Any) -> bool:
+    """Whether pydantic-ai added a part, for models that have no system messages within a conversation."""
+    said = part.get("content") if isinstance(part, dict) else None
+    return isinstance(said, str) and said.startswith("Mid-conversation system messages arrive inside user turns")
 
 
 def fingerprint(request: dict[str, Any]) -> str:
@@ -154,18 +161,18 @@ def fingerprint(request: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(request, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
-def _what_changed(request: dict[str, Any], recorded: list[Call]) -> str:
-    """Return the first line in which a request differs from the recorded one that is most like it."""
+def _what_changed(request: dict[str, Any], recorded: dict[int, Call]) -> str:
+    """Return which recorded call is most like a request, and the first line in which they differ."""
     now = _lines(request)
     if not recorded:
         return f"there is no answer left for the request that begins {shorten(now[0] if now else '', 120)!r}"
-    nearest = max(recorded, key=lambda call: _likeness(now, _lines(call.request)))
+    nearest = max(recorded.values(), key=lambda call: _likeness(now, _lines(call.request)))
     then = _lines(nearest.request)
     different = next(
         (n for n, pair in enumerate(zip(now, then, strict=False)) if pair[0] != pair[1]), min(len(now), len(then))
     )
     was, is_now = (lines[different] if different < len(lines) else "(nothing)" for lines in (then, now))
-    return f"line {different + 1} of a request was {shorten(was, 160)!r} and is now {shorten(is_now, 160)!r}. Record it again"
+    return f"call {nearest.number} has changed: line {different + 1} of its request was {shorten(was, 160)!r} and is now {shorten(is_now, 160)!r}. Record it again"
 
 
 def _lines(request: dict[str, Any]) -> list[str]:
