@@ -17,6 +17,7 @@ from trigpoint.reading.linear import LinearReader, hash_of, known_features
 from trigpoint.reading.placing import PLACED_TOPICS
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.readers import Readers
+from trigpoint.reading.status import READ_STATUSES, SIGNALS, heard_features
 from trigpoint.reading.topics import is_readable, rule_topics, words_of
 from trigpoint.reading.vocabulary import ASPECTS, Topic, aspects_of
 
@@ -39,6 +40,7 @@ class Example:
     by_rule: tuple[Topic, ...]
     on_aspect: Features
     on_topic: Features
+    on_status: Features
 
 
 def examples_of(application: LabelledApplication) -> list[Example]:
@@ -62,6 +64,7 @@ def examples_of(application: LabelledApplication) -> list[Example]:
                 by_rule=by_rule,
                 on_aspect=topic_features(statement, context.previous, words.found, words.above, by_rule),
                 on_topic=class_features(words.found, words.above, by_rule),
+                on_status=heard_features(context, [signal for signal in SIGNALS if signal.test(context)]),
             )
         )
     return found
@@ -69,7 +72,7 @@ def examples_of(application: LabelledApplication) -> list[Example]:
 
 def train(examples: Sequence[Example]) -> Readers:
     """Return readers that have learned from these examples and nothing else."""
-    return Readers(aspects=_train_aspects(examples), topics=_train_topics(examples))
+    return Readers(aspects=_train_aspects(examples), topics=_train_topics(examples), statuses=_train_statuses(examples))
 
 
 def _train_aspects(examples: Sequence[Example]) -> LinearReader:
@@ -89,6 +92,14 @@ def _train_topics(examples: Sequence[Example]) -> LinearReader:
     placed = [one for one in examples if _aspects(_topics(one))]
     wanted = np.array([[topic in _topics(one) for topic in PLACED_TOPICS] for one in placed], dtype=float)
     return fit_reader([one.on_topic for one in placed], wanted, np.ones_like(wanted))
+
+
+def _train_statuses(examples: Sequence[Example]) -> LinearReader:
+    """Learn statuses from labelled statements. Of a statement with several labels each counts."""
+    labelled = [(one, label) for one in examples for label in one.labels]
+    wanted = np.array([[label.status == status for status in READ_STATUSES] for _, label in labelled], dtype=float)
+    importance = np.array([[1 / len(one.labels)] * len(READ_STATUSES) for one, _ in labelled])
+    return fit_reader([one.on_status for one, _ in labelled], wanted, importance)
 
 
 def _topics(one: Example) -> set[str]:

@@ -28,7 +28,7 @@ def only(text: str, source_kind: SourceKind = "applicant") -> Fact:
         ("Policy TR4 requires one cycle parking space per bedroom.", "policy"),
         ("2. EXISTING CONDITIONS\n\n2.1 The nearest bus stop is located 250 m east of the site.", "existing"),
         (
-            "No dwelling shall be occupied until details of cycle parking have been submitted to and approved.",
+            "CONDITIONS\n\n1. No dwelling shall be occupied until details of cycle parking have been approved in writing.",
             "deferred",
         ),
     ],

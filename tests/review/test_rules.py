@@ -77,6 +77,32 @@ def test_statements_are_quoted_whole_with_their_page_and_the_standard_next_to_th
     assert quoted.standard == "1 per bedroom (LTN 1/20:Table 11-1)"
 
 
+def test_a_long_table_is_told_by_its_first_row_with_the_pages_of_all() -> None:
+    rows = [f"Bus {number} to Oxford | {number} minutes past the hour" for number in range(1, 31)]
+    evidence = evidence_of_text("\n".join(rows))
+    made = [fact(evidence, "bus.frequency", row, certainty=0.5, page=1 + index // 20) for index, row in enumerate(rows)]
+    numbered = [
+        one.model_copy(update={"source": one.source.model_copy(update={"statement": index})})
+        for index, one in enumerate(made)
+    ]
+    (quoted,) = quotations(stated(evidence, *numbered), aspect("public_transport"))
+    assert (quoted.citation.quote, quoted.citation.pages, quoted.more_rows) == (rows[0], (1, 2), 29)
+    assert quoted.rest == "and 29 more rows of this table"
+
+
+def test_of_very_many_statements_the_certain_and_the_likeliest_are_quoted() -> None:
+    sentences = [f"The bus stop number {number} is near the gate." for number in range(100, 200)]
+    evidence = evidence_of_text(" ".join(sentences))
+    made = [
+        fact(evidence, "bus.stop_distance", words, certainty=0.95 if index == 99 else 0.5).model_copy(
+            update={"relevance": 0.9 if index < 59 else 0.1}
+        )
+        for index, words in enumerate(sentences)
+    ]
+    quoted = quotations(stated(evidence, *made), aspect("public_transport"))
+    assert {one.citation.quote for one in quoted} == {*sentences[:59], sentences[99]}
+
+
 @pytest.mark.parametrize(
     ("words", "profile", "outcome"),
     [

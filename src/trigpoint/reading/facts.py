@@ -65,7 +65,8 @@ class Fact(Frozen):
     """What one statement says about one topic. A statement on three topics gives three facts with one source.
 
     `quantities` are those that measure this topic. `place` is "on site", "off site", "other site" or a named place.
-    `because` lists the signals that decided the status, in words, for a reader who wants to check it.
+    `relevance` is the chance that the statement is on the topic's aspect. `because` lists the signals that decided the
+    status, in words, for a reader who wants to check it.
     """
 
     topic: Topic
@@ -73,6 +74,7 @@ class Fact(Frozen):
     speaker: Speaker = "applicant"
     polarity: Polarity = "neutral"
     certainty: Annotated[float, Field(ge=0, le=1)] = 0.0
+    relevance: Annotated[float, Field(ge=0, le=1)] = 1.0
     quantities: tuple[Quantity, ...] = ()
     place: str = ""
     source: Source
@@ -152,16 +154,17 @@ def _facts_of(context: Context, document: Document, readers: Readers) -> Iterato
     topics = read_topics(context, readers)
     if not topics:
         return
-    judged = _REPLACED if is_superseded(document) else read_status(context)
+    judged = _REPLACED if is_superseded(document) else read_status(context, readers)
     quantities = read_quantities(context.statement.text)
     source = context.statement.source(document)
-    for topic in topics:
+    for topic, relevance in topics.items():
         yield Fact(
             topic=topic,
             status=judged.status,
             speaker="policy_text" if judged.status == "policy" else context.speaker,
             polarity=_polarity(context, judged.status),
             certainty=judged.certainty,
+            relevance=relevance,
             quantities=tuple(one for one in quantities if measures(topic, one)),
             place=_place(topic),
             source=source,

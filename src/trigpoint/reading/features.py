@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import pairwise
 
+from trigpoint.reading.context import Context
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.tokens import Token, tokenise
 from trigpoint.reading.vocabulary import Topic, aspects_of
@@ -13,6 +14,7 @@ from trigpoint.reading.vocabulary import Topic, aspects_of
 Features = dict[str, float]
 
 HEADINGS = 2  # the innermost ones
+OPENING = 3  # words
 SHORTEST_STEM = 4
 _ENDINGS = ("ings", "ing", "ies", "ed", "es", "s")
 _EMPTY = frozenset(
@@ -22,9 +24,15 @@ _EMPTY = frozenset(
 
 
 @lru_cache(maxsize=8192)
+def plain_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text without their endings; every number is the same word."""
+    return tuple(word for word in map(_word, tokenise(text)) if word)
+
+
+@lru_cache(maxsize=8192)
 def content_words(text: str) -> tuple[str, ...]:
-    """Return the words of a text that carry meaning, without their endings; every number is the same word."""
-    return tuple(word for word in map(_word, tokenise(text)) if word and word not in _EMPTY)
+    """Return the words of a text that carry meaning."""
+    return tuple(word for word in plain_words(text) if word not in _EMPTY)
 
 
 def _word(token: Token) -> str:
@@ -71,6 +79,33 @@ def class_features(classes: Iterable[str], classes_above: Iterable[str], by_rule
         **_named("class ", classes, 1.0),
         **_named("class above ", classes_above, 0.5),
         **_named("topic by rule ", by_rule, 0.7),
+    }
+
+
+def status_features(context: Context, signals: Iterable[str], by_rule: str) -> Features:
+    """Return what tells the status of a statement: its words, its place, and what the rules notice and conclude."""
+    statement, words = context.statement, plain_words(context.statement.text)
+    place = (
+        f"section {context.section}",
+        f"genre {context.genre}",
+        f"section {context.section} in {context.genre}",
+        f"speaker {context.speaker}",
+        f"kind {statement.kind}",
+    )
+    return {
+        **_named("", words, 1.0),
+        **_named("", (f"{one} {other}" for one, other in pairwise(words)), 0.7),
+        **_named("begins ", words[:OPENING], 0.5),
+        **_named("heading ", plain_words(" . ".join(statement.headings)), 0.5),
+        **_named("lead ", plain_words(statement.lead), 0.5),
+        **_named("before ", plain_words(context.previous), 0.2),
+        **_named("title ", plain_words(context.title), 0.5),
+        **_named("", place, 1.0),
+        **_named("cue ", context.cues, 1.0),
+        **_named("cue of list ", context.lead, 1.0),
+        **_named("cue before ", context.said, 0.5),
+        **_named("signal ", signals, 1.0),
+        **_named("status by rule ", (by_rule,), 1.0),
     }
 
 

@@ -15,11 +15,11 @@ SECOND_FROM = 0.35
 PLACED_TOPICS: tuple[Topic, ...] = tuple(topic for topic in TOPICS if aspects_of(topic))
 
 
-def read_aspects(reader: LinearReader, features: Mapping[str, float]) -> tuple[Aspect, ...]:
-    """Return the aspects under which a statement with these features is quoted."""
-    chances = reader.chances(features)
-    least = max(QUOTED_FROM, SECOND_FROM * float(chances.max()))
-    return tuple(aspect for aspect, chance in zip(ASPECTS, chances, strict=True) if chance >= least)
+def read_aspects(reader: LinearReader, features: Mapping[str, float]) -> dict[Aspect, float]:
+    """Return the aspects under which a statement with these features is quoted, with the chance of each."""
+    chances = [round(chance, 3) for chance in reader.chances(features).tolist()]
+    least = max(QUOTED_FROM, SECOND_FROM * max(chances))
+    return {aspect: chance for aspect, chance in zip(ASPECTS, chances, strict=True) if chance >= least}
 
 
 def likeliest_topics(

@@ -10,13 +10,14 @@ from trigpoint.reading.linear import LinearReader, load_reader
 
 @dataclass(frozen=True)
 class Readers:
-    """A reader of aspects and a reader of topics."""
+    """A reader of aspects, one of topics and one of statuses."""
 
     aspects: LinearReader
     topics: LinearReader
+    statuses: LinearReader
 
 
 @cache
 def shipped_readers() -> Readers:
     """Return the readers that ship with the package."""
-    return Readers(aspects=load_reader("aspects"), topics=load_reader("topics"))
+    return Readers(aspects=load_reader("aspects"), topics=load_reader("topics"), statuses=load_reader("statuses"))

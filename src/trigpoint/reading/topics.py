@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from trigpoint.reading.context import Context
 from trigpoint.reading.features import class_features, topic_features
@@ -10,7 +10,7 @@ from trigpoint.reading.lexicon import tag
 from trigpoint.reading.placing import likeliest_topics, read_aspects
 from trigpoint.reading.readers import Readers
 from trigpoint.reading.statements import Statement
-from trigpoint.reading.vocabulary import TOPICS, Topic, aspects_of
+from trigpoint.reading.vocabulary import TOPICS, Aspect, Topic, aspects_of
 
 CLOSE = 6  # tokens within which two words belong together
 SAME_PHRASE = 3
@@ -75,18 +75,25 @@ def _leans(statement: Statement) -> bool:
     return statement.kind == "bullet" or statement.text.lower().startswith(_POINTS_BACK)
 
 
-def read_topics(context: Context, readers: Readers) -> tuple[Topic, ...]:
-    """Return the topics of a statement: those of the aspects that it is quoted under, and the development itself."""
+def read_topics(context: Context, readers: Readers) -> dict[Topic, float]:
+    """Return the topics of a statement with their relevance: those of the aspects that it is quoted under.
+
+    Topics of no aspect, such as the size of the development, come from the rules alone.
+    """
     if not is_readable(context.statement):
-        return ()
+        return {}
     words = words_of(context)
     by_rule = rule_topics(words)
     seen = topic_features(context.statement, context.previous, words.found, words.above, by_rule)
-    aspects = set(read_aspects(readers.aspects, seen))
-    found = {topic for topic in by_rule if not aspects_of(topic) or aspects & set(aspects_of(topic))}
-    missing = aspects - {aspect for topic in found for aspect in aspects_of(topic)}
+    chances = read_aspects(readers.aspects, seen)
+    found = {topic for topic in by_rule if not aspects_of(topic) or chances.keys() & set(aspects_of(topic))}
+    missing = chances.keys() - {aspect for topic in found for aspect in aspects_of(topic)}
     found |= set(likeliest_topics(readers.topics, missing, class_features(words.found, words.above, by_rule)))
-    return tuple(topic for topic in TOPICS if topic in found)
+    return {topic: _relevance(topic, chances) for topic in TOPICS if topic in found}
+
+
+def _relevance(topic: Topic, chances: Mapping[Aspect, float]) -> float:
+    return max((chances[aspect] for aspect in aspects_of(topic) if aspect in chances), default=1.0)
 
 
 def is_readable(statement: Statement) -> bool:

@@ -137,6 +137,14 @@ class Quotation(Stored):
     citation: Citation
     figures: bool = Field(False, description="Whether the statement gives a figure on the aspect.")
     standard: str | None = None
+    more_rows: int = Field(0, description="How many further rows of the same table are on the aspect and not quoted.")
+
+    @property
+    def rest(self) -> str:
+        """Return how many rows of a table this quotation also tells of, in words; nothing if it is whole."""
+        if not self.more_rows:
+            return ""
+        return f"and {self.more_rows} more rows of this table"
 
 
 class PolicyAsk(Stored):

@@ -157,7 +157,8 @@ def _says(aspect: AspectReview) -> Iterator[str]:
 
 def _quoted(quotation: Quotation) -> str:
     standard = f" — standard: {escape(quotation.standard)}" if quotation.standard else ""
-    return f"“{escape(quotation.citation.quote)}” ({escape(quotation.citation.place)}){standard}"
+    rest = f" {quotation.rest}" if quotation.rest else ""
+    return f"“{escape(quotation.citation.quote)}”{rest} ({escape(quotation.citation.place)}){standard}"
 
 
 def _not_assessed(aspect: AspectReview) -> Iterator[str]:

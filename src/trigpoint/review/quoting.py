@@ -29,6 +29,10 @@ _GROUP_OF: dict[Status, Group] = {
 }
 _ORDER = list(GROUPS)
 FEWEST_WORDS = 4
+MOST_QUOTED = 60  # statements on one aspect
+MOST_ROWS = 8  # of one table, before it is told by its first row
+ROW_MARK = " | "
+ROWS_APART = 2  # statements: one row in between may be on another subject
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _WITH_STANDARD: tuple[Group, ...] = ("proposed", "open", "existing", "mentioned")
 
@@ -41,18 +45,58 @@ def group_of(fact: Fact) -> Group:
 
 
 def quotations(evidence: Evidence, aspect: Aspect) -> tuple[Quotation, ...]:
-    """Return every statement on the aspect once, in the order of the groups, documents and pages."""
+    """Return the statements on the aspect, each once, in the order of the groups, documents and pages.
+
+    Of a long table the first row on the aspect is quoted and the others are counted; of very many statements those that
+    are certain or likeliest to be on the aspect are kept.
+    """
     facts = [fact for fact in evidence.facts if aspect.id in aspects_of(fact.topic) and _says_something(fact)]
     facts.sort(key=lambda fact: (fact.source.document, fact.source.document_id, fact.source.start, fact.source.end))
-    made = [
-        _quotation(list(group), evidence, aspect)
-        for _, group in groupby(facts, key=lambda fact: place_key(fact.source))
-    ]
-    once = {
-        (one.citation.document_id, fold(one.citation.quote)): one for one in reversed(made)
-    }  # the first place counts
-    made = [one for one in made if once[one.citation.document_id, fold(one.citation.quote)] is one]
+    statements = [list(group) for _, group in groupby(facts, key=lambda fact: place_key(fact.source))]
+    made = [_quotation_of(run, evidence, aspect) for run in _likeliest(list(_tables(_once(statements))))]
     return tuple(sorted(made, key=lambda one: (_ORDER.index(one.group), one.group == "mentioned" and not one.figures)))
+
+
+def _once(statements: Iterable[list[Fact]]) -> list[list[Fact]]:
+    """Return statements without those that repeat the words of an earlier one in their document."""
+    first: dict[tuple[str, str], list[Fact]] = {}
+    for facts in statements:
+        first.setdefault((facts[0].source.document_id, fold(facts[0].source.quote)), facts)
+    return list(first.values())
+
+
+def _likeliest(runs: Sequence[list[list[Fact]]]) -> list[list[list[Fact]]]:
+    """Return at most as many as can be read, in their order: the certain ones and the likeliest."""
+
+    def weight(index: int) -> tuple[bool, float]:
+        facts = runs[index][0]
+        return any(fact.is_certain for fact in facts), max(fact.relevance for fact in facts)
+
+    kept = sorted(range(len(runs)), key=weight, reverse=True)[:MOST_QUOTED]
+    return [runs[index] for index in sorted(kept)]
+
+
+def _tables(statements: Iterable[list[Fact]]) -> Iterator[list[list[Fact]]]:
+    """Yield long runs of rows of one table together, and every other statement by itself."""
+    run: list[list[Fact]] = []
+    for facts in statements:
+        if run and not _follows_in_table(run[-1][0].source, facts[0].source):
+            yield from _folded(run)
+            run = []
+        run.append(facts)
+    yield from _folded(run)
+
+
+def _folded(run: list[list[Fact]]) -> Iterator[list[list[Fact]]]:
+    if len(run) > MOST_ROWS:
+        yield run
+    else:
+        yield from ([facts] for facts in run)
+
+
+def _follows_in_table(one: Source, other: Source) -> bool:
+    rows = ROW_MARK in one.quote and ROW_MARK in other.quote
+    return rows and one.document_id == other.document_id and other.statement - one.statement <= ROWS_APART
 
 
 def _says_something(fact: Fact) -> bool:
@@ -63,6 +107,16 @@ def _says_something(fact: Fact) -> bool:
 
 def place_key(source: Source) -> tuple[str, int, int]:
     return source.document_id, source.start, source.end
+
+
+def _quotation_of(run: Sequence[Sequence[Fact]], evidence: Evidence, aspect: Aspect) -> Quotation:
+    """Return the quotation of a statement, or of a table by its first row with the pages of all its rows."""
+    quoted = _quotation(run[0], evidence, aspect)
+    if len(run) == 1:
+        return quoted
+    pages = sorted({facts[0].source.page for facts in run if facts[0].source.page is not None})
+    citation = quoted.citation.model_copy(update={"pages": tuple(pages)})
+    return quoted.model_copy(update={"citation": citation, "more_rows": len(run) - 1})
 
 
 def _quotation(facts: Sequence[Fact], evidence: Evidence, aspect: Aspect) -> Quotation:
