@@ -124,7 +124,9 @@ def take(page: Page, name: str) -> Path:
     return Path(waiting.value.path())
 
 
-def test_from_the_review_to_a_signed_letter_by_mouse(page: Page, place: str) -> None:
+@pytest.mark.parametrize("width", [1280, 390])
+def test_from_the_review_to_a_signed_letter_by_mouse(page: Page, place: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
     page.goto(place)
     page.get_by_role("link", name="Write the letter").first.click(timeout=5000)
     expect(page.get_by_text("Suggested: object")).to_be_visible()
