@@ -32,6 +32,11 @@ def homes(**bedrooms: int) -> Profile:
     return Profile(kind="full", scale="major", uses=(UseSize(use="dwellings", size=200, unit="dwelling"), *sizes))
 
 
+def school(*, pupils: float, jobs: float | None = None) -> Profile:
+    staff = (UseSize(use="school", size=jobs, unit="job"),) if jobs else ()
+    return Profile(kind="full", scale="major", uses=(UseSize(use="school", size=pupils, unit="pupil"), *staff))
+
+
 def offices(size: float) -> Profile:
     return Profile(kind="full", scale="major", uses=(UseSize(use="office", size=size, unit="m2"),))
 
@@ -117,6 +122,9 @@ def test_of_very_many_statements_the_certain_and_the_likeliest_are_quoted() -> N
         ("24 cycle spaces", offices(5000), "failed"),
         ("1 cycle space per 200 m2", offices(5000), "met"),
         ("1 cycle space per 250 m2", offices(5000), "failed"),
+        ("95 cycle spaces", school(pupils=900, jobs=98), "met"),
+        ("94 cycle spaces", school(pupils=900, jobs=98), "failed"),
+        ("95 cycle spaces", school(pupils=900), None),
     ],
 )
 def test_long_stay_parking_is_held_against_the_rate_for_the_use(

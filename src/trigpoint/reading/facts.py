@@ -19,6 +19,7 @@ from trigpoint.reading.status import Judged, read_status
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.topics import read_topics
 from trigpoint.reading.vocabulary import PROVISION, Polarity, Speaker, Status, Topic
+from trigpoint.text.plausible import is_plausible
 
 CERTAIN = 0.9
 """The certainty from which on a fact may be judged. Below it, a fact is quoted and not judged."""
@@ -102,6 +103,8 @@ def read_facts(
     by_id = {document.id: document for document in documents}
     facts: list[Fact] = []
     for context in contexts_of(statements, profile, documents):
+        if not is_plausible(context.statement.text):  # a font without a character map: not what is printed on the page
+            continue
         facts.extend(_facts_of(context, by_id[context.statement.document_id], readers or shipped_readers()))
     return tuple(facts)
 

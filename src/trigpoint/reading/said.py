@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trigpoint.reading.counts import read_counts
+from trigpoint.reading.cues import SECTIONS
 from trigpoint.reading.documents import Document, Source
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import Topic
+from trigpoint.text.plausible import has_odd_codes
 
 if TYPE_CHECKING:  # facts are read with a profile, and a profile is read from what is said
     from trigpoint.reading.facts import Fact
@@ -67,6 +69,11 @@ class Said:
         return next((_TOPIC_OF_UNIT[one.unit] for one in self.counts if one.unit in _TOPIC_OF_UNIT), None)
 
     @cached_property
+    def is_elsewhere(self) -> bool:
+        """Whether the section is on earlier applications or other schemes."""
+        return any(SECTIONS.tag_text(heading).keys() & {"history", "others"} for heading in self.statement.headings)
+
+    @cached_property
     def is_requirement(self) -> bool:
         """Whether a statement says what is asked for and not what is provided."""
         asked = any(fact.status in ("policy", "requested") for fact in self.facts)
@@ -81,6 +88,8 @@ def read_said(statements: Sequence[Statement], documents: Sequence[Document], fa
         by_statement.setdefault((fact.source.document_id, fact.source.statement), []).append(fact)
     last: Said | None = None
     for statement in statements:
+        if has_odd_codes(statement.text):  # a font without a character map: whatever figures it has are not printed so
+            continue
         previous = last if last is not None and _follows(last.statement, statement) else None
         read = tuple(by_statement.get((statement.document_id, statement.index), ()))
         last = Said(statement, by_id[statement.document_id], read, previous)

@@ -22,17 +22,18 @@ TERM = Measure("travel_plan.coordinator", most_apart=10)
 
 _CUES = Lexicon(
     {
-        "whole_scheme": "school_of scheme_comprises scheme_comprising application_is_for is_now_for development_is_of erection_of development_of "
-        "development_comprises development_comprising proposals_comprise application_for scheme_of development_will_comprise "
-        "proposal_is_for scheme_is_for permission_for construction_of sought_for scheme_will_deliver application_proposes "
-        "development_would_provide development_will_provide scheme_would_deliver proposal_comprises scheme_proposes "
-        "development_will_deliver development_would_deliver building_will_provide scheme_will_provide scheme_provides "
-        "development_provides proposals_provide building_of building_providing application_seeks proposes_the building_provides",
+        "whole_scheme": "school_of scheme_comprises scheme_comprising application_is_for is_now_for development_is_of "
+        "proposed_development_of development_comprises development_comprising proposals_comprise application_for scheme_of "
+        "development_will_comprise proposal_is_for scheme_is_for application_for_the_erection_of permission_is_sought sought_for "
+        "scheme_will_deliver application_proposes development_would_provide development_will_provide scheme_would_deliver "
+        "proposal_comprises scheme_proposes development_will_deliver development_would_deliver building_will_provide "
+        "scheme_will_provide scheme_provides development_provides proposals_provide building_providing application_seeks "
+        "building_provides office_building_of proposal_is_for_an application_is_for_up_to",
         "proposed": "are_proposed is_proposed proposed",
         "not_ours": "require* needs_to need_for needed minimum standards demand policy previous previously consented former originally "
         "superseded approved earlier initially recommended requested asked should must could may might would_require reduction "
         "adjacent neighbouring maximum elsewhere comparable surveyed counted recorded shortfall against instead rather considered "
-        "rejected discounted option options if unless potential lapsed appeal committed threshold refused",
+        "rejected discounted option options if unless potential lapsed appeal committed threshold refused granted dismissed",
         "body": "employ employed employment school_of community_of full_-_time fte jobs workforce employees roll on_site_staff "
         "members_of_staff will_have will_work work_at staff_numbers will_be would_be capacity_of accommodate primary_school "
         "secondary_school school_for academy",
@@ -161,7 +162,7 @@ def _target(said: Said, one: Quantity) -> Iterator[Measured]:
 
 def _speaks_of_policy(said: Said) -> bool:
     """Whether a statement is certainly on policy or a request, or may be on another scheme."""
-    return any(
+    return said.is_elsewhere or any(
         fact.status == "other_scheme" or (fact.is_certain and fact.status in ("policy", "requested"))
         for fact in said.facts
     )

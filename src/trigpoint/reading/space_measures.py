@@ -111,7 +111,7 @@ def _names_others(said: Said, one: Quantity, gazetteer: Gazetteer) -> bool:
 
 def speaks_of_others(said: Said) -> bool:
     """Whether a statement is on something else than this scheme, or is not the applicant's or the officer's own."""
-    return any(
+    return said.is_elsewhere or any(
         fact.status in ("requested", "other_scheme", "rejected", "historic")
         or (fact.is_certain and fact.status in ("policy", "assumption", "indicative", "conditional"))
         or fact.speaker == "objector"

@@ -27,6 +27,7 @@ _BASES = {
     "job": ("employee", "member of staff", "staff", "job", "worker", "person"),
     "pupil": ("pupil", "student", "child"),
 }
+_UNITS = {"bedroom": "bed"}  # the profile counts the rooms of homes for the old, hotels and students as beds
 _CAN_FALL_SHORT = ("at most", "less than", "reduces to", "about")
 
 
@@ -112,7 +113,7 @@ def _by_rate(figures: _Figures, standard: Standard, rates: Sequence[Rate], profi
         wanted = same[0].count / same[0].of
         outcome: Outcome = "met" if quantity.rate >= wanted else "failed"
         compared = _comparison(figures.rates[0][0], quantity.rate, str(quantity), wanted, same[0].words)
-        return _verdict(outcome, figures, standard, same[0], str(quantity), quantity, comparison=compared)
+        return _verdict(outcome, figures, standard, same[0].words, str(quantity), quantity, comparison=compared)
     per_bedroom = [rate for rate in rates if rate.unit == "bedroom" and rate.use == "dwellings"]
     if basis == "dwelling" and per_bedroom:
         return _per_dwelling(figures, standard, per_bedroom[0], profile, quantity)
@@ -125,7 +126,7 @@ def _per_dwelling(
     """Compare spaces a home with bedrooms a home: the same figure can be enough for flats and too little for houses."""
     bedrooms = [size.bedrooms for size in profile.uses if size.use == "dwellings" and size.bedrooms]
     if quantity.rate < rate.count:  # every home has a bedroom
-        return _verdict("failed", figures, standard, rate, str(quantity), quantity)
+        return _verdict("failed", figures, standard, rate.words, str(quantity), quantity)
     if not bedrooms:
         return Undecided(
             "A rate for each home can be held against one for each bedroom only if the mix is known", figures.facts
@@ -134,7 +135,7 @@ def _per_dwelling(
     outcome: Outcome = "met" if all(enough) else "partly" if any(enough) else "failed"
     short = sorted({number for number, reached in zip(bedrooms, enough, strict=True) if not reached})
     homes = f", too few for homes with {' or '.join(map(str, short))} bedrooms" if short else ""
-    return _verdict(outcome, figures, standard, rate, f"{quantity}{homes}", quantity)
+    return _verdict(outcome, figures, standard, rate.words, f"{quantity}{homes}", quantity)
 
 
 def _by_total(figures: _Figures, standard: Standard, rates: Sequence[Rate], profile: Profile) -> Verdict | Undecided:
@@ -142,14 +143,14 @@ def _by_total(figures: _Figures, standard: Standard, rates: Sequence[Rate], prof
     wanted = _wanted(rates, profile)
     if wanted is None:
         return Undecided("The size of each use is not known well enough to work out the number needed", figures.facts)
-    rate, calculation = wanted
+    words, calculation = wanted
     outcome: Outcome = "met" if quantity.value >= calculation.result else "failed"
     value = f"{quantity.value:,g} spaces, where {calculation.expression}"
     counted = f"{calculation.result:,.0f} spaces"
     compared = _comparison(
         figures.totals[0][0], quantity.value, f"{quantity.value:,g} spaces", calculation.result, counted
     )
-    return _verdict(outcome, figures, standard, rate, value, quantity, (calculation,), compared)
+    return _verdict(outcome, figures, standard, words, value, quantity, (calculation,), compared)
 
 
 def _comparison(fact: Fact, value: float, shown: str, wanted: float, wanted_shown: str) -> Comparison:
@@ -157,29 +158,48 @@ def _comparison(fact: Fact, value: float, shown: str, wanted: float, wanted_show
     return Comparison(measures=(measure,), wanted="at least", bound=wanted, bound_shown=wanted_shown)
 
 
-def _wanted(rates: Sequence[Rate], profile: Profile) -> tuple[Rate, Calculation] | None:
-    """Return the number needed, if the development has one use and its size is known in the rate's unit."""
-    if len({size.use for size in profile.uses}) != 1:
+def _wanted(rates: Sequence[Rate], profile: Profile) -> tuple[str, Calculation] | None:
+    """Return the rates in words and the number needed, if there is one use and its size is known in the rates' units.
+
+    Rates in two units are added up: a school needs so many for its staff and so many for its pupils.
+    """
+    uses = {size.use for size in profile.uses}
+    terms = _terms(uses.pop(), rates, profile) if len(uses) == 1 else [None]
+    known = [term for term in terms if term is not None]
+    if len(known) < len(terms):
         return None
-    for rate in rates:
-        sizes = {size.size for size in profile.uses if size.unit == rate.unit and size.size}
-        if len(sizes) == 1 and rate.fits_size(size := sizes.pop()):
-            result = rate.count * size / rate.of
-            divisor = "" if rate.of == 1 else f" / {rate.of:,g}"
-            factor = "" if rate.count == 1 else f"{rate.count:g} × "
-            return rate, Calculation(
-                expression=f"{factor}{size:,g}{divisor} = {result:,.0f}",
-                inputs=(rate.count, size, rate.of),
-                result=result,
-            )
-    return None
+    result = sum(rate.count * size / rate.of for rate, size in known)
+    shown = " + ".join(_shown(rate, size) for rate, size in known)
+    inputs = tuple(number for rate, size in known for number in (rate.count, size, rate.of))
+    words = " and ".join(dict.fromkeys(rate.words for rate, _ in known))
+    return words, Calculation(expression=f"{shown} = {result:,.0f}", inputs=inputs, result=result)
+
+
+def _terms(use: str, rates: Sequence[Rate], profile: Profile) -> list[tuple[Rate, float] | None]:
+    """Return each rate of a use with its size; a None for each unit in which the size is not known, or if it has no rate."""
+    own = [rate for rate in rates if rate.use == use]
+    terms: list[tuple[Rate, float] | None] = []
+    for unit in dict.fromkeys(rate.unit for rate in own):
+        sizes = {
+            size.size for size in profile.uses if size.use == use and size.unit == _UNITS.get(unit, unit) and size.size
+        }
+        size = sizes.pop() if len(sizes) == 1 else None
+        fitting = [rate for rate in own if rate.unit == unit and size is not None and rate.fits_size(size)]
+        terms.append((fitting[0], size) if len(fitting) == 1 and size is not None else None)
+    return terms or [None]
+
+
+def _shown(rate: Rate, size: float) -> str:
+    factor = "" if rate.count == 1 else f"{rate.count:g} × "
+    divisor = "" if rate.of == 1 else f" / {rate.of:,g}"
+    return f"{factor}{size:,g}{divisor}"
 
 
 def _verdict(
     outcome: Outcome,
     figures: _Figures,
     standard: Standard,
-    rate: Rate,
+    words: str,
     value: str,
     quantity: Quantity,
     calculations: tuple[Calculation, ...] = (),
@@ -191,7 +211,7 @@ def _verdict(
         outcome,
         figures.facts,
         value=value,
-        standard=f"{rate.words} ({readable_ref(standard.source, standard.section)})",
+        standard=f"{words} ({readable_ref(standard.source, standard.section)})",
         calculations=calculations,
         comparison=comparison,
         remarks=(*phased(figures.facts), *((standard.note,) if standard.note and outcome == "met" else ())),
