@@ -194,6 +194,7 @@ def test_from_the_review_to_a_signed_letter_by_keyboard_only(page: Page, place: 
     page.keyboard.press("Enter")
     expect(page.locator("[data-point]").first).to_contain_text("The path is 1.5 m wide")
     assert str(page.evaluate("document.activeElement.dataset.move")) == "1"
+    expect(page.locator("[data-saved]")).to_have_text("Moved to place 2 of 3. Not saved yet.")
     _tab_to(page, "Cycle parking")
     _tab_to(page, "Words and evidence")
     page.keyboard.press("Enter")

@@ -9,6 +9,7 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
   const place = form.getAttribute("action"); // form.action is a button of that name
   const kept = ["sender_name", "sender_organisation", "sender_address", "sender_email"];
   let unsaved = form.hasAttribute("data-unsaved");
+  let touched = unsaved; // what was only filled in for the writer may be left without a question
   let asked = 0;
   let timer = 0;
 
@@ -74,7 +75,10 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
   };
 
   form.querySelector("[data-show]").hidden = true;
-  form.addEventListener("input", changed);
+  form.addEventListener("input", () => {
+    touched = true;
+    changed();
+  });
   form.addEventListener("change", (event) => {
     const point = event.target.closest("[data-point]");
     if (!point) return;
@@ -91,7 +95,10 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
     if (button.dataset.move === "-1") other.before(point);
     else other.after(point);
     button.focus();
+    touched = true;
     changed();
+    const points = [...point.parentElement.children];
+    saved.textContent = "Moved to place " + (points.indexOf(point) + 1) + " of " + points.length + ". Not saved yet.";
   });
   for (const link of form.querySelectorAll("[data-download]")) {
     link.addEventListener("click", async (event) => {
@@ -105,7 +112,7 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
     unsaved = false;
   });
   addEventListener("beforeunload", (event) => {
-    if (unsaved) event.preventDefault();
+    if (unsaved && touched) event.preventDefault();
   });
   recall();
 }
