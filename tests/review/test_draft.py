@@ -323,3 +323,19 @@ def test_ratings_follow_from_outcomes_and_pass_the_final_verification() -> None:
     routes = after.aspects[1]
     assert routes.findings == judgement.aspects[1].findings
     assert (routes.rating, routes.assessed) == (judgement.aspects[1].rating, judgement.aspects[1].assessed)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "holds"),
+    [
+        ("LTN 1/20, Table 6-3 asks for shared routes at least 3.0 m wide.", True),
+        ("LTN 1/20, Table 99-9 asks for shared routes at least 3.0 m wide.", False),
+        ("NPPF, paragraph 999 asks for wide paths.", False),
+    ],
+)
+def test_a_sentence_names_only_sections_that_were_looked_up(sentence: str, holds: bool) -> None:
+    draft = draft_of()
+    draft.submit_findings([finding()])
+    given = DraftConclusion(summary=(Cited(text=sentence, rests_on=("F1",)),), stance="comment")
+    left_out = draft.check_conclusion(given)
+    assert [one.id for one in left_out] == ([] if holds else ["summary 1"])

@@ -16,6 +16,10 @@ CONSTANTS = frozenset((2.0, 12.0, 60.0, 100.0, 365.0, 1000.0))
 """Numbers that a calculation may use without a source: conversions of units, and two cycles to a stand."""
 
 _NAMED = re.compile(r"\b(?:[A-Z][\w'’-]*|[A-Z]{1,3})[ -]?(?:No\.? )?\d+[A-Za-z]?(?:[./-]\d+)*\b")
+_SECTION = re.compile(
+    r"\b(?:table|figure|section|chapter|para(?:graph)?s?\.?|policy|policies)\s+((?:[a-z]{1,4}\s?)?\d+(?:[.-]\d+)*)",
+    re.IGNORECASE,
+)
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?%")
 
 
@@ -55,7 +59,19 @@ def figure_reasons(
         if wrong
         else []
     )
-    return [*reasons, *_unit_reasons(plain, sources, computed)]
+    return [*reasons, *_section_reasons(text, evidence), *_unit_reasons(plain, sources, computed)]
+
+
+def _section_reasons(text: str, evidence: Evidence) -> list[str]:
+    """Return the sections that a text names although neither a policy of this review nor a page has them."""
+    named = {match.group(): fold(match[1]) for match in _SECTION.finditer(text)}
+    said = [fold(f"{one.section_ref} {one.text}") for one in evidence.policies.values()] if named else []
+    said += [page for _, _, page in evidence.words_by_page] if named else []
+    return [
+        f"{name}: no policy that was looked up and no page has it. Look it up and cite it, or leave it out"
+        for name, number in named.items()
+        if not any(re.search(rf"(?<![\w.-]){re.escape(number)}(?![\w-]|\.\d)", one) for one in said)
+    ]
 
 
 def calculation_reasons(calculations: Sequence[Calculation], sources: Sequence[str]) -> list[str]:
