@@ -79,6 +79,8 @@ async def test_from_opening_to_letter_and_pdf_only_what_was_verified_appears(eve
         drafted = await agent.on("draft_letter", conclusion=wanted)
         assert [one["id"] for one in drafted["left_out"]] == ["letter 1"]
         assert drafted["pages"] >= 1
+        assert "cycle_parking/long_stay" not in drafted["open_questions"]
+        assert "cycle_parking/quality" in drafted["open_questions"]
         assert "no cycle parking" in drafted["letter"]
         listed = everything.get("/api/v1/reviews?status=processing").json()["reviews"]
         assert [(one["application_ref"], one["model"]) for one in listed] == [(REFERENCE, "Test Desktop 1.2")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +28,6 @@ from trigpoint.registers.submission import Stated
 from trigpoint.review.formats import FORMATS, FormatName
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
 from trigpoint.review.models import Progress as Where
-from trigpoint.review.pictures import draw_strips, files_here
 from trigpoint.review.result import ReviewResult
 from trigpoint.storage.files import write_atomic
 
@@ -183,6 +181,7 @@ async def review_here(
 ) -> Finished:
     """Run the pipeline in this process, with servers of its own on free ports."""
     from trigpoint.mcp.local_servers import local_servers
+    from trigpoint.review.files import rendered_files
     from trigpoint.review.pipeline import run_review
 
     if settings.trigpoint_model is not None:
@@ -193,24 +192,9 @@ async def review_here(
     try:
         async with local_servers(settings) as (tools, local):
             result = await run_review(request, tools=tools, checkpoints=_InMemory(), report=show, settings=local)
-            wanted = {"application_ref": result.application.reference}
-            listed = await tools.call("document-store", "list_ingested_documents", wanted)
-            files = await asyncio.to_thread(_rendered, result, formats, files_here(local, listed["documents"]), local)
-            return Finished(result, files)
+            return Finished(result, await rendered_files(tools, local, result, formats))
     except BaseExceptionGroup as group:  # task groups of the servers wrap what went wrong
         raise first_error(group) from None
-
-
-def _rendered(
-    result: ReviewResult, formats: list[FormatName], documents: dict[str, Path], settings: Settings
-) -> dict[FormatName, bytes]:
-    """Return the files in these formats, with pictures of the documents' pages in those that show them."""
-    from trigpoint.text.picture import PageRenderer
-
-    with closing(PageRenderer(settings)) as renderer:
-        wanted = any(FORMATS[kind].pictured for kind in formats)
-        pictures = draw_strips(result.review, documents, renderer.render_strip) if wanted else {}
-    return {kind: FORMATS[kind].render(result, None, pictures) for kind in formats}
 
 
 async def _reviewed(

@@ -132,6 +132,7 @@ class LetterAnswer(Answer):
     overall_rating: str
     left_out: list[Verdict] = Field(description="Sentences that would be left out, and why")
     waiting: list[str] = Field(description="Findings that were returned: dropped if you finish without mending them")
+    open_questions: list[str] = Field(description="Not assessed, if you finish without answering them")
 
 
 class WrittenFile(BaseModel):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 import pymupdf
 
-from trigpoint.config import Settings
 from trigpoint.errors import ReviewEnded, ReviewNotReady
 from trigpoint.ids import ref_as_name
 from trigpoint.jobs.led import Handle
 from trigpoint.mcp.review_answers import FinishAnswer, WrittenFile
 from trigpoint.mcp.review_desk import Desk, Judging
+from trigpoint.review.files import rendered_files
 from trigpoint.review.formats import FORMATS, FormatName
 from trigpoint.review.result import ReviewResult
 from trigpoint.review.submitted import DraftConclusion
@@ -28,23 +29,22 @@ async def concluded(judging: Judging, conclusion: DraftConclusion | None) -> Rev
 
 
 async def finish(desk: Desk, handle: Handle, conclusion: DraftConclusion | None, *, alone: bool) -> FinishAnswer:
-    """Store the review, with its files if a client started this server. Raises ReviewEnded."""
+    """Store the review, then write its files if a client started this server. Raises ReviewEnded."""
     async with desk.judging(handle, alone=alone) as judging:
         if not judging.draft.quality().verified:
             raise ReviewNotReady("No finding is verified yet, so there is nothing to finish. Hand in findings first")
         judging.conclusion = conclusion or judging.conclusion
         judging.draft.give_up(judging.draft.returned())
         result = await concluded(judging, judging.conclusion)
-        if alone:
-            await asyncio.to_thread(_write, desk.settings, handle.review_id, result)
     if not await desk.reviews.complete(handle.lease, judging.led.request.application_ref, result):
         led = await desk.led.call(handle)
         raise ReviewEnded(f"Review {handle.review_id} has ended meanwhile: it is {led.status}")
     desk.forget(handle.review_id)
-    return _answer(desk.settings, handle.review_id, judging, result)
+    files = await files_of(desk, handle.review_id, result, alone=alone)
+    return _answer(handle.review_id, judging, result, files)
 
 
-def _answer(settings: Settings, review_id: str, judging: Judging, result: ReviewResult) -> FinishAnswer:
+def _answer(review_id: str, judging: Judging, result: ReviewResult, files: list[WrittenFile]) -> FinishAnswer:
     review = result.review
     return FinishAnswer(
         review_id=review_id,
@@ -54,38 +54,41 @@ def _answer(settings: Settings, review_id: str, judging: Judging, result: Review
         ratings={aspect.name: aspect.shown_rating for aspect in review.aspects},
         findings=sum(len(aspect.findings) for aspect in review.aspects),
         dropped=[held.verdict for held in judging.draft.state.held.values() if not held.counts],
-        files=files_of(settings, review_id, result.application.reference),
+        files=files,
         page=f"/reviews/{review_id}",
     )
 
 
 def letter_text(result: ReviewResult) -> tuple[str, int]:
-    """Return the letter as it is printed, and how many pages it has."""
+    """Return the words of the letter, and how many pages it has in print."""
     with pymupdf.open(stream=FORMATS[FormatName.LETTER].render(result)) as document:  # type: ignore[no-untyped-call]
-        return "\n".join(page.get_text() for page in document), int(document.page_count)
+        pages = int(document.page_count)
+    return FORMATS[FormatName.TEXT].render(result).decode(), pages
 
 
-def files_of(settings: Settings, review_id: str, reference: str) -> list[WrittenFile]:
-    """Return where the files of a finished review are: in the data folder if they were written, and over REST."""
-    files = []
-    for name, one in FORMATS.items():
-        path = _path(settings, review_id, one.file_name.format(ref_as_name(reference)))
-        files.append(
-            WrittenFile(
-                format=str(name),
-                path=str(path) if path.is_file() else None,
-                download=f"/api/v1/reviews/{review_id}/download?format={name}",
-            )
+async def files_of(desk: Desk, review_id: str, result: ReviewResult, *, alone: bool) -> list[WrittenFile]:
+    """Return where the files of a finished review are: over REST, and in the data folder.
+
+    A server that a client started writes them there; those that are there already stay as they are.
+    """
+    name = ref_as_name(result.application.reference)
+    folder = inside(desk.settings.data_dir, "reviews", review_id)
+    paths = {kind: folder / one.file_name.format(name) for kind, one in FORMATS.items()}
+    missing = [kind for kind, path in paths.items() if not path.is_file()]
+    if alone and missing:
+        files = await rendered_files(await desk.tools(alone=alone), desk.settings, result, missing)
+        await asyncio.to_thread(_write, {paths[kind]: content for kind, content in files.items()})
+    return [
+        WrittenFile(
+            format=str(kind),
+            path=str(path) if path.is_file() else None,
+            download=f"/api/v1/reviews/{review_id}/download?format={kind}",
         )
-    return files
+        for kind, path in paths.items()
+    ]
 
 
-def _write(settings: Settings, review_id: str, result: ReviewResult) -> None:
-    for one in FORMATS.values():
-        path = _path(settings, review_id, one.file_name.format(ref_as_name(result.application.reference)))
+def _write(files: Mapping[Path, bytes]) -> None:
+    for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, one.render(result))
-
-
-def _path(settings: Settings, review_id: str, name: str) -> Path:
-    return inside(settings.data_dir, "reviews", review_id, name)
+        write_atomic(path, content)

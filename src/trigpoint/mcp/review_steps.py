@@ -22,6 +22,7 @@ from trigpoint.mcp.review_answers import (
 )
 from trigpoint.mcp.review_desk import Desk, Judging
 from trigpoint.mcp.review_ending import files_of
+from trigpoint.mcp.tools import SendProgress
 from trigpoint.review.orientation import AspectEntry, Orientation
 from trigpoint.review.sheets import Sheet
 
@@ -48,9 +49,9 @@ _JUDGE = (
 )
 
 
-async def next_step(desk: Desk, handle: Handle, *, alone: bool) -> NextAnswer:
+async def next_step(desk: Desk, handle: Handle, *, alone: bool, tell: SendProgress) -> NextAnswer:
     """Return the next thing to look at, and note that it was shown."""
-    led, ready = await _opened_soon(desk, handle, alone=alone)
+    led, ready = await _opened_soon(desk, handle, alone=alone, tell=tell)
     if not led.active:
         return NextAnswer(step="ended", next=f"The review is {led.status}. review_status says more.")
     if not ready:
@@ -59,7 +60,7 @@ async def next_step(desk: Desk, handle: Handle, *, alone: bool) -> NextAnswer:
         return _step(judging)
 
 
-async def _opened_soon(desk: Desk, handle: Handle, *, alone: bool) -> tuple[LedReview, bool]:
+async def _opened_soon(desk: Desk, handle: Handle, *, alone: bool, tell: SendProgress) -> tuple[LedReview, bool]:
     """Wait a while for the documents: an agent cannot sleep between two calls."""
     until = asyncio.get_running_loop().time() + _WAIT_SECONDS
     while True:
@@ -67,6 +68,9 @@ async def _opened_soon(desk: Desk, handle: Handle, *, alone: bool) -> tuple[LedR
         ready = led.active and await desk.can_be_judged(handle, led, alone=alone)
         if ready or not led.active or asyncio.get_running_loop().time() > until:
             return led, ready
+        progress = await _progress(desk, handle.review_id)
+        if progress is not None:
+            await tell(progress["percent_complete"], 100, progress["detail"])
         await asyncio.sleep(_LOOK_SECONDS)
 
 
@@ -211,7 +215,7 @@ async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAns
     if review is None:
         return StatusAnswer(reviews=[await _listed(desk, one.review_id) for one in await desk.led.active()])
     if "-" not in review:
-        return await _from_outside(desk, review)
+        return await _from_outside(desk, review, alone=alone)
     handle = Handle.parse(review)
     led = await desk.look(handle, alone=alone)
     answer = StatusAnswer(
@@ -223,7 +227,7 @@ async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAns
         progress=await _progress(desk, handle.review_id),
     )
     if not led.active:
-        return await _from_outside(desk, handle.review_id)
+        return await _from_outside(desk, handle.review_id, alone=alone)
     if not led.ready:
         return answer
     async with desk.judging(handle, alone=alone) as judging:
@@ -236,10 +240,12 @@ async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAns
         )
 
 
-async def _from_outside(desk: Desk, review_id: str) -> StatusAnswer:
+async def _from_outside(desk: Desk, review_id: str, *, alone: bool) -> StatusAnswer:
     """Return what anybody may see of a review: how it ended and where its files are, or how far it is."""
     kept = await desk.reviews.get(review_id)
-    completed = kept.status == "completed"
+    files = []
+    if kept.status == "completed":  # a server that died at the end may have left some unwritten
+        files = await files_of(desk, review_id, kept.result(), alone=alone)
     return StatusAnswer(
         review_id=review_id,
         application_ref=kept.application_ref,
@@ -247,7 +253,7 @@ async def _from_outside(desk: Desk, review_id: str) -> StatusAnswer:
         led_by=await desk.led.leader(review_id),
         progress=orjson.loads(kept.progress) if kept.progress else None,
         error=orjson.loads(kept.error) if kept.error else None,
-        files=files_of(desk.settings, review_id, kept.application_ref) if completed else [],
+        files=files,
     )
 
 

@@ -31,6 +31,7 @@ from trigpoint.mcp.review_answers import (
     VerdictsAnswer,
     found_policy,
     found_statement,
+    open_questions,
     verdicts_answer,
 )
 from trigpoint.mcp.review_desk import Desk, open_desk
@@ -125,7 +126,7 @@ async def review_status(given: StatusInput, call: Call) -> StatusAnswer:
 
 
 async def read_next(given: ReviewInput, call: Call) -> NextAnswer:
-    return await next_step(call.state, Handle.parse(given.review), alone=call.over_stdio)
+    return await next_step(call.state, Handle.parse(given.review), alone=call.over_stdio, tell=call.progress)
 
 
 async def read_pages(given: PagesInput, call: Call) -> PagesAnswer:
@@ -212,6 +213,7 @@ async def draft_letter(given: LetterInput, call: Call) -> LetterAnswer:
         overall_rating=result.review.shown_rating,
         left_out=left_out,
         waiting=sorted(judging.draft.returned()),
+        open_questions=open_questions(judging),
     )
 
 
