@@ -43,6 +43,9 @@ async def test_a_review_has_the_contracts_parts(settings: Settings) -> None:
 
 async def test_progress_is_monotonic_by_the_weights_and_never_100(settings: Settings) -> None:
     _, seen = await _run(Servers(), settings)
+    reading = [one.detail for one in seen if one.phase == "ingesting_documents"]
+    assert any(detail.startswith("Reading ") and "done)" in detail for detail in reading)
+    assert not any(".pdf" in detail for detail in reading)
     percents = [one.percent_complete for one in seen]
     assert percents == sorted(percents)
     assert percents[-1] <= 99

@@ -22,6 +22,7 @@ from trigpoint.errors import (
 )
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.assemble import assemble_review, revisions_used
+from trigpoint.review.citing import document_title
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.gather import Wanted, gather_evidence
 from trigpoint.review.intake import (
@@ -201,12 +202,24 @@ class ReviewRun:
     async def ingest(self, step: Step, fetched: Data) -> Data:
         """Phase 3: every file into the document store. Drawings that are skipped and files without text are named."""
         files, done = list(fetched["files"]), dict[str, _Ingest]()
-        turn = asyncio.Semaphore(INGESTS_AT_ONCE)
+        turn, shares, told = asyncio.Semaphore(INGESTS_AT_ONCE), dict[str, float](), set[tuple[int, str]]()
+        manifest = fetched.get("manifest", {})
+
+        async def tell(path: str, share: float) -> None:
+            """Name a document that is being read, each hundredth of the whole at most once."""
+            shares[path] = share
+            open_file = next((one for one in files if 0 <= shares.get(one, -1) < 1), path)
+            whole = sum(shares.values()) / len(files)
+            detail = f"Reading {document_title(public_name(open_file, manifest))} ({len(done)} of {counted(len(files), 'document')} done)"
+            if (key := (int(whole * 100), detail)) not in told:
+                told.add(key)
+                await step(whole, detail)
 
         async def one(path: str) -> None:
             async with turn:
-                done[path] = await self._ingest_one(path)
-                await step(len(done) / len(files), f"Ingested {len(done)} of {counted(len(files), 'document')}")
+                await tell(path, 0.0)
+                done[path] = await self._ingest_one(path, lambda share: tell(path, share))
+                await tell(path, 1.0)
 
         async with asyncio.TaskGroup() as group:
             for path in files:
@@ -215,7 +228,6 @@ class ReviewRun:
         counts = {name: sum(o == name for o in outcomes.values()) for name in ("ingested", "skipped", "failed")}
         if files and counts["failed"] == len(files):
             raise IngestionFailed(f"None of the {counted(len(files), 'document')} could be read")
-        manifest = fetched.get("manifest", {})
         return counts | {
             "not_read": sorted(public_name(path, manifest) for path, one in done.items() if one.outcome != "ingested"),
             "pages": page_counts(outcomes, {path: one.account for path, one in done.items()}),
@@ -295,10 +307,14 @@ class ReviewRun:
         )
         return judging.judgement, judging.evidence
 
-    async def _ingest_one(self, path: str) -> _Ingest:
+    async def _ingest_one(self, path: str, tell: Callable[[float], Awaitable[None]]) -> _Ingest:
         arguments = {"file_path": path, "application_ref": self.request.application_ref}
+
+        async def progress(done: float, total: float | None, _: str | None) -> None:
+            await tell(min(done / total, 0.99) if total else 0.0)
+
         try:
-            answer = await self.tools.call("document-store", "ingest_document", arguments)
+            answer = await self.tools.call("document-store", "ingest_document", arguments, progress=progress)
         except TrigpointError as error:
             if error.code == "server_unreachable":
                 raise

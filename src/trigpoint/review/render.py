@@ -8,7 +8,7 @@ import json
 from base64 import b64encode
 from typing import Any
 
-from trigpoint.review.citing import document_place
+from trigpoint.review.citing import document_place, policy_place
 from trigpoint.review.findings import GROUPS
 from trigpoint.review.markdown import OUTCOMES, built, escape, render_markdown
 from trigpoint.review.overview import Overview, Point, plain_text
@@ -42,6 +42,7 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "main": [_point(point, pictures or {}, 1) for point in overview.main],
         "contradictions": [_point(point, pictures or {}, 2) for point in overview.contradictions],
         "policies": [policy.model_dump(mode="json") for policy in result.review.policies()],
+        "policy_names": {policy.passage_id: policy_place(policy) for policy in result.review.policies()},
         "groups": list(GROUPS.items()),
         "outcomes": OUTCOMES,
         "rules": [ASPECT_RULE, OVERALL_RULE],
