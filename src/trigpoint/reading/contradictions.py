@@ -61,7 +61,8 @@ def _measured(said: Sequence[Said], tables: Sequence[Table], gazetteer: Gazettee
         if (table.rows[0].document_id, table.rows[0].index) in rows:
             measured.extend(table_measures(table, rows))
             measured.extend(distances_in(table, rows, stations))
-    if not any("form" in kinds_of(one.document) for one in ours):
+    documents = {one.document.id: one.document for one in said}
+    if not any("form" in kinds_of(document) for document in documents.values()):
         measured.extend(found for one in said if not _is_ours(one.document) for found in form_measures(one))
     return [*measured, *money_measures(ours)]
 

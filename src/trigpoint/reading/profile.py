@@ -10,7 +10,7 @@ from trigpoint.land_uses import Use
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.documents import Document, Frozen, Source
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.measured import is_addendum
+from trigpoint.reading.measured import Measured, is_addendum
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.sizes import stated_sizes
@@ -107,10 +107,11 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
     named = tuple(one for pair in described if _names_the_proposal(pair[0]) for one in _sizes(pair[0].text, pair[1]))
     mix = tuple(_bedroom_mix(documents))
     kind, kind_source = _kind(application, proposal, described)
-    all_uses = _distinct((*_revised(uses, documents), *stated, *_stated_sizes(documents), *mix))
+    sizes = tuple(stated_sizes(documents))
+    all_uses = _distinct((*_revised(uses, sizes), *stated, *_stated_sizes(sizes), *mix))
     if kind == "householder" and not all_uses:
         all_uses = (UseSize(use="dwellings"),)
-    all_uses = (*all_uses, *_jobs(all_uses, documents))
+    all_uses = (*all_uses, *_jobs(all_uses, sizes))
     return Profile(
         application=application.reference,
         proposal=proposal,
@@ -124,9 +125,9 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
     )
 
 
-def _stated_sizes(documents: Sequence[Document]) -> Iterator[UseSize]:
+def _stated_sizes(sizes: Sequence[Measured]) -> Iterator[UseSize]:
     """Yield the sizes of the whole development that sentences and tables state."""
-    for one in stated_sizes(documents):
+    for one in sizes:
         what = one.key[-1]
         if what == "staff":
             continue
@@ -136,18 +137,18 @@ def _stated_sizes(documents: Sequence[Document]) -> Iterator[UseSize]:
             yield UseSize(use=use, size=one.quantity.value, unit=unit, words=one.said.text, source=one.said.source)
 
 
-def _jobs(uses: Sequence[UseSize], documents: Sequence[Document]) -> Iterator[UseSize]:
+def _jobs(uses: Sequence[UseSize], sizes: Sequence[Measured]) -> Iterator[UseSize]:
     """Yield the number of staff, if there is only one use whose staff they can be."""
     places = {one.use for one in uses} - _GENERIC - {"dwellings"}
-    staff = [one for one in stated_sizes(documents) if one.key == ("people", "staff")]
+    staff = [one for one in sizes if one.key == ("people", "staff")]
     if len(places) == 1 and staff:
         said = staff[0].said
         yield UseSize(use=places.pop(), size=staff[0].quantity.value, unit="job", words=said.text, source=said.source)
 
 
-def _revised(uses: Sequence[UseSize], documents: Sequence[Document]) -> Iterator[UseSize]:
+def _revised(uses: Sequence[UseSize], sizes: Sequence[Measured]) -> Iterator[UseSize]:
     """Yield the sizes of the register's proposal, with the number of homes that an addendum changes it to."""
-    homes = [one for one in stated_sizes(documents) if one.key == ("homes",) and is_addendum(one.said.document)]
+    homes = [one for one in sizes if one.key == ("homes",) and is_addendum(one.said.document)]
     for one in uses:
         if one.unit == "dwelling" and one.bedrooms is None and homes:
             yield one.model_copy(update={"size": homes[0].quantity.value, "source": homes[0].said.source})

@@ -138,8 +138,10 @@ def _figures_of_one_thing(said: Said) -> tuple[str, list[Quantity]]:
 def _by_kind(said: Sequence[Said]) -> dict[str, list[Said]]:
     """Return the statements of each kind of document; "the statement" is one only if nothing else can be meant."""
     found: dict[str, list[Said]] = {}
+    kinds = {one.document.id: one.document for one in said}
+    by_document = {key: kinds_of(document) for key, document in kinds.items()}
     for one in said:
-        for kind in kinds_of(one.document):
+        for kind in by_document[one.document.id]:
             found.setdefault(kind, []).append(one)
     statements = {one.document.id for kind in ("planning statement", "design statement") for one in found.get(kind, ())}
     found[_ANY] = [one for one in said if one.document.source_kind == "applicant"]

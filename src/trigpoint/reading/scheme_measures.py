@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trigpoint.reading.lexicon import Lexicon
@@ -16,6 +17,7 @@ from trigpoint.reading.uses import read_uses
 PEOPLE = Measure("development.size", most_apart=1.5)
 HOMES = Measure("development.size", most_apart=1.5, revised=True)
 AREA = Measure("development.size", tolerance=0.005, most_apart=1.25)
+SITE = Measure("development.size", tolerance=0.05, most_apart=2)
 TRIPS = Measure("trips.forecast", tolerance=0.02, most_apart=2.5)
 TARGET = Measure("travel_plan.target", most_apart=3)
 TERM = Measure("travel_plan.coordinator", most_apart=10)
@@ -56,6 +58,9 @@ _CUES = Lexicon(
         "coordinator": "coordinator co_-_ordinator tpc coordinators",
     }
 )
+SITE_IS = re.compile(
+    r"\b[Tt]he (?:application )?[Ss]ite (?:extends to|covers|measures|is|has an area of|comprises)\b[^.;,]{0,25}$"
+)
 _TERMS = ("for", "over")
 _PLAIN_HOMES = frozenset("new residential no no. dwelling dwellings c3 class use houses house and flats".split())
 LAST_TOKENS = 5
@@ -78,6 +83,8 @@ def scheme_measures(said: Said) -> Iterator[Measured]:
             yield from _trips(said, one)
         elif one.unit == "%":
             yield from _target(said, one)
+        elif one.unit == "ha" and SITE_IS.search(said.text[: one.start]) and _is_own(said):
+            yield Measured(SITE, ("site",), "the area of the site", one, said, whole=True)
         elif one.unit == "year" and "coordinator" in cues:
             yield from _term(said, one)
     yield from _areas(said)

@@ -33,13 +33,19 @@ _PARTS = Lexicon(
     }
 )
 _UNIT = re.compile(r"\b(units? \d+(?:(?:, | and | to | & )\d+)*)\b", re.IGNORECASE)
-_WORDS_OF = {"cycle space": "cycle spaces", "car space": "car spaces", "shower": "showers", "share": "share"}
+_WORDS_OF = {
+    "cycle space": "cycle spaces",
+    "car space": "car spaces",
+    "shower": "showers",
+    "locker": "lockers",
+    "share": "share",
+}
 
 
 def groups_of(words: str, unit: str) -> tuple[str, ...]:
     """Return the groups whose spaces these are, in a fixed order; none means everybody's."""
     found = set(_GROUPS.tag_text(words))
-    if unit == "shower":
+    if unit in ("shower", "locker"):
         found &= {"pupils", "staff", "students"}
     if unit == "share":
         found = {"staff"} if found & {"staff", "offices"} else found & {"pupils", "students", "residents"}

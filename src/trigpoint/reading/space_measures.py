@@ -15,7 +15,7 @@ from trigpoint.reading.tokens import tokenise
 
 CYCLES = Measure("cycle_parking.total", most_apart=2.5)
 CARS = Measure("car_parking", most_apart=2.0)
-SHOWERS = Measure("cycle_parking.facilities", most_apart=4)
+FACILITIES = Measure("cycle_parking.facilities", most_apart=4)
 
 _CUES = Lexicon(
     {
@@ -79,7 +79,7 @@ def _spaces(said: Said, one: Quantity, unit: str, gazetteer: Gazetteer) -> Itera
     if existing and (unit != "car space" or not _EXISTING_CAR_PARK.search(said.text)):
         return
     groups, unit_name = groups_of(f"{one.of} {around}", unit), named_unit(around)
-    measure = {"cycle space": CYCLES, "car space": CARS, "shower": SHOWERS}[unit]
+    measure = {"cycle space": CYCLES, "car space": CARS}.get(unit, FACILITIES)
     key = (unit, unit_name, "there" if existing else "planned", *groups)
     what = "the existing car park" if existing else what_of(unit, groups)
     at = f" at {unit_name.title()}" if unit_name else ""
@@ -99,7 +99,7 @@ def _is_of_parking(said: Said, one: Quantity, unit: str) -> bool:
     """Whether the sentence has a verb of provision, and "bays" are bays for cars and not those of a barn."""
     cues = _CUES.tag_text(said.text)
     of_a_building = unit == "car space" and "bay" in said.text[one.start : one.end].lower() and "car_park" not in cues
-    return not of_a_building and (unit == "shower" or "provided" in cues or _is_whole(said, one))
+    return not of_a_building and (unit in ("shower", "locker") or "provided" in cues or _is_whole(said, one))
 
 
 def _names_others(said: Said, one: Quantity, gazetteer: Gazetteer) -> bool:
@@ -121,7 +121,7 @@ def speaks_of_others(said: Said) -> bool:
 
 def _unit_of(said: Said, one: Quantity) -> str | None:
     """Return what a number counts; one that is called a total counts what the sentence does."""
-    if one.unit in ("cycle space", "car space", "shower"):
+    if one.unit in ("cycle space", "car space", "shower", "locker"):
         return one.unit
     if one.unit in ("", "cycle", "vehicle") and (held := _held(said, one)) is not None:
         return held
