@@ -185,7 +185,11 @@ def test_grounds_are_in_order_of_weight_with_evidence_policy_and_what_is_asked(r
     assert narrow.asks.startswith("make shared routes and two-way cycle tracks at least 3.0 m wide")
     assert added.heading == "Cycle parking: figures that do not add up"
     assert "The parts make 134, not the 144" in added.text
-    assert "is left open (Document 1, page 2)" in left_open.text
+    assert left_open.text.startswith(
+        "The application leaves this to a condition, an illustration or a later approval: long-stay cycle parking at the "
+        "rate for the use (Document 1, page 2). It should be settled before the decision."
+    )
+    assert left_open.asks == "settle now, rather than later, long-stay cycle parking at the rate for the use"
     assert [ground.text for ground in letter.grounds if ground.kind == "strength"] == [
         "A travel plan is submitted or promised (Document 1, page 1)."
     ]

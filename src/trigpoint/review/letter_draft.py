@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import CORE
 from trigpoint.review.citing import document_place, document_title, in_plain_words, place_of_ref, place_text
+from trigpoint.review.disagreements import DISAGREEMENTS
 from trigpoint.review.evidence import collapse
 from trigpoint.review.findings import Citation, Finding, NotAssessed, listed_pages
 from trigpoint.review.letter import (
@@ -31,54 +31,6 @@ from trigpoint.review.result import AspectReview, ReviewBody, ReviewResult
 MOST_QUESTIONS = 5
 MOST_STRENGTHS = 3
 LONGEST_QUOTE = 260
-
-
-@dataclass(frozen=True)
-class _Disagreement:
-    """The words of the letter for a kind of contradiction."""
-
-    heading: str
-    matters: str
-    asks: str
-
-
-_DISAGREEMENTS = {
-    "sum": _Disagreement(
-        "figures that do not add up",
-        "The total cannot be relied on until the difference is explained.",
-        "explain the figures on {subject}, and correct them",
-    ),
-    "percentage": _Disagreement(
-        "a percentage that does not fit its figures",
-        "Until that is put right, neither can be relied on.",
-        "correct the percentage on {subject}, or the figures it is taken from",
-    ),
-    "rate": _Disagreement(
-        "a total that does not follow from its rate",
-        "Until that is put right, neither can be relied on.",
-        "correct the rate or the total on {subject}",
-    ),
-    "figures_differ": _Disagreement(
-        "conflicting figures",
-        "Both cannot be right, and neither can be relied on until it is clear which is meant.",
-        "say which of the figures on {subject} is right, and correct the documents",
-    ),
-    "revisions_differ": _Disagreement(
-        "conflicting drawings",
-        "It must be clear which drawing is to be approved.",
-        "say which drawing counts, and correct the documents",
-    ),
-    "promise_without_condition": _Disagreement(
-        "a promise that nothing secures",
-        "Without a condition or an obligation it need not be kept.",
-        "secure what is promised on {subject} by a condition or an obligation",
-    ),
-    "claim_against_shortfall": _Disagreement(
-        "a claim that the figures do not support",
-        "The claim should carry no weight.",
-        "meet the standard on {subject}, or withdraw the claim that it is met",
-    ),
-}
 
 
 def draft_letter(result: ReviewResult) -> Letter:
@@ -199,7 +151,7 @@ def _numbered(grounds: Iterable[Ground]) -> list[Ground]:
 
 def _against(finding: Finding, aspect: AspectReview | None) -> Ground:
     contradicted = finding.outcome == "contradicted"
-    known = _DISAGREEMENTS.get(finding.check)
+    known = DISAGREEMENTS.get(finding.check)
     why = (known.matters if known else "") if contradicted else _policy_sentence(finding, aspect)
     remarks = (
         finding.flags if aspect and finding.check.startswith(f"{aspect.id}.") else ()
@@ -225,13 +177,13 @@ def _plain(finding: Finding) -> str:
 
 
 def _heading(finding: Finding, aspect: AspectReview | None) -> str:
-    known = _DISAGREEMENTS.get(finding.check)
+    known = DISAGREEMENTS.get(finding.check)
     subject = _sentence_case(aspect.name if aspect else finding.short or "The documents")
     return f"{subject}: {known.heading}" if known else subject
 
 
 def _ask(finding: Finding, aspect: AspectReview | None) -> str:
-    if known := _DISAGREEMENTS.get(finding.check):
+    if known := DISAGREEMENTS.get(finding.check):
         return known.asks.format(subject=(aspect.name if aspect else finding.short or "this").lower())
     plain = in_plain_words(finding.recommendation or "", (), {policy.ref for policy in finding.policy})
     return _lower(plain.rstrip("."))
@@ -308,8 +260,11 @@ def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
     where = "; ".join(place_text(place) for place in point.places[:3])
     subject = _subject(point, aspect)
     if where:
-        text = f"{_sentence_case(wanted)} is left open ({where}). It should not be left until after the decision."
-        asks = f"settle this before the application is decided: {wanted}"
+        text = (
+            f"The application leaves this to a condition, an illustration or a later approval: {wanted} ({where}). It "
+            "should be settled before the decision."
+        )
+        asks = f"settle now, rather than later, {wanted}"
     else:
         text = f"{_sentence_case(subject)} could not be found in the written documents of the application."
         asks = f"show {subject}"
