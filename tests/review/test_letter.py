@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from typing import get_args
 
 import pymupdf
 import pytest
@@ -16,7 +17,9 @@ from pydantic import ValidationError
 from review_samples import evidence_of_text, result_of
 from stated_facts import fact, stated
 
+from trigpoint.reading.discrepancies import DiscrepancyKind
 from trigpoint.review.citing import document_title, in_plain_words, place_of_ref
+from trigpoint.review.disagreements import DISAGREEMENTS
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.letter import Condition, Council, Ground, Letter, Reference, Sender
 from trigpoint.review.letter_draft import draft_letter
@@ -193,6 +196,10 @@ def test_grounds_are_in_order_of_weight_with_evidence_policy_and_what_is_asked(r
     assert [ground.text for ground in letter.grounds if ground.kind == "strength"] == [
         "A travel plan is submitted or promised (Document 1, page 1)."
     ]
+
+
+def test_the_letter_has_words_for_every_kind_of_contradiction() -> None:
+    assert set(DISAGREEMENTS) == set(get_args(DiscrepancyKind))
 
 
 def test_every_evidenced_point_leads_to_its_page(result: ReviewResult) -> None:

@@ -35,6 +35,11 @@ DISAGREEMENTS = {
         "Both cannot be right, and neither can be relied on until it is clear which is meant.",
         "say which of the figures on {subject} is right, and correct the documents",
     ),
+    "words_differ": Disagreement(
+        "statements that contradict each other",
+        "Both cannot be right, and neither can be relied on until it is clear which is meant.",
+        "say which of the statements on {subject} is right, and correct the documents",
+    ),
     "revisions_differ": Disagreement(
         "conflicting drawings",
         "It must be clear which drawing is to be approved.",
