@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
@@ -22,12 +22,13 @@ _DIGITS = re.compile(r"[0-9]{1,16}", re.ASCII)
 
 
 def one_of(values: Collection[str]) -> BeforeValidator:
-    def check(value: Any) -> Any:
-        if not isinstance(value, str) or value not in values:
-            raise ValueError(f"Valid values: {', '.join(values)}")
-        return value
+    return BeforeValidator(lambda value: check_member(value, values))
 
-    return BeforeValidator(check)
+
+def check_member(value: object, values: Collection[str]) -> str:
+    if not isinstance(value, str) or value not in values:
+        raise ValueError(f"Valid values: {', '.join(values)}")
+    return value
 
 
 def text(name: str, *, lines: bool = False) -> BeforeValidator:
@@ -117,18 +118,17 @@ def explained(error: ErrorDetails, of: type[BaseModel], *, skipped: int = 0) -> 
     return f"Invalid {name}: '{shorten(error['input'])}'. {rule}" if name else rule
 
 
-def checked(kind: Any, value: object, name: str) -> Any:
-    """Return one value as a type of this module. Raise GraphBadRequest that calls it `name`."""
+def checked(check: Callable[..., str], value: object, name: str, *allowed: Any) -> str:
+    """Return one value that has passed a check. Raise GraphBadRequest that calls it `name`."""
     try:
-        return TypeAdapter(kind).validate_python(value)
-    except ValidationError as error:
-        rule = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise GraphBadRequest(f"Invalid {name}: '{shorten(value)}'. {rule}") from None
+        return check(value, *allowed)
+    except ValueError as error:
+        raise GraphBadRequest(f"Invalid {name}: '{shorten(value)}'. {error}") from None
 
 
 def check_uuid(value: object, name: str) -> str:
-    return str(checked(Uuid, value, name))
+    return checked(uuid_of, value, name)
 
 
 def check_slug(value: object, name: str) -> str:
-    return str(checked(Slug, value, name))
+    return checked(_slug, value, name)

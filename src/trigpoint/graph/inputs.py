@@ -17,6 +17,7 @@ from trigpoint.graph.fields import (
     Url,
     Uuid,
     Whole,
+    check_member,
     check_text,
     checked,
     one_of,
@@ -132,7 +133,7 @@ def parse_fields(params: Any, known: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return the names of `fields=id,title` in the contract's order; None for all."""
     chosen = {name.strip() for name in (params.get("fields") or "").split(",")} - {""}
     for name in sorted(chosen):
-        checked(Annotated[str, one_of(known)], name, "fields")
+        checked(check_member, name, "fields", known)
     return tuple(name for name in known if name in chosen) or None
 
 

@@ -23,14 +23,14 @@ from sqlalchemy import Connection, RowMapping, select
 from trigpoint.errors import GraphBadRequest, GraphConflict, GraphNotFound, shorten
 from trigpoint.graph import writes
 from trigpoint.graph.bulk import insert_rows
-from trigpoint.graph.fields import Input, Moment, check_slug, checked, text
+from trigpoint.graph.fields import Input, Moment, check_slug, check_text, checked
 from trigpoint.graph.ingest import ingest_rows, parse_rows
 from trigpoint.graph.inputs import BlockText, EntityChanges, NewEntity, NewProject, Notes, RelationType, Status
 from trigpoint.graph.listing import count
 from trigpoint.graph.moments import this_moment
 from trigpoint.graph.queries import project_named
 from trigpoint.graph.tables import entity, entity_relation, quotable_block
-from trigpoint.graph.vocabulary import ENTITY_TYPES, EXTERNAL_KINDS, MOST_INGEST_ROWS, RELATION_ENDS
+from trigpoint.graph.vocabulary import ENTITY_TYPES, EXTERNAL_KINDS, LONGEST, MOST_INGEST_ROWS, RELATION_ENDS
 from trigpoint.ids import new_uuid
 from trigpoint.storage.files import reason
 
@@ -52,7 +52,6 @@ _CSV_NAMES = {
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where the wheel brings libyaml
 _AT_ONCE = 10_000
-Reference = Annotated[str, text("reference")]
 
 
 def sample_files() -> list[Path]:
@@ -229,7 +228,7 @@ def _ends(new: LoadedRelation, names: Mapping[str, str]) -> tuple[str, str]:
     ends = []
     for side, end, kind in zip(("from", "to"), (new.start, new.end), RELATION_ENDS[new.relation_type], strict=True):
         if kind in EXTERNAL_KINDS:
-            ends.append(str(checked(Reference, end, side)))
+            ends.append(checked(check_text, end, side, LONGEST["reference"]))
         else:
             ends.append(_named(names, end, side))
             writes.check_end(new.relation_type, side, end, end.partition("/")[0])
