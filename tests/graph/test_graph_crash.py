@@ -19,10 +19,10 @@ from trigpoint.graph import bulk
 from trigpoint.graph.store import GraphStore
 import trigpoint.graph.ingest as ingest, trigpoint.graph.load as load
 
-bulk._AT_ONCE = load._AT_ONCE = 100
+bulk._AT_ONCE = 100
 inserted = bulk.insert_rows
-def insert_rows(connection, table, rows, *rest):
-    inserted(connection, table, rows, *rest)
+def insert_rows(connection, table, rows, *rest, **named):
+    inserted(connection, table, rows, *rest, **named)
     if table.name == sys.argv[2]:
         os.kill(os.getpid(), signal.SIGKILL)
 load.insert_rows = ingest.insert_rows = insert_rows

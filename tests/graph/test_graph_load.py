@@ -12,7 +12,14 @@ from typer.testing import CliRunner
 from trigpoint.cli.graph import app
 from trigpoint.errors import GraphError
 from trigpoint.graph.export import export_project
-from trigpoint.graph.load import load_document, load_search_csv, read_document, read_search_csv, sample_files
+from trigpoint.graph.load import (
+    items_of,
+    load_document,
+    load_search_csv,
+    read_document,
+    read_search_csv,
+    sample_files,
+)
 from trigpoint.graph.queries import project_named
 from trigpoint.graph.store import GraphStore
 
@@ -69,6 +76,50 @@ def test_a_changed_file_changes_only_what_differs(store):
     load(store, document)
     document["entities"][1] |= {"title": "New", "status": "published"}
     assert load(store, document) == {"entities unchanged": 2, "entities changed": 1}
+
+
+def test_an_entity_that_a_file_repeats_gets_the_last_values(store, api):
+    titles = ("First", "Second", "First")
+    document = {
+        "project": {"slug": "p", "name": "P"},
+        "entities": [{"entityType": "guide", "slug": "a", "title": title} for title in titles],
+    }
+    assert load(store, document) == {"projects created": 1, "entities created": 1, "entities changed": 2}
+    (shown,) = api.get("/api/entities", headers={"x-project-slug": "p"})["data"]
+    assert shown["title"] == "First"
+
+
+def test_relations_that_are_there_or_repeated_are_counted_as_unchanged_and_progress_ends_at_the_total(store):
+    document = {
+        "project": {"slug": "p", "name": "P"},
+        "entities": [{"entityType": "concept", "slug": s, "title": s} for s in "abc"],
+        "relations": [
+            {"relationType": "CONCEPT_RELATES_TO_CONCEPT", "from": f"concept/{a}", "to": f"concept/{b}"}
+            for a, b in ("ab", "bc", "ab")
+        ],
+        "blocks": [{"entity": "concept/a", "text": "t", "claimType": "statistic"}] * 2,
+    }
+    for created, unchanged in ((2, 1), (0, 3)):
+        heard: list[int] = []
+        with store.writing() as connection:
+            summary = load_document(connection, document, heard.append)
+        assert (summary["relations created"], summary["relations unchanged"]) == (created, unchanged)
+        assert sum(heard) == items_of(document) == 8
+
+
+def test_a_relation_of_wrong_or_equal_ends_is_named(store):
+    entities = [{"entityType": kind, "slug": "a", "title": "A"} for kind in ("concept", "news")]
+    for start, end, says in (
+        ("news/a", "concept/a", "needs a guide as its from-end; entity news/a is a news"),
+        ("concept/a", "concept/a", "needs a guide"),
+        ("guide/x", "concept/a", "there is no guide 'x'"),
+    ):
+        relation = {"relationType": "GUIDE_USES_CONCEPT", "from": start, "to": end}
+        with pytest.raises(GraphError, match=r"relations\[0\]: .*" + says):
+            load(store, {"project": {"slug": "p", "name": "P"}, "entities": entities, "relations": [relation]})
+    itself = {"relationType": "CONCEPT_RELATES_TO_CONCEPT", "from": "concept/a", "to": "concept/a"}
+    with pytest.raises(GraphError, match="related to itself"):
+        load(store, {"project": {"slug": "p", "name": "P"}, "entities": entities, "relations": [itself]})
 
 
 @pytest.mark.parametrize(

@@ -65,15 +65,16 @@ def load(
     with _store() as store, Progress(console=Console(stderr=True), transient=True) as progress:
         for path, slug in chosen:
             task = progress.add_task(path.name, total=None)
+            moved = partial(progress.advance, task)
             with store.writing() as connection:
                 if path.suffix.lower() == ".csv":
-                    summary += load_search_csv(connection, slug, path, start=start, end=end)
+                    summary += load_search_csv(connection, slug, path, start=start, end=end, progress=moved)
                     filled[slug] = None
                     continue
                 for document in read_document(path):
                     with located(str(path)):
                         progress.reset(task, total=items_of(document))
-                        summary += load_document(connection, document, partial(progress.advance, task))
+                        summary += load_document(connection, document, moved)
                     filled[document["project"]["slug"]] = None
     for what, count in sorted(summary.items()):
         out.print(f"{count:8,}  {what}")

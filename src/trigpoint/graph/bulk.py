@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -13,15 +14,19 @@ Progress = Callable[[int], None]
 _AT_ONCE = 10_000
 
 
+def unheard(done: int) -> None:
+    """The progress of something that nobody waits for."""
+
+
 def insert_rows(
-    connection: Connection, table: Table, rows: Sequence[Row], clash: str = "", progress: Progress | None = None
+    connection: Connection, table: Table, rows: Iterable[Row], clash: str = "", progress: Progress = unheard
 ) -> None:
     """Insert rows that all have the same columns. `clash` is SQL for rows whose key is taken; `progress` hears of each batch."""
-    for first in range(0, len(rows), _AT_ONCE):
-        batch = rows[first : first + _AT_ONCE]
-        (_from_json if connection.dialect.name == "postgresql" else _one_by_one)(connection, table, batch, clash)
-        if progress is not None:
-            progress(len(batch))
+    insert = _from_json if connection.dialect.name == "postgresql" else _one_by_one
+    rest = iter(rows)
+    while batch := list(islice(rest, _AT_ONCE)):
+        insert(connection, table, batch, clash)
+        progress(len(batch))
 
 
 def _one_by_one(connection: Connection, table: Table, rows: Sequence[Row], clash: str) -> None:

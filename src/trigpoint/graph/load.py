@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +22,7 @@ from sqlalchemy import Connection, RowMapping, select
 
 from trigpoint.errors import GraphBadRequest, GraphConflict, GraphNotFound, shorten
 from trigpoint.graph import writes
-from trigpoint.graph.bulk import insert_rows
+from trigpoint.graph.bulk import Progress, insert_rows, unheard
 from trigpoint.graph.fields import Input, Moment, check_slug, check_text, checked
 from trigpoint.graph.ingest import ingest_rows, parse_rows
 from trigpoint.graph.inputs import BlockText, EntityChanges, NewEntity, NewProject, Notes, RelationType, Status
@@ -35,7 +35,6 @@ from trigpoint.ids import new_uuid
 from trigpoint.storage.files import reason
 
 Summary = Counter[str]
-Progress = Callable[[int], None]
 _PARTS = ("entities", "relations", "blocks")
 _EXPECTED = "Expected `project`, `entities`, `relations` and `blocks`, or a list of such under `projects`"
 _CSV_NAMES = {
@@ -51,7 +50,6 @@ _CSV_NAMES = {
 }
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where the wheel brings libyaml
-_AT_ONCE = 10_000
 
 
 def sample_files() -> list[Path]:
@@ -107,17 +105,15 @@ def _documents(loaded: Any) -> list[Mapping[str, Any]]:
     return documents
 
 
-def load_document(connection: Connection, document: Mapping[str, Any], progress: Progress | None = None) -> Summary:
+def load_document(connection: Connection, document: Mapping[str, Any], progress: Progress = unheard) -> Summary:
     """Load one project with all it holds; `progress` hears how many items have been written. Raise GraphError that names
     the part and its index."""
     summary: Summary = Counter()
     entities, relations, blocks = (_items(document, name) for name in _PARTS)
     project_id = _put_project(connection, document.get("project"), summary)
-    names = _put_entities(connection, project_id, entities, summary)
-    (progress or int)(len(entities))
+    names = _put_entities(connection, project_id, entities, summary, progress)
     _put_relations(connection, project_id, relations, names, summary, progress)
-    _put_blocks(connection, project_id, blocks, names, summary)
-    (progress or int)(len(blocks))
+    _put_blocks(connection, project_id, blocks, names, summary, progress)
     summary = +summary  # without what was not there at all
     writes.log_event(connection, project_id, "graph.loaded", None, dict(summary))
     return summary
@@ -155,7 +151,9 @@ def _put_project(connection: Connection, body: object, summary: Summary) -> str:
     return project_id
 
 
-def _put_entities(connection: Connection, project_id: str, items: list[Any], summary: Summary) -> dict[str, str]:
+def _put_entities(
+    connection: Connection, project_id: str, items: list[Any], summary: Summary, progress: Progress
+) -> dict[str, str]:
     """Insert the new ones, change those that differ. Return the ids of the project's entities by `type/slug`."""
     stored = {_name(row): row for row in _rows(connection, entity, project_id)}
     names, rows, others, moment = {name: row["id"] for name, row in stored.items()}, [], [], this_moment()
@@ -169,13 +167,15 @@ def _put_entities(connection: Connection, project_id: str, items: list[Any], sum
         names[name] = new_uuid()
         created = moment if new.created_at is None else new.created_at
         rows.append(writes.entity_row(project_id, new, names[name], new.status, created))
-    insert_rows(connection, entity, rows)
+    insert_rows(connection, entity, rows, progress=progress)
     summary["entities created"] += len(rows)
     stored |= {_name(row): row for row in rows}
     for index, name, new in others:
         with located(f"entities[{index}]"):
             changed = _change(connection, stored[name], new)
+        stored[name] = {**stored[name], **changed}
         summary["entities changed" if changed else "entities unchanged"] += 1
+    progress(len(others))
     return names
 
 
@@ -187,14 +187,16 @@ def _rows(connection: Connection, table: Any, project_id: str) -> Any:
     return connection.execute(select(table).where(table.c.project_id == project_id)).mappings()
 
 
-def _change(connection: Connection, stored: Mapping[str, Any], new: LoadedEntity) -> bool:
+def _change(connection: Connection, stored: Mapping[str, Any], new: LoadedEntity) -> dict[str, Any]:
+    """Return the columns that differed."""
     given = new.model_dump(include=new.model_fields_set & set(EntityChanges.model_fields))
     changed = {column: value for column, value in given.items() if stored[column] != value}
     if changed:
         writes.change_entity(connection, stored["project_id"], stored["id"], EntityChanges(**changed))
     if stored["status"] != new.status:
         writes.set_status(connection, stored["project_id"], stored["id"], new.status)
-    return bool(changed) or stored["status"] != new.status
+        changed["status"] = new.status
+    return changed
 
 
 def _put_relations(
@@ -203,7 +205,7 @@ def _put_relations(
     items: list[Any],
     names: Mapping[str, str],
     summary: Summary,
-    progress: Progress | None,
+    progress: Progress,
 ) -> None:
     mine = [entity_relation.c.project_id == project_id]
     before, moment = count(connection, entity_relation, mine), this_moment()
@@ -215,10 +217,8 @@ def _put_relations(
         created = moment if new.created_at is None else new.created_at
         return writes.new_relation_row(project_id, new.relation_type, (start, end), new.notes, new_uuid(), created)
 
-    for first in range(0, len(items), _AT_ONCE):
-        rows = [row(index, item) for index, item in enumerate(items[first : first + _AT_ONCE], first)]
-        insert_rows(connection, entity_relation, rows, "ON CONFLICT DO NOTHING")
-        (progress or int)(len(rows))
+    rows = (row(index, item) for index, item in enumerate(items))
+    insert_rows(connection, entity_relation, rows, "ON CONFLICT DO NOTHING", progress)
     created = count(connection, entity_relation, mine) - before
     summary["relations created"] += created
     summary["relations unchanged"] += len(items) - created
@@ -250,7 +250,12 @@ def _named(names: Mapping[str, str], name: str, where: str) -> str:
 
 
 def _put_blocks(
-    connection: Connection, project_id: str, items: list[Any], names: Mapping[str, str], summary: Summary
+    connection: Connection,
+    project_id: str,
+    items: list[Any],
+    names: Mapping[str, str],
+    summary: Summary,
+    progress: Progress,
 ) -> None:
     known = (
         {(row["entity_id"], row["text"]) for row in _rows(connection, quotable_block, project_id)} if items else set()
@@ -265,7 +270,8 @@ def _put_blocks(
             created = moment if new.created_at is None else new.created_at
             rows.append(writes.block_row(project_id, entity_id, new, new_uuid(), created))
             summary["blocks of unusual length"] += bool(writes.advice(new.text))
-    insert_rows(connection, quotable_block, rows)
+    insert_rows(connection, quotable_block, rows, progress=progress)
+    progress(len(items) - len(rows))
     summary["blocks created"] += len(rows)
     summary["blocks unchanged"] += len(items) - len(rows)
 
@@ -274,7 +280,13 @@ def _put_blocks(
 
 
 def load_search_csv(
-    connection: Connection, project_slug: str, path: Path, *, start: str | None = None, end: str | None = None
+    connection: Connection,
+    project_slug: str,
+    path: Path,
+    *,
+    start: str | None = None,
+    end: str | None = None,
+    progress: Progress = unheard,
 ) -> Summary:
     """Load the rows of a Search Console export. `start` and `end` are the period if the file has no date column."""
     project_id = project_named(connection, slug=check_slug(project_slug, "project"))
@@ -289,6 +301,7 @@ def load_search_csv(
             result = ingest_rows(connection, project_id, parse_rows(rows[first : first + MOST_INGEST_ROWS]))
         summary["search rows created"] += result.inserted
         summary["search rows changed"] += result.updated
+        progress(result.received)
     summary["search rows linked to an entity"] = sum("entityId" in row for row in rows)
     return summary
 
