@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Table, func, select
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from trigpoint.graph.inputs import PageRequest, PerformanceFilter
 from trigpoint.graph.listing import FEW, Order, Page, Where, count, read_page, total_of
 from trigpoint.graph.models import SearchPerformance, Shape
-from trigpoint.graph.search_text import contains, one_of_texts
+from trigpoint.graph.search_text import among, contains, texts_with
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
 
+Held = tuple[str, ColumnElement[Any], ColumnElement[Any], dict[str, int]]
 _row = search_performance.c
 # With the project, these are unique: the id, which the contract sorts by last, decides nothing.
 _LATEST = Order(down=(_row.date_start, _row.date_end), up=(_row.query, _row.page_url))
@@ -35,26 +38,20 @@ class Comparison(Shape):
 def list_performance(
     connection: Connection, project_id: str, chosen: PerformanceFilter, request: PageRequest
 ) -> Page[SearchPerformance]:
-    within, texts = _within(search_performance, project_id, chosen), _texts(connection, project_id, chosen)
-    total = _total(connection, project_id, chosen, [*within, *texts])
-    gathered = bool(texts) and total <= FEW
-    if texts and not gathered:
-        texts = _texts(connection, project_id, chosen, looked_up=False)
-    scope = ("search-performance", project_id, *chosen.model_dump().items())
-    where = [*within, *texts]
-    return read_page(connection, _LATEST, request, scope, SearchPerformance, total, where, gathered=gathered)
-
-
-def _total(connection: Connection, project_id: str, chosen: PerformanceFilter, where: Where) -> int:
-    """Return the sum of a counter where there is one: of periods, of queries, of pages."""
+    within, held = _within(search_performance, project_id, chosen), _texts(connection, project_id, chosen)
+    where = [*within, *(among(connection, column, texts) for _, column, _, texts in held)]
     given = set(chosen.model_dump(exclude_none=True))
     if given <= {"date_start", "date_end"}:
-        return total_of(connection, performance_count, _within(performance_count, project_id, chosen))
-    for name, term, texts in (("query", chosen.query, search_query), ("page_url", chosen.page_url, search_page)):
-        if given == {name}:
-            holding = contains(connection, texts.c.folded, term or "")
-            return total_of(connection, texts, [texts.c.project_id == project_id, holding])
-    return count(connection, search_performance, where)
+        total = total_of(connection, performance_count, _within(performance_count, project_id, chosen))
+    elif given in ({"query"}, {"page_url"}):
+        total = sum(held[0][3].values())
+    else:
+        total = count(connection, search_performance, where)
+    gathered = bool(held) and total <= FEW
+    if held and not gathered:
+        where = [*within, *(contains(connection, folded, term) for term, _, folded, _ in held)]
+    scope = ("search-performance", project_id, *chosen.model_dump().items())
+    return read_page(connection, _LATEST, request, scope, SearchPerformance, total, where, gathered=gathered)
 
 
 def _within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:
@@ -69,15 +66,15 @@ def _within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:
     return where
 
 
-def _texts(connection: Connection, project_id: str, chosen: PerformanceFilter, *, looked_up: bool = True) -> Where:
-    """Conditions on query and page: looked up among the distinct ones, or tested on the row itself."""
+def _texts(connection: Connection, project_id: str, chosen: PerformanceFilter) -> list[Held]:
+    """Return each term with the columns it is about and the distinct texts that hold it."""
     terms = (
         (chosen.query, _row.query, _row.query_folded, search_query),
         (chosen.page_url, _row.page_url, _row.page_folded, search_page),
     )
     return [
-        one_of_texts(connection, text, texts, project_id, term) if looked_up else contains(connection, folded, term)
-        for term, text, folded, texts in terms
+        (term, column, folded, texts_with(connection, texts, project_id, term))
+        for term, column, folded, texts in terms
         if term is not None
     ]
 
@@ -97,7 +94,9 @@ def compare_periods(
 
 def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) -> Sums:
     """Clicks and impressions add up; the position is weighted by impressions, the rate is clicks over impressions."""
-    where = [*_within(search_performance, project_id, chosen), *_texts(connection, project_id, chosen)]
+    held = _texts(connection, project_id, chosen)
+    where = [*_within(search_performance, project_id, chosen)]
+    where += [among(connection, column, texts) for _, column, _, texts in held]
     weighted = func.sum(_row.avg_position * _row.impressions)
     sums = select(func.count(), func.sum(_row.impressions), func.sum(_row.clicks), weighted).where(*where)
     rows, impressions, clicks, positions = (value or 0 for value in connection.execute(sums).one())

@@ -8,7 +8,7 @@ from trigpoint.errors import GraphNotFound
 from trigpoint.graph.inputs import BlockFilter, EntityFilter, PageRequest
 from trigpoint.graph.listing import FEW, Order, Page, count, read_page, total_of
 from trigpoint.graph.models import Entity, Project, QuotableBlock
-from trigpoint.graph.search_text import Titles, contains, one_of_texts
+from trigpoint.graph.search_text import Titles, among, contains, texts_with
 from trigpoint.graph.tables import block_topic, entity, entity_count, entity_text, project, quotable_block
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID
 
@@ -79,17 +79,18 @@ def list_blocks(
 ) -> Page[QuotableBlock]:
     block = quotable_block.c
     columns = {"project_id": project_id} | chosen.model_dump(exclude_none=True, include={"entity_id", "claim_type"})
-    where, topics = _same(quotable_block, columns), []
+    where = _same(quotable_block, columns)
     if chosen.verified_until_after is not None:
         where.append(block.verified_until >= chosen.verified_until_after)
     if chosen.verified_until_before is not None:
         where.append(block.verified_until <= chosen.verified_until_before)
+    held, tested = [], []
     if chosen.topic_tag is not None:
-        topics = [one_of_texts(connection, block.topic_tag, block_topic, project_id, chosen.topic_tag)]
-    total = count(connection, quotable_block, [*where, *topics])
-    gathered = chosen.topic_tag is not None and total <= FEW
-    if chosen.topic_tag is not None and not gathered:
-        topics = [contains(connection, block.topic_folded, chosen.topic_tag)]
+        topics = texts_with(connection, block_topic, project_id, chosen.topic_tag)
+        held = [among(connection, block.topic_tag, topics)]
+        tested = [contains(connection, block.topic_folded, chosen.topic_tag)]
+    total = count(connection, quotable_block, [*where, *held])
+    gathered = bool(held) and total <= FEW
     scope = ("blocks", project_id, *chosen.model_dump().items())
-    page = [*where, *topics]
-    return read_page(connection, _BLOCKS, request, scope, QuotableBlock, total, page, gathered=gathered)
+    found = [*where, *(held if gathered else tested)]
+    return read_page(connection, _BLOCKS, request, scope, QuotableBlock, total, found, gathered=gathered)
