@@ -79,7 +79,7 @@ def serve() -> Callable[[Any], AbstractAsyncContextManager[str]]:
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real data; the test is skipped where it is not at hand."""
     if not SHARED_DATA.is_dir():

@@ -477,3 +477,27 @@ async def test_two_editors_over_stdio_share_one_library(settings: Settings, tmp_
         await call(other, "delete_document", project=PROJECT, doc_id=found["items"][0]["doc_id"])
         assert (await call(one, "query_hybrid", project=PROJECT, query="ports"))["count"] == 0
         assert (await refusal(one, "find_chunks", project="nobody", query="x"))["code"] == "INVALID_PROJECT"
+
+
+async def test_a_project_added_while_the_server_runs_is_there_at_the_next_call(
+    settings: Settings, client: Client
+) -> None:
+    assert (await refusal(client, "find_chunks", project="later", query="x"))["code"] == "INVALID_PROJECT"
+    file = settings.trigpoint_config
+    assert file is not None
+    before = file.read_text()
+    file.write_text(before + '[library.projects."later"]\n')
+    assert (await call(client, "find_chunks", project="later", query="x"))["items"] == []
+    file.write_text("[library.projects.broken")
+    assert len((await call(client, "list_projects"))["projects"]) == 4  # the last that could be read
+    file.write_text(before)
+    assert len((await call(client, "list_projects"))["projects"]) == 3
+
+
+async def test_what_other_documents_say_of_the_same_comes_with_a_chunk(client: Client) -> None:
+    chunks = [item(f"c{n}", seed=n // 2, source={"path": f"doc{n % 3}"}) for n in range(6)]
+    await call(client, "store_chunks", project=PROJECT, items=chunks)
+    answer = await call(client, "get_chunk", project=PROJECT, chunk_id="c0", elsewhere=2)
+    assert answer["elsewhere"][0]["chunk_id"] == "c1"  # the same vector, in another document
+    assert len({found["doc_id"] for found in [answer["chunk"], *answer["elsewhere"]]}) == 3
+    assert "elsewhere" not in await call(client, "get_chunk", project=PROJECT, chunk_id="c0")

@@ -180,3 +180,13 @@ def test_headings_of_the_text_fill_in_where_bookmarks_are_too_few(tmp_path: Path
     marks = [[1, f"Chapter {n + 1}", 3 * n + 1] for n in range(4)]
     enough = read_source(make_plan(tmp_path / "enough.pdf", marks), processor)
     assert [title for _, title in titles(enough)] == [*(f"Chapter {n}" for n in range(1, 5)), "References"]
+
+
+def test_form_feeds_of_a_plain_text_end_pages(tmp_path: Path, processor: DocumentProcessor) -> None:
+    source = read(
+        tmp_path / "plan.txt", "Cover\n\fChapter 1 Streets\n\nWords of page two.\n\fPage three.\n\f", processor
+    )
+    assert [number for number, _ in source.pages] == [1, 2, 3]
+    second = source.pages[1][1]
+    assert source.text[second:].startswith("Chapter 1 Streets")
+    assert read(tmp_path / "note.txt", "No pages here.", processor).pages == ()

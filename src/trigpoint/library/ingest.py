@@ -6,6 +6,7 @@ Unchanged files are skipped, a changed one replaces all that came of it before, 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,6 +26,8 @@ from trigpoint.passages.embed_models import is_our_model
 from trigpoint.passages.model import DocumentRow, Passage
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.extract import DocumentProcessor
+
+log = logging.getLogger(__name__)
 
 VERSION = "1"
 _OPENING = 6_000
@@ -137,6 +140,9 @@ class Ingestion:
             return Entry(path, "failed", reason=error.message)
         except OSError as error:
             return Entry(path, "failed", reason=f"cannot be read ({error.strerror or error})")
+        except Exception as error:  # a fault of ours on one file must not cost the others
+            log.exception("Ingesting %s failed", path)
+            return Entry(path, "failed", reason=f"an internal error, see the log ({type(error).__name__}: {error})")
 
     def _forget(self, *rows: DocumentRow | None) -> None:
         """What a file said before it changed."""

@@ -24,11 +24,11 @@ from trigpoint.library.chunks import OUR_DIMENSIONS, RECOMMENDED_CHUNKS, RULES, 
 from trigpoint.library.citations import References, current_references
 from trigpoint.library.filters import Filters
 from trigpoint.library.kinds import kind_of
-from trigpoint.library.projects import Project, Projects, load_projects
+from trigpoint.library.projects import Project, Projects, ProjectsFile
 from trigpoint.library.quotes import Document, find_in, put_together
 from trigpoint.passages.deadline import check_time
 from trigpoint.passages.embed_models import is_our_model
-from trigpoint.passages.model import Passage, Question
+from trigpoint.passages.model import Hit, Passage, Question
 from trigpoint.passages.rerank import Reranker, best_passages, shared_reranker
 from trigpoint.passages.sqlite import SqliteStores
 from trigpoint.passages.store import PassageStore, PassageStores, always
@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 DEFAULT_TOP_K = 6
 MOST_SAMPLES = 5
 MOST_NEIGHBOURS = 5
+MOST_ELSEWHERE = 10
 MOST_QUOTES = 20
 QUOTE_CANDIDATES = 60
 MOST_PLACES = 200  # of one document that are counted
@@ -64,12 +65,12 @@ class Library:
 
     def __init__(
         self,
-        projects: Projects,
+        projects: Projects | Callable[[], Projects],
         stores: PassageStores,
         embedding: EmbeddingService,
         reranker: Reranker | None = None,
     ) -> None:
-        self.projects = projects
+        self._projects = projects
         self.stores = stores
         self.embedding = embedding
         self.reranker = reranker
@@ -77,7 +78,12 @@ class Library:
     @classmethod
     def open(cls, settings: Settings) -> Library:
         embedding, reranker = shared_embedding(settings), shared_reranker(settings)
-        return cls(load_projects(settings), open_stores(settings), embedding, reranker)
+        return cls(ProjectsFile(settings).current, open_stores(settings), embedding, reranker)
+
+    @property
+    def projects(self) -> Projects:
+        """The projects as they are configured at this moment."""
+        return self._projects if isinstance(self._projects, Projects) else self._projects()
 
     def close(self) -> None:
         self.stores.close()
@@ -168,8 +174,8 @@ class Library:
             ]
         }
 
-    def get_chunk(self, project_id: str, chunk_id: str, neighbours: int = 0) -> dict[str, Any]:
-        """One chunk whole, with the chunks before and after it in its document."""
+    def get_chunk(self, project_id: str, chunk_id: str, neighbours: int = 0, elsewhere: int = 0) -> dict[str, Any]:
+        """One chunk whole, with the chunks before and after it, and those of other documents that say the like."""
         project = self.projects.get(project_id)
         found = self.passages(project).get([chunk_id])
         if not found:
@@ -188,7 +194,21 @@ class Library:
             "chunk": shown(chunk, 1.0, _references(project), limit=project.max_chars_per_chunk, full_text=True),
             "before": [brief(i) for i in range(max(0, place - count), place)],
             "after": [brief(i) for i in range(place + 1, min(len(around), place + 1 + count))],
+            **({"elsewhere": self._elsewhere(project, chunk, min(elsewhere, MOST_ELSEWHERE))} if elsewhere else {}),
         }
+
+    def _elsewhere(self, project: Project, chunk: Passage, count: int) -> list[dict[str, Any]]:
+        """The nearest passage in meaning of each of the nearest other documents; none if the vectors are not ours."""
+        if chunk.vector is None or not is_our_model(self.passages(project).fingerprint() or project.embed_model):
+            return []
+        asked = Question(chunk.vector, 30 * count + len(self.passages(project).document(chunk.document_id)))
+        nearest: dict[str, Hit] = {}
+        for hit in self.passages(project).search(asked):
+            if hit.passage.document_id != chunk.document_id:
+                nearest.setdefault(hit.passage.document_id, hit)
+        limit, references = project.max_chars_per_chunk, _references(project)
+        best = list(nearest.values())[:count]
+        return [shown(hit.passage, hit.score, references, limit=limit, full_text=False) for hit in best]
 
     def find_quote(self, project_id: str, quote: str, doc_id: str | None = None) -> dict[str, Any]:
         """Where the sources say these words, by document and offset. Readers' notes and comments are not looked at.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from trigpoint.library.quotes import find_in
 from trigpoint.library.reference_lists import reference_list_starts
+from trigpoint.text.chunk import PageText
 from trigpoint.text.pages import Outline, Page
 from trigpoint.text.sections import find_sections
 
@@ -41,12 +42,17 @@ def headings_of(pages: Sequence[Page], outline: Outline, starts: Mapping[int, in
     return tuple(_with_reference_lists(headings, pages, starts))
 
 
-def _in_text(pages: Sequence[Page]) -> list[Heading]:
+def _in_text(pages: Sequence[PageText]) -> list[Heading]:
     return [
         Heading(mark.start, _level(mark.ref), " ".join(f"{mark.ref} {mark.title or ''}".split()))
         for mark in find_sections(pages)
-        if mark.ref.split()[0] in _KINDS
+        if mark.ref.partition(" ")[0] in _KINDS
     ]
+
+
+def text_headings(pages: Sequence[PageText], starts: Mapping[int, int]) -> tuple[Heading, ...]:
+    """The headings that a text without an outline has in its own words."""
+    return tuple(_with_reference_lists(_in_text(pages), pages, starts))
 
 
 def _widest_gap(headings: Sequence[Heading], end: int) -> tuple[Heading, int]:
@@ -64,7 +70,7 @@ def _filled(marked: list[Heading], above: Heading, end: int, in_text: list[Headi
 
 
 def _with_reference_lists(
-    headings: Sequence[Heading], pages: Sequence[Page], starts: Mapping[int, int]
+    headings: Sequence[Heading], pages: Sequence[PageText], starts: Mapping[int, int]
 ) -> list[Heading]:
     """Add the lists of references; what comes after one, up to the next heading of the document, belongs to it."""
     known = {heading.start for heading in headings}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import tomllib
 import unicodedata
 from collections import Counter
@@ -15,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from trigpoint.config import Settings
 from trigpoint.errors import ConfigurationError, InvalidProject, shorten
 from trigpoint.passages.fusion import DEFAULT_ALPHA
+
+log = logging.getLogger(__name__)
 
 DEFAULT_MODEL = "fastembed/all-MiniLM-L6-v2"
 _LONGEST_PART = 100
@@ -71,6 +74,36 @@ class Projects:
                 available_projects=available,
             )
         return self.by_id[project_id]
+
+
+class ProjectsFile:
+    """The projects of a file that may change while a server runs: a new project is there at the next call.
+
+    While the file is broken, say half saved, the projects that it last defined stay, and the log says why.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._loaded = load_projects(settings)
+        self._state = _state_of(self._loaded.file)
+
+    def current(self) -> Projects:
+        state = _state_of(self._loaded.file)
+        if state != self._state:
+            self._state = state
+            try:
+                self._loaded = load_projects(self._settings)
+            except ConfigurationError as error:
+                log.warning("The projects stay as they were: %s", error.message)
+        return self._loaded
+
+
+def _state_of(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def load_projects(settings: Settings) -> Projects:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -11,9 +11,9 @@ from typing import Any
 
 from trigpoint.errors import ExtractionFailed, NoContent, UnsupportedFileType
 from trigpoint.library.epub import read_epub
-from trigpoint.library.pdf_headings import Heading, headings_of
+from trigpoint.library.pdf_headings import Heading, headings_of, text_headings
 from trigpoint.library.web_text import read_web_text
-from trigpoint.text.chunk import PAGE_BREAK, document_text
+from trigpoint.text.chunk import PAGE_BREAK, PageText, document_text
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import clean_text
 from trigpoint.text.running_lines import Body
@@ -133,9 +133,25 @@ def _read_docx(path: Path, _: DocumentProcessor) -> SourceText:
     return builder.source(document.core_properties.title or None, ())
 
 
+@dataclass(frozen=True)
+class _TextPage:
+    number: int
+    text: str
+
+
 def _read_plain(path: Path, _: DocumentProcessor) -> SourceText:
-    text, warnings = _decoded(path)
-    return SourceText(text, warnings=warnings)
+    """Form feeds end pages, as in the output of many programs; a text without any has no pages."""
+    raw, warnings = _decoded(path, keep_form_feeds=True)
+    parts = raw.rstrip("\f\n").split("\f")
+    pages = [_TextPage(number, clean_text(part)) for number, part in enumerate(parts, start=1)]
+    starts = dict(zip(range(1, len(pages) + 1), _page_starts(pages), strict=True))
+    known = tuple(starts.items()) if len(pages) > 1 else ()
+    return SourceText(document_text(pages), text_headings(pages, starts), known, warnings=warnings)
+
+
+def _page_starts(pages: Sequence[PageText]) -> list[int]:
+    lengths = (len(page.text) + len(PAGE_BREAK) for page in pages[:-1])
+    return [0, *accumulate(lengths)]
 
 
 class _Builder:
@@ -160,16 +176,18 @@ class _Builder:
         return SourceText(PAGE_BREAK.join(self._parts), tuple(self._headings), title=title, warnings=warnings)
 
 
-def _decoded(path: Path) -> tuple[str, tuple[str, ...]]:
+def _decoded(path: Path, *, keep_form_feeds: bool = False) -> tuple[str, tuple[str, ...]]:
     if path.stat().st_size > _LARGEST_PLAIN_FILE:
         raise ExtractionFailed(f"'{path.name}' is larger than {_LARGEST_PLAIN_FILE // 2**20} MB")
     raw = path.read_bytes()
     if b"\0" in raw[:8192]:
         raise ExtractionFailed(f"'{path.name}' is not a text file")
     try:
-        return clean_text(raw.decode("utf-8-sig")), ()
+        text, warnings = raw.decode("utf-8-sig"), tuple[str, ...]()
     except UnicodeDecodeError:
-        return clean_text(raw.decode("cp1252", "replace")), ("not UTF-8: read as Windows-1252",)
+        text, warnings = raw.decode("cp1252", "replace"), ("not UTF-8: read as Windows-1252",)
+    cleaned = (clean_text(part) for part in text.split("\f")) if keep_form_feeds else [clean_text(text)]
+    return "\f".join(cleaned), warnings
 
 
 Reader = Callable[[Path, DocumentProcessor], SourceText]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from trigpoint.config import Settings
 from trigpoint.errors import LibraryTimeout, TrigpointError
-from trigpoint.library.library import DEFAULT_TOP_K, MOST_NEIGHBOURS, MOST_SAMPLES, Library
+from trigpoint.library.library import DEFAULT_TOP_K, MOST_ELSEWHERE, MOST_NEIGHBOURS, MOST_SAMPLES, Library
 from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.deadline import Deadline, check_time
@@ -100,6 +100,7 @@ class GetChunk(LibraryInput):
     project: ProjectId
     chunk_id: Text
     neighbours: int = Field(0, ge=0, le=MOST_NEIGHBOURS, description="Chunks before and after it to give too")
+    elsewhere: int = Field(0, ge=0, le=MOST_ELSEWHERE, description="Other documents that say the like, to give too")
 
 
 class FindQuote(LibraryInput):
@@ -168,6 +169,7 @@ class OneChunk(Answer):
     chunk: dict[str, Any] = Field(description="As an item of a search")
     before: list[dict[str, Any]]
     after: list[dict[str, Any]]
+    elsewhere: list[dict[str, Any]] | None = Field(None, exclude_if=lambda found: found is None)
 
 
 class Quoted(Answer):
@@ -309,7 +311,7 @@ async def _list_projects(given: Nothing, call: Call) -> dict[str, Any]:
 async def _get_chunk(given: GetChunk, call: Call) -> dict[str, Any]:
     calls: LibraryCalls = call.state
     return await calls.run(
-        "get_chunk", lambda _: calls.library.get_chunk(given.project, given.chunk_id, given.neighbours)
+        "get_chunk", lambda _: calls.library.get_chunk(given.project, given.chunk_id, given.neighbours, given.elsewhere)
     )
 
 

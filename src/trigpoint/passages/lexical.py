@@ -99,6 +99,15 @@ class LexicalIndex:
                 writer.delete_documents_by_term("group", _STAMP)
                 writer.add_document(tantivy.Document(id=str(stamp), group=_STAMP, body=""))
 
+    def append(self, rows: Iterable[tuple[str, int, Row]], *, stamp: int) -> None:
+        """Add rows, each with its group and place, in one commit; a row with the same id goes. The others stay as they are."""
+        with self._changing() as writer:
+            for group, place, row in rows:
+                writer.delete_documents_by_term("id", row[0])
+                writer.add_document(_document(group, place, row))
+            writer.delete_documents_by_term("group", _STAMP)
+            writer.add_document(tantivy.Document(id=str(stamp), group=_STAMP, body=""))
+
     def remove(self, group: str) -> None:
         with self._changing() as writer:
             writer.delete_documents_by_term("group", group)

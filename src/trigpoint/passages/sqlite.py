@@ -11,8 +11,9 @@ import fcntl
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +22,13 @@ from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.passages import sqlite_rows as rows
 from trigpoint.passages.deadline import check_time, time_is_up
 from trigpoint.passages.embed_models import is_our_model, model_key
-from trigpoint.passages.lexical import LexicalIndex
+from trigpoint.passages.lexical import LexicalIndex, Row
 from trigpoint.passages.local import LocalCandidates
 from trigpoint.passages.memory import DIMENSIONS, Memory
 from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Vector, Where
 from trigpoint.passages.search import Ranked, rank
 from trigpoint.passages.store import Inspection, Migration, always, check_dimensions, mismatch, searched_rows
+from trigpoint.passages.surroundings import NEIGHBOURS, Surroundings, surroundings
 
 log = logging.getLogger(__name__)
 
@@ -163,10 +165,12 @@ class SqlitePassages:
             for document_id in replace:
                 rows.delete_others(connection, no, key, document_id, kept)
             touched = {passage.document_id for passage in passages} | set(replace)
-            touched |= rows.insert(connection, no, key, self._rules, passages)
-            rows.mark(connection, no, touched, passages)
+            lengths = rows.lengths(connection, no, key, touched)
+            moved = rows.insert(connection, no, key, self._rules, passages)
+            rows.mark(connection, no, touched | moved, passages)
             migration = rows.swap_when_complete(connection, no, bound, model or "") if other else None
-        self._derived_of(no).index_words()
+            added = None if moved or replace or other else _Appended.of(passages, lengths)
+        self._derived_of(no).index_words(appended=added)
         return migration
 
     def delete(self, document_id: str, *, allow: Callable[[], bool] = always) -> int:
@@ -274,8 +278,12 @@ class _Derived:
                 self._refresh_memory(connection, project)
         return LocalCandidates(self.memory.snapshot, self.lexical)
 
-    def index_words(self, *, wait: bool = True) -> None:
-        """Bring the index of words up to the tables. A failure costs words, not passages, and the next search tries again."""
+    def index_words(self, *, wait: bool = True, appended: _Appended | None = None) -> None:
+        """Bring the index of words up to the tables. A failure costs words, not passages, and the next search tries again.
+
+        `appended` is what the last write added at the ends of documents, if it did nothing else: a document that grows by
+        many writes is then not indexed from its beginning each time.
+        """
         try:
             with (self._file.folder / "lexical" / f"{self._no}.catchup").open("ab") as turn:
                 try:
@@ -284,7 +292,7 @@ class _Derived:
                     return  # another process is doing just that, and whoever wrote waits for it
                 with closing(sqlite3.connect(self._file.path, timeout=_BUSY_SECONDS)) as connection:
                     connection.row_factory = sqlite3.Row
-                    self._index_changes(connection)
+                    self._index_changes(connection, appended)
         except (OSError, ValueError, sqlite3.Error) as error:
             log.warning(
                 "The index of words of collection %d is behind (%s); the next search tries again", self._no, error
@@ -320,7 +328,7 @@ class _Derived:
     def _matrix(self, vectors: bytes, count: int) -> Vector | None:
         return np.frombuffer(vectors, dtype=np.float32).reshape(count, -1) if count else None
 
-    def _index_changes(self, connection: sqlite3.Connection) -> None:
+    def _index_changes(self, connection: sqlite3.Connection, appended: _Appended | None) -> None:
         """Every document that changed since the index's stamp; all of them if the tables are older than the index."""
         project = connection.execute("select * from project where no = ?", (self._no,)).fetchone()
         self.lexical.refresh()
@@ -332,6 +340,9 @@ class _Derived:
             self.lexical.replace_many([(group, ()) for group in self.lexical.groups()], stamp=0)
             stamp = 0
         key = model_key(project["model"])
+        if appended is not None and stamp == project["generation"] - 1:
+            self.lexical.append(self._appended_rows(connection, key, appended), stamp=project["generation"])
+            return
         changed = connection.execute(
             "select doc_id from document where project_no = ? and generation > ?", (self._no, stamp)
         ).fetchall()
@@ -342,3 +353,35 @@ class _Derived:
             ),
             stamp=project["generation"],
         )
+
+    def _appended_rows(
+        self, connection: sqlite3.Connection, key: str, appended: _Appended
+    ) -> Iterator[tuple[str, int, Row]]:
+        """Yield the new rows of each document, and the last ones before them, whose surroundings have changed."""
+        for document_id, length in appended.lengths.items():
+            first = max(0, length - 2 * NEIGHBOURS)  # the neighbours of those whose surroundings changed
+            tail = rows.document_chunks(connection, self._no, key, document_id, skip=first)
+            sections = rows.section_numbers(connection, self._no, key, document_id)
+            near = surroundings([(self._rules.section(p), p.text) for p in tail])
+            for place, (passage, around) in enumerate(zip(tail, near, strict=True), start=first):
+                if place >= length - NEIGHBOURS:
+                    number = sections[self._rules.fields(passage.metadata).get("section") or ""]
+                    words = self._rules.searched_text(passage)
+                    yield document_id, place, (passage.id, words, Surroundings(around.text, number))
+
+
+@dataclass(frozen=True)
+class _Appended:
+    """Documents that one write added passages to, behind all that they had: how many those were."""
+
+    lengths: Mapping[str, int]
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage], before: Mapping[str, tuple[int, int]]) -> _Appended | None:
+        """None if a new passage comes before an old one. `before`: of each document its length and its last place."""
+        first: dict[str, int] = {}
+        for passage in passages:
+            first[passage.document_id] = min(passage.seq, first.get(passage.document_id, passage.seq))
+        if any(document_id in before and seq <= before[document_id][1] for document_id, seq in first.items()):
+            return None
+        return cls({document_id: before.get(document_id, (0, 0))[0] for document_id in first})

@@ -146,13 +146,34 @@ def project_row(connection: sqlite3.Connection, name: str) -> sqlite3.Row | None
     return row
 
 
-def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> list[Passage]:
-    """A document's chunks in reading order."""
+def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: str, skip: int = 0) -> list[Passage]:
+    """A document's chunks in reading order, without the first ones that are to be skipped."""
     rows = connection.execute(
-        "select * from chunk where project_no = ? and model = ? and doc_id = ? order by seq, chunk_id",
-        (no, key, doc_id),
+        "select * from chunk where project_no = ? and model = ? and doc_id = ? order by seq, chunk_id limit -1 offset ?",
+        (no, key, doc_id, skip),
     )
     return [chunk_of(row) for row in rows.fetchall()]
+
+
+def lengths(connection: sqlite3.Connection, no: int, key: str, doc_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return how many chunks each of these documents has and the place of its last one; those without any are left out."""
+    found = {}
+    for doc_id in doc_ids:
+        count, last = connection.execute(
+            "select count(*), max(seq) from chunk where project_no = ? and model = ? and doc_id = ?", (no, key, doc_id)
+        ).fetchone()
+        if count:
+            found[doc_id] = (count, last)
+    return found
+
+
+def section_numbers(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> dict[str, int]:
+    """Return the sections of a document, numbered in the order in which they begin."""
+    found = connection.execute(
+        "select section from chunk where project_no = ? and model = ? and doc_id = ? order by seq, chunk_id",
+        (no, key, doc_id),
+    )
+    return {section: number for number, section in enumerate(dict.fromkeys(row["section"] for row in found))}
 
 
 def entries(
