@@ -190,3 +190,34 @@ def _texts(value: Any) -> list[str]:
 
 def _likeness(one: list[str], other: list[str]) -> float:
     return SequenceMatcher(None, one[:200], other[:200], autojunk=False).quick_ratio()
+
+
+def spoken(call: Call) -> list[tuple[str, str]]:
+    """Return what was said in a call, for people: who speaks, and the words."""
+    said = [turn for message in call.request["messages"] for turn in _turns(message)]
+    return [*said, *_turns(call.response)]
+
+
+_SPEAKERS = {
+    "system-prompt": "Instructions",
+    "user-prompt": "Asked",
+    "tool-return": "Tool answered",
+    "retry-prompt": "Sent back",
+    "text": "Model",
+    "tool-call": "Model",
+}
+
+
+def _turns(message: dict[str, Any]) -> list[tuple[str, str]]:
+    told = [("Instructions", message["instructions"])] if message.get("instructions") else []
+    return told + [_turn(part) for part in message.get("parts", ())]
+
+
+def _turn(part: dict[str, Any]) -> tuple[str, str]:
+    who = _SPEAKERS.get(part.get("part_kind", ""), "Other")
+    if part.get("part_kind") == "tool-call":
+        args = part.get("args")
+        return f"{who}: {part.get('tool_name')}", args if isinstance(args, str) else json.dumps(
+            args, ensure_ascii=False, indent=1
+        )
+    return who, "\n".join(_texts(part.get("content")))

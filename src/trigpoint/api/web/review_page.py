@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from trigpoint.api.web.templating import page, web_address
+from trigpoint.api.web.transcript import transcript_file
 from trigpoint.dates import today
 from trigpoint.jobs.reviews import Review
 from trigpoint.review.findings import GROUPS, PolicyCitation
@@ -54,6 +55,7 @@ def review_page(request: Request, review: Review) -> Response:
         outcomes=OUTCOMES,
         groups=GROUPS,
         formats=FORMATS,
+        transcript=transcript_file(request.scope["services"].settings, review.review_id) is not None,
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
     )
 

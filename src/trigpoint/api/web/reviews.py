@@ -25,6 +25,7 @@ from trigpoint.api.web.paging import Pages
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.review_page import review_page
 from trigpoint.api.web.templating import page
+from trigpoint.api.web.transcript import transcript_page
 from trigpoint.dates import today
 from trigpoint.errors import InvalidReference, ReviewAlreadyExists, ReviewIncomplete, StoreError, UnknownAuthority
 from trigpoint.jobs.reviews import STATUSES, Review
@@ -309,6 +310,7 @@ ROUTES = [
     Route("/reviews/{review_id}/events", events),
     Route("/reviews/{review_id}/cancel", cancel, methods=["POST"]),
     Route("/reviews/{review_id}/download/{form}", download),
+    Route("/reviews/{review_id}/transcript", transcript_page),
     Route("/reviews/{review_id}/evidence/{number}", evidence_page),
     Route("/reviews/{review_id}/evidence/{number}/strip.png", evidence_strip),
     Route("/reviews/{review_id}/evidence/{number}/pages/{page}.png", evidence_picture),
