@@ -105,3 +105,19 @@ def test_filters_leave_what_they_name() -> None:
     assert [point.finding.outcome for point in first.shown("met")] == ["met"]
     assert [one.aspect.name for one in shown.aspects if one.answers("open")] == ["B"]
     assert [one.aspect.name for one in shown.aspects if one.answers("problems")] == ["A"]
+
+
+def test_a_judged_review_puts_first_what_its_conclusion_names_and_says_it_in_its_words() -> None:
+    grave = finding("failed", "grave", essential=True)
+    named = finding("partly", "named").model_copy(update={"check": "a.named"})
+    sentences = [
+        {"text": "A scheme of 200 homes."},
+        {"text": "The path is too narrow to share.", "rests_on": ["a.named"]},
+        {"text": "word " * 100, "rests_on": ["c"]},
+        {"text": "A fourth.", "rests_on": ["c"]},
+    ]
+    shown = review(aspect("A", grave, named), conclusion={"summary": sentences, "main": ["a.named", "gone"]})
+    assert [point.finding.text for point in shown.main] == ["named", "grave"]
+    assert len(shown.verdict) == 3
+    assert shown.verdict[1] == "The path is too narrow to share."
+    assert len(shown.verdict[2]) < 250

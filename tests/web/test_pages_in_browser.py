@@ -367,6 +367,7 @@ PAGES = (
     "/policies/NPPF/compare?old=rev_NPPF_2023_09&new=rev_NPPF_2024_12",
     "/policies/search?q=cycle+parking",
     "/library",
+    "/library/project?project=team/streets",
     "/library/search?project=team/streets&q=kerbs",
     "/graph",
     "ENTITY",

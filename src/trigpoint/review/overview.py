@@ -99,8 +99,13 @@ class Overview:
 
     @cached_property
     def main(self) -> tuple[Point, ...]:
-        """The points that fall short of policy and weigh most, at most five."""
-        return tuple(self._weighed("failed", "partly")[:MOST_POINTS])
+        """The points that fall short of policy and weigh most, at most five: those that whoever judged it put first,
+        then by weight.
+        """
+        named = self.review.conclusion.main if self.review.conclusion else ()
+        points = self._weighed("failed", "partly")
+        first = [point for name in named for point in points if point.finding.check == name]
+        return tuple(dict.fromkeys([*first, *points]))[:MOST_POINTS]
 
     @cached_property
     def contradictions(self) -> tuple[Point, ...]:
@@ -142,7 +147,13 @@ class Overview:
     @cached_property
     def verdict(self) -> tuple[str, ...]:
         """Why the rating is as it is, in at most three sentences."""
-        return tuple(sentence for sentence in (self._judged(), self._worst(), self._left()) if sentence)
+        told = self._concluded() or [self._worst(), self._left()]
+        return tuple(sentence for sentence in (self._judged(), *told) if sentence)
+
+    def _concluded(self) -> list[str]:
+        """Return the first two sentences of a conclusion that rest on findings, if whoever judged wrote one."""
+        written = self.review.conclusion.summary if self.review.conclusion else ()
+        return [_clipped(one.text, _LONGEST_CONCLUSION) for one in written if one.rests_on][:2]
 
     def _weighed(self, *outcomes: Outcome) -> list[Point]:
         """Return the points of these outcomes: as the conclusion orders them, then by weight, then as in the review."""
@@ -211,6 +222,7 @@ class Deadline:
 
 _SOON_DAYS = 7
 _LONGEST = 140
+_LONGEST_CONCLUSION = 240
 
 
 def deadline(end: str | None, today: date) -> Deadline | None:
@@ -242,9 +254,9 @@ def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _clipped(text: str) -> str:
-    """Return a text of at most `_LONGEST` letters, cut between words."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0].rstrip(',;: ')} …"
+def _clipped(text: str, longest: int = _LONGEST) -> str:
+    """Return a text of at most so many letters, cut between words."""
+    return text if len(text) <= longest else f"{text[:longest].rsplit(' ', 1)[0].rstrip(',;: ')} …"
 
 
 def _lower(text: str) -> str:
