@@ -226,6 +226,7 @@ def test_no_letter_says_a_word_of_software_or_of_how_it_was_made(
     for text in (letter_text(letter), _pdf_text(letter_pdf(letter)), "\n".join(_word_paragraphs(letter_docx(letter)))):
         own = re.sub("“[^”]*”", "", text).casefold()  # documents that are quoted may say what they like
         assert [word for word in FORBIDDEN if word in own] == []
+        assert re.findall(r"\w:(?:table|para|policy|figure|\d)\S*", own) == []
         assert "planning application" in own
 
 

@@ -5,7 +5,7 @@ the documents do not show. Shortfalls and contradictions come first, then what i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import CORE
@@ -49,20 +49,20 @@ def draft_letter(result: ReviewResult) -> Letter:
             "proposal": collapse(application.proposal or "")[:PARAGRAPH],
             "council": letter.council.model_copy(update={"name": council[:LINE]}),
             "suggestion": letter.suggestion or Suggestion(stance=letter.stance, why=""),
-            "grounds": _in_plain_words(letter.grounds, result.review),
+            **_in_plain_words(letter, result.review),
         }
     )
 
 
-def _in_plain_words(grounds: Sequence[Ground], review: ReviewBody) -> tuple[Ground, ...]:
-    """Name documents and policies as people do, also in a letter that a model or an agent has written."""
+def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Ground, ...] | tuple[Condition, ...]]:
+    """Return points and conditions with documents and policies named as people do, whoever has written them."""
     documents = {citation.document for citation in review.quotations()}
     refs = {policy.ref for policy in review.policies()}
 
     def plain(text: str) -> str:
         return in_plain_words(text, documents, refs)
 
-    return tuple(
+    grounds = tuple(
         ground.model_copy(
             update={
                 "heading": plain(ground.heading),
@@ -73,8 +73,10 @@ def _in_plain_words(grounds: Sequence[Ground], review: ReviewBody) -> tuple[Grou
                 ),
             }
         )
-        for ground in grounds
+        for ground in letter.grounds
     )
+    conditions = tuple(one.model_copy(update={"text": plain(one.text)}) for one in letter.conditions)
+    return {"grounds": grounds, "conditions": conditions}
 
 
 def _from_findings(review: ReviewBody) -> Letter:
