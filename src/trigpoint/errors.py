@@ -31,6 +31,13 @@ def shorten(value: object, limit: int = 80) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
 
 
+def first_error(group: BaseException) -> BaseException:
+    """Return what went wrong, out of the groups in which tasks wrap it."""
+    while isinstance(group, BaseExceptionGroup):
+        group = group.exceptions[0]
+    return group
+
+
 # --- the ground -------------------------------------------------------------------------------
 
 

@@ -18,10 +18,9 @@ from rich.table import Table
 
 from trigpoint.cli.outputs import check_files
 from trigpoint.cli.review_sources import FolderSource, RegisterSource, Source, answer_of
-from trigpoint.cli.running import first_error
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day
-from trigpoint.errors import InvalidInput, ReviewFailed, shorten
+from trigpoint.errors import InvalidInput, ReviewFailed, first_error, shorten
 from trigpoint.ids import ref_as_name
 from trigpoint.registers.entries import load_registers
 from trigpoint.registers.submission import Stated

@@ -14,7 +14,7 @@ from typing import Any
 
 import uvicorn
 
-from trigpoint.errors import ConfigurationError
+from trigpoint.errors import ConfigurationError, first_error
 from trigpoint.http.connections import GuardedProtocol
 from trigpoint.storage.files import reason
 
@@ -109,13 +109,6 @@ async def _run_after(greeting: asyncio.Future[None] | None, run: Beside, stoppin
             return
         greeting.result()
     await run(stopping)
-
-
-def first_error(group: BaseException) -> BaseException:
-    """Return what went wrong, out of the groups in which tasks wrap it."""
-    while isinstance(group, BaseExceptionGroup):
-        group = group.exceptions[0]
-    return group
 
 
 def _listen(site: Site) -> socket.socket:

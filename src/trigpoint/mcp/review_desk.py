@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from redis.asyncio import Redis
 
 from trigpoint.config import Settings
-from trigpoint.errors import ReviewEnded, ReviewNotReady, TrigpointError
+from trigpoint.errors import ReviewEnded, ReviewNotReady, first_error
 from trigpoint.jobs.led import KIND, Handle, LedReview, LedReviews
 from trigpoint.jobs.led_job import LedReviewJob
 from trigpoint.jobs.queue import Queue
@@ -265,7 +265,7 @@ class _Servers:
         )
         if not alone or any(configured):
             return self._running
-        if self._own is None or (self._own.done() and self._own.exception() is not None):
+        if self._own is None or self._owner is None or self._owner.done():
             self._own = asyncio.get_running_loop().create_future()
             self._owner = asyncio.create_task(self._serve(self._own))
         return await asyncio.shield(self._own)
@@ -282,11 +282,11 @@ class _Servers:
             async with local_servers(self._settings) as (tools, _):
                 ready.set_result(tools)
                 await self._closing.wait()
-        except (TrigpointError, OSError) as error:
+        except Exception as error:  # whoever waits must learn it, whatever it is
             if ready.done():
-                log.warning("closing the servers: %s", error)
+                log.warning("the servers of this process ended: %s", first_error(error))
             else:
-                ready.set_exception(error)
+                ready.set_exception(first_error(error))
 
 
 def _progress(judging: Judging) -> Progress:
