@@ -13,7 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, event, insert, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoneFree
 
 from trigpoint.config import Settings
@@ -70,7 +70,10 @@ class GraphStore:
             with self.engine.connect() as connection:
                 yield connection
         except (DBAPIError, NoneFree) as error:
-            raise StoreUnavailable(self._explain(shorten(getattr(error, "orig", error), 200))) from error
+            reason = shorten(getattr(error, "orig", error), 200)
+            refused = isinstance(error, DatabaseError) and type(error) not in (DatabaseError, OperationalError)
+            said = f"The graph's database refused a statement: {reason}" if refused else self._explain(reason)
+            raise StoreUnavailable(said) from error
 
     def _explain(self, reason: str) -> str:
         if self._by_url:

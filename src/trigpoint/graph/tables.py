@@ -123,8 +123,8 @@ for _filters in (
         desc(entity.c.id),
     )
 
-# The part of an entity that a text filter reads: 40 % of the pages that PostgreSQL would read of whole entities. The grams
-# of `folded` are indexed (see `migrations/derived.py`).
+# The part of an entity that a text filter reads; whole entities are more than twice as many pages, and PostgreSQL misses the
+# bars "entities by a word" and "by two letters" with them. The grams of `folded` are indexed (see `migrations/derived.py`).
 entity_text = Table(
     "entity_text",
     metadata,
@@ -258,8 +258,8 @@ event_log = Table(
 )
 Index("ix_event_log_project", event_log.c.project_id, desc(event_log.c.seq))
 
-# Counters, because bars of 20 ms fall without them: counting 100,000 entities takes 17 ms on PostgreSQL, and 200,000 search
-# rows 50 ms on both databases, before the request itself. Blocks and relations are counted as they are.
+# Counters, because two bars of the benchmark fall without them, "entities" on PostgreSQL and "search rows" on both: counting
+# took 17 ms and 50 ms of the 20 ms that a whole request may take. Blocks and relations are counted as they are.
 entity_count = Table(
     "entity_count",
     metadata,
@@ -279,8 +279,8 @@ performance_count = Table(
     Column("n", BigInteger, nullable=False),
     PrimaryKeyConstraint("project_id", "date_start", "date_end"),
 )
-# Each distinct text once, with how many rows have it: a substring filter looks through these (3 ms) and not through 200,000
-# rows (60 ms, bar: 20 ms), and adds up their counts (counting the rows takes 10 ms more, and PostgreSQL misses the bar).
+# Each distinct text once, with how many rows have it. The bars "search rows by a word" and "by a page" fall without them: a
+# substring filter looks through these texts, not through 200,000 rows, and adds up their counts instead of counting rows.
 search_query, search_page, block_topic = (
     Table(
         name,
