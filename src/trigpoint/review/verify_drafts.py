@@ -6,23 +6,20 @@ policy is in force and says so, and an absence was looked for. Every reason says
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from trigpoint.reading.context import Context
-from trigpoint.reading.cues import CUES
 from trigpoint.reading.facts import CERTAIN, Fact
 from trigpoint.reading.sources import genre_of
-from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.status import read_status
 from trigpoint.reading.vocabulary import PROVISION, Speaker, Status
+from trigpoint.review.absence import absence_reasons, not_shown_point
 from trigpoint.review.aspects import Aspect, Check, aspect
 from trigpoint.review.evidence import Evidence, PolicyPassage, fold, policy_citation
 from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, Outcome, Place, PolicyCitation
 from trigpoint.review.locating import Found, parts_of
-from trigpoint.review.lookup import Hit, Lookup, shared, stems
+from trigpoint.review.lookup import Hit, Lookup, nearest_sentence, shared
 from trigpoint.review.orientation import PolicyLabels, reference
 from trigpoint.review.quoting import places, rates_asked
 from trigpoint.review.sheets import Sheets
@@ -36,14 +33,6 @@ FEWEST_SHARED_WORDS = 2
 
 _OTHERS: frozenset[Status] = frozenset(("policy", "other_scheme", "historic", "requested", "assumption"))
 _OPEN: frozenset[Status] = frozenset(("conditional", "deferred", "indicative", "rejected", "existing"))
-_ABSENCE = re.compile(
-    r"\bno (?:evidence|detail|information|mention|reference|assessment|figure|statement|indication|proposal|provision|cycle|"
-    r"commitment|target|measure|drawing|plan|audit|survey|data|justification)\w*\b"
-    r"|\b(?:do|does|did|has|have|is|are) not (?:show|state|mention|provide|give|include|identif|set out|specif|address|"
-    r"explain|demonstrat|commit|propose|assess|consider|secur|been (?:shown|provided|assessed|given))\w*"
-    r"|\b(?:silent on|fails? to|without any|nothing (?:is|in)|nowhere|omits?|absent|missing)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass
@@ -176,7 +165,9 @@ class DraftVerifier:
         """Return the policies that the question rests on, each with its sentence nearest to the statement."""
         rates = rates_asked(asked, self.evidence)
         return tuple(
-            _nearest(one, self.evidence.policies[one.passage_id], f"{rates.words if rates else ''} {given.statement}")
+            nearest_sentence(
+                one, self.evidence.policies[one.passage_id], f"{rates.words if rates else ''} {given.statement}"
+            )
             for one in self.evidence.cite(asked.provisions)
         )
 
@@ -190,7 +181,7 @@ class DraftVerifier:
             checked.reasons.append(reason)
             return None
         claim = f"{given.requirement or ''} {given.statement}"
-        citation = _nearest(policy_citation(passage, claim), passage, claim)
+        citation = nearest_sentence(policy_citation(passage, claim), passage, claim)
         if one.words:
             citation = citation.model_copy(update={"quote": " ".join(one.words.split())})
         problem = policy_problem(citation, self.evidence)
@@ -247,7 +238,7 @@ class DraftVerifier:
             ]
         if given.outcome == "contradicted":
             return _both_sides(given, quotes)
-        return [*self._status_reasons(given, asked, quotes), *_absence_reasons(given, quotes)]
+        return [*self._status_reasons(given, asked, quotes), *absence_reasons(given, quotes)]
 
     def _status_reasons(self, given: DraftFinding, asked: Check | None, quotes: Sequence[Found]) -> list[str]:
         """Return why the quoted words cannot bear the outcome: policy, another scheme's, a request, a mere possibility."""
@@ -308,44 +299,6 @@ class DraftVerifier:
         )
 
 
-def _nearest(citation: PolicyCitation, passage: PolicyPassage, claim: str) -> PolicyCitation:
-    """Return a citation that quotes the sentence of its passage nearest to a claim: the row of a table that applies.
-
-    Only words count: a figure that somebody made up must not find the sentence that happens to have it.
-    """
-    text = " ".join(passage.text.split())
-    sentences = [text[start:end].strip() for start, end in split_sentences(text)]
-    wanted = {stem for stem in stems(claim.replace("-", " ")) if not any(letter.isdigit() for letter in stem)}
-
-    def nearness(sentence: str) -> float:
-        words = set(stems(sentence))
-        return len(wanted & words) / math.sqrt(len(words) or 1)
-
-    best = max(sentences, key=nearness, default=citation.quote)
-    return citation.model_copy(update={"quote": best}) if nearness(best) > nearness(citation.quote) else citation
-
-
-def not_shown_point(
-    evidence: Evidence, asked: Check | None, given: DraftFinding, where: tuple[Place, ...]
-) -> NotAssessed:
-    """Return an open point, worded by what was done: never that the documents do not say something."""
-    subject = asked.words.subject if asked else (given.requirement or "it")
-    pages = "the one page" if evidence.pages_read == 1 else f"the {evidence.pages_read} pages"
-    reason = f"We found no statement of {subject} that settles it in {pages} we could read."
-    if where:
-        reason += " The pages named here touch on it."
-    ask = f"Show {subject}" if asked is None or asked.essential or asked.show else None
-    return NotAssessed(
-        check=asked.id if asked else "other",
-        requirement=asked.requirement if asked else (given.requirement or given.statement),
-        essential=bool(asked and asked.essential),
-        reason=reason,
-        places=where,
-        request=ask,
-        policy=tuple(policy.ref for policy in evidence.cite(asked.provisions)) if asked else (),
-    )
-
-
 def _finding(
     given: DraftFinding,
     asked: Check | None,
@@ -393,17 +346,6 @@ def _both_sides(given: DraftFinding, quotes: Sequence[Found]) -> list[str]:
     if len(distinct) > 1 or given.calculations:
         return []
     return ["A contradiction needs both of its sides: two quotations, or one and the calculation that it fails"]
-
-
-def _absence_reasons(given: DraftFinding, quotes: Sequence[Found]) -> list[str]:
-    """Return why a claim of absence cannot count as a finding: nothing quoted says so."""
-    claimed = _ABSENCE.search(given.statement)
-    if claimed is None or any("denial" in CUES.tag_text(place.words) for place in quotes):
-        return []
-    return [
-        f"“{claimed.group()}” claims an absence, and nothing you quote says so. State what the documents do say and why it "
-        f"falls short, or use not_shown with what you searched for"
-    ]
 
 
 def _key(hit: Hit) -> str:
