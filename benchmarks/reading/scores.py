@@ -50,9 +50,11 @@ class Outcomes:
     """One entry a label (or quoted statement): 1 for right, 0 for wrong, in the order of the labels."""
 
     status: list[int] = field(default_factory=list)
+    sureness: list[float] = field(default_factory=list)
     certain: list[int] = field(default_factory=list)
     certain_of: list[int] = field(default_factory=list)
     speaker: list[int] = field(default_factory=list)
+    polarity: list[int] = field(default_factory=list)
     taken_for_provision: list[int] = field(default_factory=list)
     quoted: list[int] = field(default_factory=list)
     irrelevant: list[int] = field(default_factory=list)
@@ -91,6 +93,17 @@ def share(outcomes: Sequence[int]) -> Share:
     return Share(sum(outcomes) / count, means[int(0.025 * _ROUNDS)], means[int(0.975 * _ROUNDS)], count)
 
 
+COVERAGES = (0.1, 0.2, 0.3, 0.5, 1.0)
+
+
+def by_coverage(outcomes: Outcomes) -> str:
+    """Return how often the status is right among the surest tenth, fifth and so on of the statements."""
+    surest = sorted(range(len(outcomes.status)), key=lambda index: -outcomes.sureness[index])
+    counts = [(part, surest[: round(part * len(surest))]) for part in COVERAGES]
+    rights = [(part, sum(outcomes.status[index] for index in kept) / max(len(kept), 1)) for part, kept in counts]
+    return ", ".join(f"{right:.2f} of the surest {part:.0%}" for part, right in rights)
+
+
 def print_outcomes(name: str, outcomes: Outcomes) -> None:
     """Print what was measured, a line each."""
     print(f"\n  {name}")
@@ -98,7 +111,9 @@ def print_outcomes(name: str, outcomes: Outcomes) -> None:
     print(f"    status right                 {share(outcomes.status)}")
     print(f"    said with certainty          {share(outcomes.certain_of)}")
     print(f"    of that, status right        {share(outcomes.certain)}")
+    print(f"    right by coverage            {by_coverage(outcomes)}")
     print(f"    speaker right                {share(outcomes.speaker)}")
+    print(f"    polarity right               {share(outcomes.polarity)}")
     print(f"    no provision, taken for it   {share(outcomes.taken_for_provision)}")
     print(f"    quoted under the aspect      {share(outcomes.quoted)}")
     print(f"    quoted and irrelevant        {share(outcomes.irrelevant)} ({outcomes.unlabelled} more without a label)")
@@ -136,7 +151,9 @@ def _score_label(outcomes: Outcomes, label: Label, statements: Sequence[Statemen
     fact = said[0]
     right = int(fact.status == label.status)
     outcomes.status.append(right)
+    outcomes.sureness.append(fact.certainty)
     outcomes.speaker.append(int(fact.speaker == label.speaker))
+    outcomes.polarity.append(int(fact.polarity == label.polarity))
     outcomes.certain_of.append(int(fact.is_certain))
     if fact.is_certain:
         outcomes.certain.append(right)
@@ -179,10 +196,10 @@ class Reported:
     by: tuple[Discrepancy, ...] = ()
 
 
-def score_discrepancies(application: LabelledApplication) -> Reported:
+def score_discrepancies(application: LabelledApplication, readers: Readers | None = None) -> Reported:
     """Compare the discrepancies found with the arithmetic and contradictions that must be reported, by page and subject."""
     profile = read_profile(register_entry(application), application.documents)
-    facts = read_facts(application.statements, profile, application.documents)
+    facts = read_facts(application.statements, profile, application.documents, readers)
     found = find_discrepancies(facts, profile, application.statements, application.documents)
     wanted = [one for one in application.about.get("must_report", ()) if one["kind"] in ("arithmetic", "contradiction")]
     rest = [one for one in application.about.get("must_report", ()) if one not in wanted]

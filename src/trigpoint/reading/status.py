@@ -19,7 +19,7 @@ STRONG = 5.0  # weight of a signal that opposes another status
 SURE_FROM = 0.85  # the share of all chances that a certain status has: 97 of 100 were right on unseen families
 SOONER_SURE: dict[Status, float] = {"policy": 0.75, "deferred": 0.75}  # as often right
 SURE = 0.95
-UNSURE_AT_MOST = 0.8  # what a status can reach without being certain
+UNSURE_AT_MOST = 0.85  # what a status can reach without being certain
 _HESITATIONS = (
     "denial",
     "historic",
