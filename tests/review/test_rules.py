@@ -108,6 +108,14 @@ def test_of_very_many_statements_the_certain_and_the_likeliest_are_quoted() -> N
     assert {one.citation.quote for one in quoted} == {*sentences[:59], sentences[99]}
 
 
+def test_where_nothing_is_asked_only_likely_statements_are_quoted() -> None:
+    words = "The path to the school is narrow."
+    evidence = evidence_of_text(words, proposal="Single storey rear extension to dwelling")
+    stop = fact(evidence, "bus.stop_distance", words)
+    said = [stated(evidence, stop.model_copy(update={"relevance": relevance})) for relevance in (0.3, 0.7)]
+    assert [len(quotations(one, aspect("public_transport"))) for one in said] == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("words", "profile", "outcome"),
     [

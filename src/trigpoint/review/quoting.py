@@ -29,6 +29,7 @@ _GROUP_OF: dict[Status, Group] = {
 }
 _ORDER = list(GROUPS)
 FEWEST_WORDS = 4
+LIKELY = 0.5
 MOST_QUOTED = 60  # statements on one aspect
 MOST_ROWS = 8  # of one table, before it is told by its first row
 ROW_MARK = " | "
@@ -48,9 +49,16 @@ def quotations(evidence: Evidence, aspect: Aspect) -> tuple[Quotation, ...]:
     """Return the statements on the aspect, each once, in the order of the groups, documents and pages.
 
     Of a long table the first row on the aspect is quoted and the others are counted; of very many statements those that
-    are certain or likeliest to be on the aspect are kept.
+    are certain or likeliest to be on the aspect are kept. On an aspect of which nothing is asked of such a development,
+    only statements are quoted that are more likely on it than not.
     """
-    facts = [fact for fact in evidence.facts if aspect.id in aspects_of(fact.topic) and _says_something(fact)]
+    is_asked = any(aspect.fits(check, evidence.profile) != "no" for check in aspect.checks)
+    least = 0.0 if is_asked else LIKELY
+    facts = [
+        fact
+        for fact in evidence.facts
+        if aspect.id in aspects_of(fact.topic) and fact.relevance >= least and _says_something(fact)
+    ]
     facts.sort(key=lambda fact: (fact.source.document, fact.source.document_id, fact.source.start, fact.source.end))
     statements = [list(group) for _, group in groupby(facts, key=lambda fact: place_key(fact.source))]
     made = [_quotation_of(run, evidence, aspect) for run in _likeliest(list(_tables(_once(statements))))]
