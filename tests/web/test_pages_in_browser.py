@@ -207,8 +207,13 @@ def test_the_first_paint_of_a_review_comes_within_a_second(page: Page, long_revi
     times = []
     for _ in range(3):
         page.goto(long_review)
-        page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
-        times.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+        for _ in range(50):
+            painted = page.evaluate("performance.getEntriesByName('first-contentful-paint').map(one => one.startTime)")
+            if painted:
+                break
+            page.wait_for_timeout(50)
+        times += painted
+    assert times
     assert min(times) < 1000
 
 

@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import orjson
@@ -114,6 +115,18 @@ def test_a_long_review_is_folded_and_filtered_on_the_server(
     assert '<details class="aspect problems" id="aspect_1" open' in met
     assert 'id="aspect_0"' not in met
     assert site.get(f"{place}?show=nonsense").status_code == 404
+
+
+def test_a_review_that_version_0_1_0_stored_is_shown(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    stored = Path(__file__).parents[1] / "review" / "data" / "review-0.1.0.json"
+    place = submit()
+    complete(clean_redis_url, ReviewResult.model_validate_json(stored.read_bytes()))
+    shown = site.get(place)
+    assert shown.status_code == 200
+    assert "No statement found" in shown.text
+    assert site.get(f"{place}/download/pdf").content.startswith(b"%PDF-")
 
 
 def test_cells_of_the_matrix_lead_to_their_finding_and_policy(site: httpx.Client, finished: str) -> None:
