@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trigpoint.reading.contradictions import find_discrepancies
 from trigpoint.reading.discrepancies import Discrepancy
@@ -265,3 +267,15 @@ def test_sums_in_sentences_are_done_again(text: str, stated: float, computed: fl
 )
 def test_sentences_that_add_up_or_count_other_things_are_left_alone(text: str) -> None:
     assert discrepancies(text) == []
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.integers(min_value=30, max_value=500), min_size=2, max_size=6), st.integers(min_value=-9, max_value=9)
+)
+def test_a_column_is_reported_exactly_if_its_total_is_not_its_sum(rows: list[int], wrong: int) -> None:
+    total = sum(rows) + wrong
+    lines = "".join(f"| Group {'ABCDEF'[index]} | {value} |\n" for index, value in enumerate(rows))
+    found = discrepancies(f"Cycle parking\n\n| Users | Spaces |\n|---|---|\n{lines}| Total | {total} |\n")
+    rounding = abs(wrong) <= total * 0.001
+    assert [(one.stated, one.computed) for one in found] == ([] if rounding or not wrong else [(total, sum(rows))])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trigpoint.reading.counts import read_counts
 from trigpoint.reading.numerals import number_in_words, take_number
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Limit, Quantity
@@ -138,4 +139,29 @@ def test_what_is_printed_is_read_back_as_the_same(quantity: Quantity) -> None:
 @given(st.text(max_size=200))
 def test_no_text_breaks_the_grammar(text: str) -> None:
     for one in read_quantities(text):
+        assert 0 <= one.start < one.end <= len(text)
+
+
+@given(st.integers(min_value=1, max_value=999), st.sampled_from([("half", 0.5), ("quarter", 0.25), ("third", 1 / 3)]))
+def test_a_number_and_a_half_in_words_is_read(value: int, part: tuple[str, float]) -> None:
+    (one,) = read_quantities(f"It is {number_in_words(value)} and a {part[0]} metres wide.")
+    assert (one.value, one.unit) == (value + part[1], "m")
+
+
+@given(st.lists(st.integers(min_value=2, max_value=999), min_size=1, max_size=6))
+def test_every_count_of_a_list_is_read_although_its_noun_is_left_out(values: list[int]) -> None:
+    text = f"There are {', '.join(f'{value} for group' for value in values)} in the store."
+    assert [one.value for one in read_counts(text)] == values
+
+
+@pytest.mark.parametrize(
+    "text", ["Units 2 and 3 are let.", "Gates close at 23:00.", "It was built in 1971.", "A two-way road."]
+)
+def test_names_times_years_and_compounds_are_no_counts(text: str) -> None:
+    assert read_counts(text) == ()
+
+
+@given(st.text(max_size=200))
+def test_no_text_breaks_the_counts(text: str) -> None:
+    for one in read_counts(text):
         assert 0 <= one.start < one.end <= len(text)

@@ -26,6 +26,8 @@ from trigpoint.reading.tables import Table, read_tables
 from trigpoint.reading.vocabulary import Topic
 from trigpoint.reading.worded import find_worded
 
+TITLE = 300  # characters in which a document names the scheme
+
 
 def find_discrepancies(
     facts: Sequence[Fact], profile: Profile, statements: Sequence[Statement], documents: Sequence[Document]
@@ -33,7 +35,8 @@ def find_discrepancies(
     """Return the sums that do not add up and the statements that contradict each other, each once."""
     said = tuple(read_said(statements, documents, facts))
     tables = tuple(read_tables(statements))
-    gazetteer = Gazetteer(one.text for one in said if one.statement.kind in ("sentence", "bullet"))
+    titles = [document.text[:TITLE] for document in documents]
+    gazetteer = Gazetteer((one.text for one in said if one.statement.kind in ("sentence", "bullet")), titles)
     found = [
         *check_sums(facts, statements, documents),
         *_profile_disagreements(profile),

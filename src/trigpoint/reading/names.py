@@ -41,10 +41,15 @@ class Name:
 
 
 class Gazetteer:
-    """The names of an application. A word that opens a sentence is a name only if it is one within others."""
+    """The names of an application. A word that opens a sentence is a name only if it is one within others.
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    `own` are the names that the titles of several documents share: those of the scheme and its site.
+    """
+
+    def __init__(self, texts: Iterable[str], titles: Iterable[str] = ()) -> None:
         self.seen: Counter[str] = Counter()
+        own = Counter(name.lower() for title in titles for name in {name for _, name in _sequences(title)})
+        self.own = frozenset(name for name, count in own.items() if count >= LEAST_SEEN)
         self.same: dict[str, str] = {}
         for text in texts:
             if text.isupper():

@@ -126,13 +126,21 @@ def _knows_both(said: Said, proofs: Sequence[tuple[Quantity, Said]], unit: str, 
 
 def _figures_of_one_thing(said: Said) -> tuple[str, list[Quantity]]:
     """Return the figures of a sentence that may be for one thing, and what they count; a bare figure counts the same."""
-    plain = [one for one in said.counts if one.per is None and one.high is None and (one.unit or one.value != 1)]
+    counts = [each for one in said.counts for each in _both_ends(said, one)]
+    plain = [one for one in counts if one.per is None and one.high is None and (one.unit or one.value != 1)]
     units = dict.fromkeys(one.unit for one in plain if one.unit and one.unit != "space")
     for unit in units or {_unit_before(said): None}:
         same = [one for one in plain if one.unit in (unit, "", "space") or {one.unit, unit} <= set(_METRES)]
         if len({one.value for one in same}) >= 2:
             return unit, same
     return "", []
+
+
+def _both_ends(said: Said, one: Quantity) -> tuple[Quantity, ...]:
+    """Return "between 302 and 312" as two figures: a sentence on a discrepancy has no ranges."""
+    if one.high is None or not said.text[one.start : one.end].lower().startswith("between"):
+        return (one,)
+    return one.model_copy(update={"high": None}), one.model_copy(update={"value": one.high, "high": None})
 
 
 def _by_kind(said: Sequence[Said]) -> dict[str, list[Said]]:

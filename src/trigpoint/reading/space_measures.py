@@ -106,7 +106,10 @@ def _names_others(said: Said, one: Quantity, gazetteer: Gazetteer) -> bool:
     """Whether a sentence names something whose spaces these may be; the codes of policies and drawings do not count."""
     if one.unit == "" and _held(said, one):
         return False
-    return any(name.start != 0 and not _CODE.fullmatch(name.known) for name in gazetteer.names(said.text))
+    return any(
+        name.start != 0 and name.known not in gazetteer.own and not _CODE.fullmatch(name.known)
+        for name in gazetteer.names(said.text)
+    )
 
 
 def speaks_of_others(said: Said) -> bool:
