@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import signal
 import statistics
 import subprocess
@@ -22,16 +23,20 @@ from trigpoint.config import Settings
 from trigpoint.library.library import Library
 
 CLIENTS = 15
-QUESTIONS = 12
+QUESTIONS = 8
 PARALLEL_QUOTES = 13
 MOST_MB = 1500
-WORDS = "street parking cycle plan housing junction signal bridge river market school traffic tram footway kerb".split()
+WORDS = [f"{a}{b}{c}" for a in ("kel", "mor", "tan", "vis") for b in "aeiou" for c in ("ber", "dun", "lop", "sek")]
+EVERYWHERE = "as stated in paragraph"
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 def sentence(number: int) -> str:
-    return " ".join(WORDS[(number * step) % len(WORDS)] for step in range(1, 60)) + f" number {number}."
+    """A passage of 120 words out of 4,000, and a phrase that every passage has."""
+    chosen = random.Random(number)
+    words = [f"{chosen.choice(WORDS)}{chosen.randrange(50)}" for _ in range(120)]
+    return f"{' '.join(words)} {EVERYWHERE} {number}."
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +90,12 @@ async def connected(url: str) -> Client:
 async def ask(url: str, number: int, times: list[float]) -> None:
     async with Client(url) as client:
         for turn in range(QUESTIONS):
-            question = f"{WORDS[(number + turn) % len(WORDS)]} and {WORDS[(number * turn) % len(WORDS)]}"
+            question = " ".join(sentence(number * turn).split()[:5])
             started = time.monotonic()
             result = await client.call_tool("query_hybrid", {"project": PROJECT, "query": question})
             times.append(time.monotonic() - started)
             assert not result.is_error, result.structured_content
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(1)  # somebody reads the answer
 
 
 async def ask_for_everything(url: str, stop: asyncio.Event) -> int:
@@ -99,7 +104,8 @@ async def ask_for_everything(url: str, stop: asyncio.Event) -> int:
     async with Client(url) as client:
         while not stop.is_set():
             quotes = [
-                client.call_tool("find_quote", {"project": PROJECT, "quote": word}) for word in WORDS[:PARALLEL_QUOTES]
+                client.call_tool("find_quote", {"project": PROJECT, "quote": EVERYWHERE})
+                for _ in range(PARALLEL_QUOTES)
             ]
             results = await asyncio.gather(*quotes)
             done += sum(not result.is_error for result in results)

@@ -25,7 +25,7 @@ from trigpoint.library.citations import References, current_references
 from trigpoint.library.filters import Filters
 from trigpoint.library.kinds import kind_of
 from trigpoint.library.projects import Project, Projects, ProjectsFile
-from trigpoint.library.quotes import Document, find_in, put_together
+from trigpoint.library.quotes import Document, find_and_count, put_together
 from trigpoint.passages.deadline import check_time
 from trigpoint.passages.embed_models import is_our_model
 from trigpoint.passages.model import Hit, Passage, Question
@@ -43,7 +43,6 @@ MOST_NEIGHBOURS = 5
 MOST_ELSEWHERE = 10
 MOST_QUOTES = 20
 QUOTE_CANDIDATES = 60
-MOST_PLACES = 200  # of one document that are counted
 _NOT_ALL_SEARCHED = (
     f"The project has more than {QUOTE_CANDIDATES} documents: only those that share most words with the quotation were "
     "searched. Give doc_id to search one of them"
@@ -251,8 +250,8 @@ class Library:
         check_time()
         chunks = [c for c in self.passages(project).document(doc_id) if kind_of(c.metadata) == "source"]
         document = put_together(doc_id, chunks)
-        spans = find_in(document.text, quote, MOST_PLACES)
-        return [self._match(project, document, quote, span) for span in spans[:MOST_QUOTES]], len(spans)
+        spans, count = find_and_count(document.text, quote, MOST_QUOTES)
+        return [self._match(project, document, quote, span) for span in spans], count
 
     def _match(self, project: Project, document: Document, quote: str, span: tuple[int, int]) -> dict[str, Any]:
         start, end = span

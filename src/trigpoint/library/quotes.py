@@ -15,7 +15,7 @@ from trigpoint.passages.model import Passage
 
 _DROPPED = frozenset("-‐‑‒–—−\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _LONGEST_DOCUMENT = 50_000_000
-_BLOCK = 4096
+_BLOCK = 256
 _FOLDED = {"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "…": "..."}
 
 
@@ -54,8 +54,12 @@ class Document:
 
 def find_in(text: str, quote: str, limit: int = 20) -> list[tuple[int, int]]:
     """The spans of the text that say the quote, in order; compared without spaces, hyphens, accents and cases."""
-    folding = {character: _folded(character) for character in set(text)}
-    table = {ord(character): folded for character, folded in folding.items()}
+    return find_and_count(text, quote, limit)[0]
+
+
+def find_and_count(text: str, quote: str, limit: int) -> tuple[list[tuple[int, int]], int]:
+    """The first spans of the text that say the quote, and how many there are in all."""
+    table = {ord(character): _folded(character) for character in set(text)}
     plain = text.translate(table)
     wanted = "".join(map(_folded, quote))
     places: list[tuple[int, int]] = []
@@ -63,8 +67,11 @@ def find_in(text: str, quote: str, limit: int = 20) -> list[tuple[int, int]]:
     while at >= 0 and len(places) < limit:
         places.append((at, at + len(wanted) - 1))
         at = plain.find(wanted, at + 1)
-    origin = _Origin(text, table) if places else None
-    return [(origin.of(first), origin.of(last) + 1) for first, last in places] if origin else []
+    if not places:
+        return [], 0
+    origin = _Origin(text, table)
+    more = plain.count(wanted, at) if at >= 0 else 0
+    return [(origin.of(first), origin.of(last) + 1) for first, last in places], len(places) + more
 
 
 class _Origin:
