@@ -18,6 +18,7 @@ REFERENCE = "25/02034/F"
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(2400)
 def test_the_demo_replays_recorded_answers_and_says_which_call_no_longer_fits(tmp_path: Path) -> None:
     recording = tmp_path / "recording"
     with MessagesServer(ScriptedModel()) as server:
@@ -25,7 +26,7 @@ def test_the_demo_replays_recorded_answers_and_says_which_call_no_longer_fits(tm
             tmp_path / "unused", TRIGPOINT_MODEL="anthropic:claude-haiku-4-5", REVIEW_TRANSCRIPTS="true",
             ANTHROPIC_API_KEY="test-key", ANTHROPIC_BASE_URL=server.url,
         )  # fmt: skip
-        trigpoint("demo", "run", "--reference", REFERENCE, "--out", str(recording), env=env, timeout=380)
+        trigpoint("demo", "run", "--reference", REFERENCE, "--out", str(recording), env=env, timeout=800)
         asked = len(server.requests)
     [transcript] = (recording / "data" / "transcripts").glob("*.jsonl")
     calls = [json.loads(line) for line in transcript.read_text().splitlines()]
@@ -35,7 +36,7 @@ def test_the_demo_replays_recorded_answers_and_says_which_call_no_longer_fits(tm
     kept.write_text(transcript.read_text())
     plain = environment(tmp_path / "unused")
     run = ("demo", "run", "--reference", REFERENCE, "--out", str(tmp_path / "out"), "--transcripts", str(kept.parent))
-    done = trigpoint(*run, env=plain, timeout=380)
+    done = trigpoint(*run, env=plain, timeout=800)
     assert done.returncode == 0, done.stderr
     assert "from answers that were recorded earlier" in done.stdout
     judged = json.loads((tmp_path / "out" / "judged" / "review-25_02034_F.json").read_text())
@@ -44,6 +45,6 @@ def test_the_demo_replays_recorded_answers_and_says_which_call_no_longer_fits(tm
     brief = json.loads((tmp_path / "out" / "review-25_02034_F.json").read_text())
     assert brief["metadata"]["model"] == "rules"
     kept.write_text(transcript.read_text().replace("This step is judging", "This step was judging"))
-    changed = trigpoint(*run, env=plain, timeout=380)
+    changed = trigpoint(*run, env=plain, timeout=800)
     assert changed.returncode == 1
     assert "no longer fits: call" in changed.stderr
