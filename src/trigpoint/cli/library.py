@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from trigpoint.cli import library_cite, library_refs, library_sync, library_zotero
+from trigpoint.cli import library_cite, library_page, library_refs, library_sync, library_zotero
 from trigpoint.cli.library_session import AllowEmpty, ProjectName, opened, out, print_pruned, read_into
 from trigpoint.errors import HybridNotSupported
 from trigpoint.library.library import DEFAULT_TOP_K
@@ -21,6 +21,7 @@ app.add_typer(library_zotero.app, name="zotero")
 app.command("refs")(library_refs.refs)
 app.command("sync")(library_sync.sync)
 app.command("cite")(library_cite.cite)
+app.command("page")(library_page.page)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
