@@ -168,6 +168,9 @@ async def test_provisions_come_with_their_sections_and_what_is_missing_for_the_p
     assert (placed["section_ref"], placed["state"], placed["revision_id"]) == ("Para 117", "found", "rev_NPPF_2024_12")
     assert "priority first" in placed["excerpt"]
     assert [u["provision_id"] for u in answer["unavailable"]] == ["local_sustainable_modes"]
+    assert "not_loaded" not in answer
+    later = await client.call("get_provisions", {"effective_date": "2026-09-01", "provision_ids": ["travel_plan"]})
+    assert "August 2026" in later["not_loaded"][0]
     assert "No local plan of tower-hamlets is loaded" in answer["warnings"][0]
     assert (await failure(client, "get_provisions", {"authority": "Tower Hamlets"}))["error_type"] == "validation_error"
 

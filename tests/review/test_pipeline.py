@@ -268,3 +268,14 @@ async def test_the_local_parking_standard_is_asked_for_and_cited_before_the_nati
     assert [ref for _, ref in asked[1]] == ["HEREFORD SPD:Table 7", "LTN 1/20:Table 11-1"]
     assert "2 per bedroom" in asked[1][0][0]
     assert "2 per bedroom" not in asked[1][1][0]
+
+
+async def test_a_review_says_that_a_revision_which_was_in_force_is_not_loaded(settings: Settings) -> None:
+    said = "The revision of December 2023 was in force on the day and is not loaded."
+
+    class Behind(Servers):
+        def _get_provisions(self, args: dict[str, Any]) -> dict[str, Any]:
+            return super()._get_provisions(args) | {"not_loaded": [said]}
+
+    result, _ = await _run(Behind(), settings)
+    assert said in result.review.summary

@@ -252,6 +252,11 @@ class ProvisionsAnswer(WarningAnswer):
     provisions: list[PlacedProvision]
     unavailable: list[UnplacedProvision] = Field(description="Provisions that no loaded revision in force can state")
     local_policies: list[str] = Field(description="Local policies that are loaded and apply to the authority, by slug")
+    not_loaded: list[str] = Field(
+        [],
+        description="Revisions that were in force on the date and are not loaded, so that another is cited, if any",
+        exclude_if=lambda sentences: not sentences,
+    )
     parking_standards: list[ListedStandard] = Field(
         [],
         description="Rates of cycle parking that local policies in force state, if any are kept as data",
@@ -372,6 +377,7 @@ async def get_provisions(given: ProvisionsInput, call: Call) -> ProvisionsAnswer
         provisions=[_placed(placement, answer.titles) for placement in answer.placements],
         unavailable=[UnplacedProvision(provision_id=i, reason=why) for i, why in answer.unavailable.items()],
         local_policies=list(answer.local_policies),
+        not_loaded=list(answer.not_loaded),
         parking_standards=[_listed_standard(one) for one in standards],
         warnings=list(answer.warnings),
     )

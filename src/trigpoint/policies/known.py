@@ -37,6 +37,15 @@ class MissingRevision:
         )
         return f"{self.source}: the revision of {self.revision.version_label}, in force {time}, is known and not loaded. {HOW}"
 
+    @property
+    def consequence(self) -> str:
+        """Return what a review on a day of its time has to say: that it cites another text than the one in force."""
+        title = self.policy.title
+        return (
+            f"The revision of {self.revision.version_label} of the {title} was in force on the day and is not loaded: "
+            "what is cited is an earlier revision, whose paragraph numbers may differ."
+        )
+
 
 def missing_revisions(policies: Sequence[Policy], day: date | None = None) -> list[MissingRevision]:
     """Return the known revisions of these policies that are not loaded; with a day, those in force on it."""

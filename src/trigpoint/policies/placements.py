@@ -218,6 +218,7 @@ class ProvisionsInForce:
     warnings: tuple[str, ...]
     titles: Mapping[str, str]  # of the policies, by slug
     local_policies: tuple[str, ...] = ()
+    not_loaded: tuple[str, ...] = ()
 
 
 def provisions_in_force(
@@ -234,6 +235,7 @@ def provisions_in_force(
         (*(f"There is no provision '{shorten(i)}'" for i in unknown), *scope.warnings),
         {policy.source: policy.title for policy in scope.policies},
         scope.local_policies,
+        scope.not_loaded,
     )
 
 

@@ -23,6 +23,7 @@ class Scope:
     policies: tuple[Policy, ...]
     warnings: tuple[str, ...]
     local_policies: tuple[str, ...] = ()  # slugs of local policies that apply to the authority
+    not_loaded: tuple[str, ...] = ()  # what a review must say of revisions that were in force and are not loaded
 
 
 def scope_of(
@@ -35,14 +36,15 @@ def scope_of(
     named = [known[s] for s in dict.fromkeys(sources) if s in known] if sources else list(policies)
     chosen = [policy for policy in named if policy.applies_to(authority)]
     local = tuple(p.source for p in policies if p.local and authority is not None and p.applies_to(authority))
+    missing = missing_revisions(chosen, day) if day is not None else []
     warnings = [
         *_unknown(sources or (), known),
         *_elsewhere(named if sources else (), authority),
         *_without_local_plan(policies, authority),
         *(_not_in_force(policy, day) for policy in chosen if day is not None and policy.in_force(day) is None),
-        *(missing.message for missing in missing_revisions(chosen, day) if day is not None),
+        *(one.message for one in missing),
     ]
-    return Scope(tuple(chosen), tuple(warnings), local)
+    return Scope(tuple(chosen), tuple(warnings), local, tuple(one.consequence for one in missing))
 
 
 def _unknown(sources: Sequence[str], known: dict[str, Policy]) -> list[str]:

@@ -128,10 +128,14 @@ async def _ask_provisions(tools: Tools, wanted: Wanted) -> dict[str, Any]:
 
 
 def _remarks(wanted: Wanted, answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a reader must know of the policies: that none of the authority's own is loaded."""
+    """Return what a reader must know of the policies: which of those that applied are not loaded."""
+    not_loaded = tuple(answer.get("not_loaded") or ())
     if wanted.application.authority and "local_policies" in answer and not answer["local_policies"]:
-        return (f"No local policy of {wanted.application.authority} is loaded: only national policy is cited.",)
-    return ()
+        return (
+            *not_loaded,
+            f"No local policy of {wanted.application.authority} is loaded: only national policy is cited.",
+        )
+    return not_loaded
 
 
 def _not_available(answer: Mapping[str, Any]) -> tuple[str, ...]:
