@@ -146,7 +146,7 @@ class PolicyMachine(RuleBasedStateMachine):
         self.knowledge.close()
         self.wait(self.redis.aclose())
         self.loop.close()
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)  # its server may still be writing
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)

@@ -24,4 +24,8 @@ def test_the_demo_leaves_a_review_on_the_screen_and_its_files(tmp_path: Path) ->
     review = json.loads((out / "review-25_01178_REM.json").read_text(encoding="utf-8"))
     assert review["review"]["overall_rating"] in ("red", "amber", "green")
     assert (out / "review-25_01178_REM.pdf").read_bytes().startswith(b"%PDF")
+    judged = json.loads((out / "judged" / "review-25_01178_REM.json").read_text(encoding="utf-8"))
+    assert judged["metadata"]["analyser"] == "llm"
+    assert "recorded earlier" in judged["review"]["notice"]
+    assert judged["metadata"]["citations"]["dropped"] == 0
     assert not (tmp_path / "unused").exists()

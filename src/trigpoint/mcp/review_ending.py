@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-import pymupdf
-
 from trigpoint.errors import ReviewEnded, ReviewNotReady
 from trigpoint.ids import ref_as_name
 from trigpoint.jobs.led import Handle
@@ -15,6 +13,7 @@ from trigpoint.mcp.review_answers import FinishAnswer, WrittenFile
 from trigpoint.mcp.review_desk import Desk, Judging
 from trigpoint.review.files import rendered_files
 from trigpoint.review.formats import FORMATS, FormatName
+from trigpoint.review.letter_files import printed_pages
 from trigpoint.review.result import ReviewResult
 from trigpoint.review.submitted import DraftConclusion
 from trigpoint.storage.files import inside, write_atomic
@@ -61,9 +60,7 @@ def _answer(review_id: str, judging: Judging, result: ReviewResult, files: list[
 
 def letter_text(result: ReviewResult) -> tuple[str, int]:
     """Return the words of the letter, and how many pages it has in print."""
-    with pymupdf.open(stream=FORMATS[FormatName.LETTER].render(result)) as document:  # type: ignore[no-untyped-call]
-        pages = int(document.page_count)
-    return FORMATS[FormatName.TEXT].render(result).decode(), pages
+    return FORMATS[FormatName.TEXT].render(result).decode(), printed_pages(FORMATS[FormatName.LETTER].render(result))
 
 
 async def files_of(desk: Desk, review_id: str, result: ReviewResult, *, alone: bool) -> list[WrittenFile]:

@@ -55,6 +55,12 @@ def letter_docx(letter: Letter, day: date | None = None) -> bytes:
     return out.getvalue()
 
 
+def printed_pages(pdf: bytes) -> int:
+    """Return how many pages a PDF of ours has."""
+    with pymupdf.open(stream=pdf) as document:  # type: ignore[no-untyped-call]
+        return int(document.page_count)
+
+
 def letter_length(letter: Letter) -> float:
     """Return how many pages the letter takes without its annex, to a tenth: 1.6."""
     with pymupdf.open(stream=_compiled(letter, _without_annex(letter_blocks(letter, today())))) as pdf:  # type: ignore[no-untyped-call]
