@@ -279,3 +279,17 @@ async def test_a_review_says_that_a_revision_which_was_in_force_is_not_loaded(se
 
     result, _ = await _run(Behind(), settings)
     assert said in result.review.summary
+
+
+async def test_a_review_says_how_its_sections_of_policy_were_told(settings: Settings) -> None:
+    class Confirmed(Servers):
+        def _get_provisions(self, args: dict[str, Any]) -> dict[str, Any]:
+            answer = super()._get_provisions(args)
+            states = {"secure_cycle_parking": "confirmed", "cycle_parking_quality": "to_be_confirmed"}
+            told = [one | {"state": states.get(one["provision_id"], "found")} for one in answer["provisions"]]
+            return answer | {"provisions": told}
+
+    result, _ = await _run(Confirmed(), settings, options=ReviewOptions(focus_areas=("cycle_parking",)))
+    said = "Sections of policy: 2 found in the texts in force, 1 confirmed by a person, 1 to be confirmed"
+    assert result.review.sections_used() == said
+    assert said in result.review.full_markdown

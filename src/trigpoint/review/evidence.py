@@ -54,6 +54,7 @@ class PlacedProvision:
     requires: str
     passage: PolicyPassage
     certain: bool = True
+    confirmed: bool = False  # by a person
 
     @property
     def citation(self) -> PolicyCitation:

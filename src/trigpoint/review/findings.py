@@ -154,6 +154,7 @@ class PolicyAsk(Stored):
     says: str
     source: str
     citation: PolicyCitation | None = None
+    confirmed: bool = Field(False, description="Whether a person confirmed the section; else a search found it.")
 
 
 def listed_pages(pages: tuple[int, ...]) -> str:

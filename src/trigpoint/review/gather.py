@@ -243,4 +243,5 @@ def _placed(given: Mapping[str, Any], text: str) -> PlacedProvision:
         requires=given["requires"],
         passage=passage,
         certain=certain,
+        confirmed=given["state"] == "confirmed",
     )

@@ -218,6 +218,8 @@ def _method(result: ReviewResult) -> Iterator[str]:
     yield f"- Analyser: {escape(metadata.model)}"
     for revision in metadata.policy_revisions_used:
         yield f"- {escape(revision.source)}: {escape(revision.version_label)} ({escape(revision.revision_id)})"
+    if any(aspect.asks for aspect in result.review.aspects):
+        yield f"- {result.review.sections_used()}"
     yield f"- Citations: {citations.checked} checked, {citations.verified} verified, {citations.dropped} dropped"
     if metadata.quality is not None:
         yield f"- {escape(metadata.quality.sentence())}"

@@ -174,6 +174,7 @@ def asks(evidence: Evidence, aspect: Aspect) -> tuple[PolicyAsk, ...]:
             says=says,
             source=placed.passage.source,
             citation=policy_citation(placed.passage, says) if placed.certain else None,
+            confirmed=placed.confirmed,
         )
         for placed, says in asked_provisions(evidence, aspect, aspect.asks)
     )

@@ -148,6 +148,17 @@ class ReviewBody(Stored):
         own = [finding for aspect in self.aspects for finding in aspect.findings]
         return [finding for finding in self.contradictions if finding not in own]
 
+    def sections_used(self) -> str:
+        """Return how the sections of what policy asks were told: found by search, confirmed, or to be confirmed."""
+        asked = {ask.provision: ask for aspect in self.aspects for ask in aspect.asks}.values()
+        confirmed = sum(ask.confirmed for ask in asked)
+        unsure = sum(ask.citation is None for ask in asked)
+        found = len(asked) - confirmed - unsure
+        return (
+            f"Sections of policy: {found} found in the texts in force, {confirmed} confirmed by a person, "
+            f"{unsure} to be confirmed"
+        )
+
     def policies(self) -> list[PolicyCitation]:
         """Return every cited passage of policy once, by reference."""
         policies = [policy for aspect in self.aspects for finding in aspect.findings for policy in finding.policy]
