@@ -30,6 +30,7 @@ def trigpoint(
     """Run a command in an empty data folder: its exit code, and what it printed."""
     monkeypatch.setenv("TRIGPOINT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("POLICY_KB_PORT", str(free_port()))
+    monkeypatch.setenv("COLUMNS", "200")  # of a terminal in which no cell of a table is wrapped
 
     def run(*words: str) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["trigpoint", *words])
