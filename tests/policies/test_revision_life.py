@@ -111,3 +111,14 @@ def test_progress_travels_as_data() -> None:
     assert IngestStage.from_message(stage.as_message()) == stage
     assert IngestStage.from_message("embedded 12 of 96 chunks") is None
     assert IngestStage.from_message('{"phase": "dreaming", "done": 1, "total": 2}') is None
+
+
+async def test_a_parking_standard_goes_with_its_revision(nppf: PolicyRegistry) -> None:
+    first, second = await active(nppf, OLD, date(2024, 12, 11)), await active(nppf, NEW)
+    await nppf.put_parking("NPPF", first.revision_id, "{}")
+
+    await nppf.delete_revision("NPPF", first.revision_id)
+    again = await active(nppf, OLD, date(2024, 12, 11))
+
+    assert again.revision_id == first.revision_id != second.revision_id
+    assert await nppf.read_parking("NPPF", again.revision_id) is None

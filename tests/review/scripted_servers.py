@@ -22,7 +22,10 @@ STANDARD = {
     "version_label": "2023",
     "section": "Table 7",
     "note": "",
-    "rates": [{"name": "cycle_parking_long_stay", "use": "dwellings", "count": 2, "unit": "bedroom"}],
+    "rates": [
+        {"name": "cycle_parking_long_stay", "use": "dwellings", "count": 2, "unit": "bedroom"},
+        {"name": "cycle_parking_short_stay", "use": "dwellings", "count": 1, "of": 20, "unit": "dwelling"},
+    ],
 }
 
 

@@ -270,6 +270,18 @@ async def test_the_local_parking_standard_is_asked_for_and_cited_before_the_nati
     assert "2 per bedroom" not in asked[1][1][0]
 
 
+async def test_a_standard_whose_section_a_newer_text_lacks_is_named_and_the_review_goes_on(settings: Settings) -> None:
+    class Replaced(Servers):
+        def _get_policy_section(self, args: dict[str, Any]) -> dict[str, Any]:
+            if args["source"] == "HEREFORD_SPD":
+                raise ToolFailed("section_not_found", "no such section")
+            return super()._get_policy_section(args)
+
+    result, _ = await _run(Replaced(local_standard=True), settings)
+    assert any("parking standard names Table 7" in note for note in result.metadata.notes)
+    assert "HEREFORD_SPD" not in {ask.source for aspect in result.review.aspects for ask in aspect.asks}
+
+
 async def test_a_review_says_that_a_revision_which_was_in_force_is_not_loaded(settings: Settings) -> None:
     said = "The revision of December 2023 was in force on the day and is not loaded."
 

@@ -39,7 +39,7 @@ class MissingRevision:
 
     @property
     def consequence(self) -> str:
-        """Return what a review on a day of its time has to say: that it cites another text than the one in force."""
+        """Return the sentence for a review dated within its time: the text that is cited is not the one in force."""
         title = self.policy.title
         return (
             f"The revision of {self.revision.version_label} of the {title} was in force on the day and is not loaded: "

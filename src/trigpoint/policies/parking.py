@@ -84,8 +84,7 @@ class ParkingStandards:
     async def get(self, source: str, revision_id: str) -> ParkingStandard | None:
         """Return the standard of a revision, or None. Raise RevisionNotFound if there is no such revision."""
         await self._registry.get_revision(source, revision_id)
-        stored = await self._registry.read_parking(source, revision_id)
-        return None if stored is None else ParkingStandard.model_validate_json(stored)
+        return await self._read(source, revision_id)
 
     async def put(self, source: str, revision_id: str, standard: ParkingStandard) -> ParkingStandard:
         """State the standard of a revision. Raise InvalidInput if its text has no such section."""
@@ -103,7 +102,10 @@ class ParkingStandards:
         stated = []
         for policy in policies:
             revision = policy.in_force(day)
-            standard = None if revision is None else await self.get(policy.source, revision.revision_id)
-            if revision is not None and standard is not None:
+            if revision is not None and (standard := await self._read(policy.source, revision.revision_id)):
                 stated.append(StatedStandard(policy, revision, standard))
         return stated
+
+    async def _read(self, source: str, revision_id: str) -> ParkingStandard | None:
+        stored = await self._registry.read_parking(source, revision_id)
+        return None if stored is None else ParkingStandard.model_validate_json(stored)

@@ -58,7 +58,7 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
     await step(0.5, "Looking up policy")
     answer = await _ask_provisions(tools, wanted)
     provisions = await _placed_provisions(tools, wanted, answer)
-    local = await _local_standards(tools, answer)
+    local, lost = await _local_standards(tools, answer)
     placed = [one.passage for group in provisions.values() for one in group] + [one.passage for one in local]
     return Evidence(
         application_ref=wanted.application_ref,
@@ -69,7 +69,7 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
         discrepancies=reading.discrepancies,
         provisions=_resting_on(local, wanted, provisions, reading.profile),
         standards=tuple(one.standard for one in local),
-        unresolved=_not_available(answer),
+        unresolved=(*_not_available(answer), *lost),
         remarks=_remarks(wanted, answer),
         in_force={passage.source: passage.revision_id for passage in placed},
     )
@@ -186,11 +186,20 @@ class _LocalStandard:
         return PlacedProvision(check.provisions[0], self.passage.section_ref, check.requirement, self.passage)
 
 
-async def _local_standards(tools: Tools, answer: Mapping[str, Any]) -> tuple[_LocalStandard, ...]:
-    found = []
+async def _local_standards(
+    tools: Tools, answer: Mapping[str, Any]
+) -> tuple[tuple[_LocalStandard, ...], tuple[str, ...]]:
+    """Return the standards with their sections, and a sentence for each whose section a newer text does not have."""
+    found, lost = [], []
     for one in answer.get("parking_standards") or ():
         given = {"source": one["source"], "section_ref": one["section"], "revision_id": one["revision_id"]}
-        section = await tools.call("policy-kb", "get_policy_section", given)
+        try:
+            section = await tools.call("policy-kb", "get_policy_section", given)
+        except ToolFailed as error:
+            if error.code != "section_not_found":
+                raise
+            lost.append(f"{one['source']}: its parking standard names {one['section']}, which the text no longer has")
+            continue
         passage = PolicyPassage(
             id=f"{one['revision_id']}:{section['section_ref']}",
             text=section["text"],
@@ -202,7 +211,7 @@ async def _local_standards(tools: Tools, answer: Mapping[str, Any]) -> tuple[_Lo
         )
         standard = Standard(source=one["source"], section=one["section"], note=one["note"], rates=one["rates"])
         found.append(_LocalStandard(standard, passage))
-    return tuple(found)
+    return tuple(found), tuple(lost)
 
 
 def _resting_on(
@@ -216,8 +225,9 @@ def _resting_on(
     uses = {size.use for size in profile.uses}
     for check in (check for aspect in wanted.aspects for check in aspect.checks if check.standard):
         stating = [one for one in local if one.standard.rates_for(check.standard, uses)]
-        name = check.provisions[0]
-        resting[name] = (*(one.placed(check) for one in stating), *resting.get(name, ()))
+        name = check.provisions[0]  # which the checks of long and of short stay may share
+        placed = (*(one.placed(check) for one in stating), *resting.get(name, ()))
+        resting[name] = tuple({one.passage.id: one for one in placed}.values())
     return resting
 
 

@@ -149,7 +149,7 @@ class ReviewBody(Stored):
         return [finding for finding in self.contradictions if finding not in own]
 
     def sections_used(self) -> str:
-        """Return how the sections of what policy asks were told: found by search, confirmed, or to be confirmed."""
+        """Return how many sections of policy were found by search, confirmed by a person, or remain to be confirmed."""
         asked = {ask.provision: ask for aspect in self.aspects for ask in aspect.asks}.values()
         confirmed = sum(ask.confirmed for ask in asked)
         unsure = sum(ask.citation is None for ask in asked)

@@ -20,7 +20,6 @@ class Standard(ParkingStandard):
     """The rates that one policy states: national guidance, or a local policy that applies to the site."""
 
     source: Annotated[str, AfterValidator(parse_policy_source)]
-    national: bool = False
 
     def rates_for(self, name: StandardName | None, uses: Collection[Use]) -> tuple[Rate, ...]:
         return tuple(rate for rate in self.rates if rate.name == name and rate.use in uses)
