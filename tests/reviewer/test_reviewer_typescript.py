@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,23 +15,14 @@ from reviewing_agent import REFERENCE
 from trigpoint_process import Running, environment
 
 from trigpoint.demo.portal import DemoPortal
+from typescript_sdk import next_to_the_sdk
 
 SCRIPT = Path(__file__).parent / "typescript" / "whole_review.mjs"
-SDK = "@modelcontextprotocol/sdk@1"
 
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The script in a folder where the SDK is installed."""
-    if shutil.which("npm") is None or shutil.which("node") is None:
-        pytest.skip("npm and node are not on this machine")
-    folder = tmp_path_factory.mktemp("typescript")
-    (folder / "package.json").write_text('{"private": true, "type": "module"}')
-    command = ["npm", "install", "--no-audit", "--no-fund", "--silent", SDK]
-    installed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-    if installed.returncode != 0:
-        pytest.skip(f"npm cannot install {SDK}: {installed.stderr[-300:]}")
-    return Path(shutil.copy(SCRIPT, folder))
+    return next_to_the_sdk(SCRIPT, tmp_path_factory.mktemp("typescript"))
 
 
 async def run(script: Path, transport: str, target: str, env: dict[str, str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The site with sign-in off, and its settings."""
+"""The site with sign-in off, its settings, and a real browser."""
 
 from __future__ import annotations
 
@@ -9,11 +9,32 @@ from typing import Any
 import httpx
 import pytest
 from page_samples import NOWHERE, browser, result
+from playwright.sync_api import Browser, sync_playwright
+from whole_site import CHROMIUM_ARGUMENTS, axe_source, chromium
 
 from review_states import complete
 from serving_api import serving
 from trigpoint.api.app import create_app
 from trigpoint.config import Settings, load_settings
+
+
+@pytest.fixture(scope="module", name="browser")
+def real_browser() -> Iterator[Browser]:
+    path = chromium()
+    if path is None:
+        pytest.skip("no chromium on this machine (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    source = axe_source(tmp_path_factory.mktemp("axe"))
+    if source is None:
+        pytest.skip("axe-core cannot be installed here (npm is needed)")
+    return source
 
 
 @pytest.fixture

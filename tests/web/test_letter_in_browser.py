@@ -12,8 +12,7 @@ import pytest
 from lxml import etree
 from page_samples import browser as http_client
 from page_samples import finding, result
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
-from whole_site import CHROMIUM_ARGUMENTS, axe_source, chromium
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from review_states import complete
 from serving_api import serving
@@ -39,25 +38,6 @@ def reviewed() -> ReviewResult:
     review = made.review.model_copy(update={"aspects": aspects})
     application = made.application.model_copy(update={"address": "Land at Mill Lane"})
     return made.model_copy(update={"review": review, "application": application})
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    if path is None:
-        pytest.skip("no chromium on this machine (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
-        yield launched
-        launched.close()
-
-
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    source = axe_source(tmp_path_factory.mktemp("axe"))
-    if source is None:
-        pytest.skip("axe-core cannot be installed here (npm is needed)")
-    return source
 
 
 @pytest.fixture

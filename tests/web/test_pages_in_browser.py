@@ -11,9 +11,9 @@ import httpx
 import pymupdf
 import pytest
 from page_samples import model_led
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from redis import Redis
-from whole_site import CHROMIUM_ARGUMENTS, axe_source, chromium, running_everything
+from whole_site import running_everything
 
 from trigpoint.config import load_settings
 from trigpoint.policies.digest import digest_pdf, read_digest
@@ -26,17 +26,6 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    if path is None:
-        pytest.skip("no chromium on this machine (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
-        yield launched
-        launched.close()
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("whole")
 
@@ -45,14 +34,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(browser: Browser, folder: Path) -> Iterator[str]:
     with running_everything(folder) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    source = axe_source(tmp_path_factory.mktemp("axe"))
-    if source is None:
-        pytest.skip("axe-core cannot be installed here (npm is needed)")
-    return source
 
 
 @pytest.fixture

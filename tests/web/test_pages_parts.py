@@ -23,6 +23,7 @@ from trigpoint.api.app import create_app
 from trigpoint.api.web.asking import ask
 from trigpoint.config import Settings, load_settings
 from trigpoint.mcp import build_server as mcp_server
+from trigpoint.review.result import ReviewResult
 
 QUOTE = "Each house is provided with 2 cycle parking spaces per dwelling."
 
@@ -44,9 +45,9 @@ def test_the_quoted_page_is_shown_with_the_passage_marked(
         ingested = asyncio.run(ask(settings, "document-store", "ingest_document", args))
         with browser(address) as site:
             place = site.post("/reviews", data={"application_ref": "25/01178/REM"}).headers["location"]
-            found = result()
-            found.review["aspects"][0]["findings"][0]["evidence"][0]["document_id"] = ingested["document_id"]
-            complete(clean_redis_url, found)
+            stored = result().model_dump(mode="json")
+            stored["review"]["aspects"][0]["findings"][0]["evidence"][0]["document_id"] = ingested["document_id"]
+            complete(clean_redis_url, ReviewResult.model_validate(stored))
             shown = site.get(f"{place}/evidence/1")
             assert "with the quoted passage highlighted" in shown.text
             picture = site.get(f"{place}/evidence/1/pages/1.png")
