@@ -32,7 +32,6 @@ def make_pdf(path: Path, words: str) -> None:
 def make_zotero(folder: Path, *, pdf: bool = True) -> Path:
     """One item with a PDF, a snapshot of its web page, a highlight with a comment, and two notes."""
     made = ZoteroFile(folder)
-    made._insert("creatorTypes", creatorTypeID=1, creatorType="author")
     lamps = made.item("LAMPS001", "book", title="Lamps", date="2001", authors=[("Ann", "Quay")], citationKey="quay2001")
     web = made.attachment("WEB00001", lamps, "storage:lamps.html", "text/html")
     (folder / "storage" / "WEB00001" / "lamps.html").write_text(f"<p>{PAGE}</p>")

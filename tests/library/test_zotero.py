@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from library_samples import PROJECT, library_settings
 from reportlab.pdfgen.canvas import Canvas
-from zotero_samples import CACHED, LocalApi, make_zotero
+from zotero_samples import CACHED, LocalApi, ZoteroFile, make_zotero
 
 from trigpoint.errors import CollectionNotFound, StoreUnavailable
 from trigpoint.library import zotero
@@ -88,6 +88,57 @@ def test_a_database_in_use_is_read_and_never_written(folder: Path) -> None:
     assert len(zotero.items(ZoteroDatabase(folder))) == 2
     assert file.read_bytes() == before
     holder.close()
+
+
+def test_cases_acts_and_maps_have_the_title_date_and_author_of_their_kind(tmp_path: Path) -> None:
+    made = ZoteroFile(tmp_path / "Zotero")
+    case = {"caseName": "Tesco v Dundee", "dateDecided": "2012-03-21 21 March 2012", "court": "UKSC"}
+    made.item("CASE0001", "case", reporter="PTSR", reporterVolume="3", firstPage="983", **case)
+    made.item("ACT00001", "statute", nameOfAct="Planning Act", dateEnacted="2008-00-00 2008", code="c", codeNumber="29")
+    made.item("MAP00001", "map", role=3, authors=[("Una", "Sheet")], title="One inch", date="1899")
+    made.close()
+    works = {item.key: item.work for item in zotero.items(ZoteroDatabase(tmp_path / "Zotero"))}
+    assert {key: (work.title, work.year, work.csl["type"], work.citekey) for key, work in works.items()} == {
+        "CASE0001": ("Tesco v Dundee", 2012, "legal_case", "anon-tesco-2012"),
+        "ACT00001": ("Planning Act", 2008, "legislation", "anon-planning-2008"),
+        "MAP00001": ("One inch", 1899, "map", "sheet-one-1899"),
+    }
+    csl = works["CASE0001"].csl
+    assert (csl["authority"], csl["container-title"], csl["volume"], csl["page"]) == ("UKSC", "PTSR", "3", "983")
+
+
+def test_an_item_without_a_citekey_gets_one_that_later_items_do_not_change(tmp_path: Path) -> None:
+    made = ZoteroFile(tmp_path / "Zotero")
+    about = {"title": "Roads", "date": "1999", "authors": [("Ada", "Ridge")]}
+    first, second = made.item("ZZZZ0001", "book", **about), made.item("AAAA0001", "report", **about)
+    for item_id, day in ((first, "2020-01-01"), (second, "2021-01-01")):
+        made.database.execute("update items set dateAdded = ? where itemID = ?", (day, item_id))
+    made.close()
+    keys = {item.key: item.work.citekey for item in zotero.items(ZoteroDatabase(tmp_path / "Zotero"))}
+    assert keys == {"ZZZZ0001": "ridge-roads-1999", "AAAA0001": "ridge-roads-1999b"}
+
+
+def test_a_file_with_a_note_of_its_own_stays_with_its_item_and_the_note_is_a_note(tmp_path: Path) -> None:
+    made = ZoteroFile(tmp_path / "Zotero")
+    roads = made.item("ROADS001", "book", title="Roads", date="1999")
+    made.note(made.attachment("PDF00001", roads, "storage:roads.pdf"), "Scanned badly.")
+    made.close()
+    (item,) = zotero.items(ZoteroDatabase(tmp_path / "Zotero"))
+    assert (item.key, [a.key for a in item.attachments]) == ("ROADS001", ["PDF00001"])
+    assert item.notes == (("PDF00001", "Scanned badly."),)
+
+
+def test_feeds_are_left_out_groups_are_not_and_binned_collections_are_no_collections(tmp_path: Path) -> None:
+    made = ZoteroFile(tmp_path / "Zotero")
+    own = made.item("MINE0001", "book", title="Mine")
+    made.item("GROUP001", "book", library=2, title="Ours")
+    made.item("FEED0001", "journalArticle", library=3, title="News of the day")
+    binned = made.collection("COLLBIN1", "Old", (own,))
+    made._insert("deletedCollections", collectionID=binned)
+    made.close()
+    source = ZoteroDatabase(tmp_path / "Zotero")
+    assert [(item.key, item.collections) for item in zotero.items(source)] == [("MINE0001", ()), ("GROUP001", ())]
+    assert source.collections() == []
 
 
 def test_a_folder_without_zotero_and_a_damaged_file_are_named(tmp_path: Path) -> None:
@@ -175,7 +226,7 @@ for pragma in sys.argv[2].split(";"):
 def add(key, title):
     kind = database.execute("select itemTypeID from itemTypes where typeName = 'book'").fetchone()[0]
     field = database.execute("select fieldID from fields where fieldName = 'title'").fetchone()[0]
-    item = database.execute("insert into items (itemTypeID, key) values (?, ?)", (kind, key)).lastrowid
+    item = database.execute("insert into items (itemTypeID, libraryID, key) values (?, 1, ?)", (kind, key)).lastrowid
     value = database.execute("insert into itemDataValues (value) values (?)", (title,)).lastrowid
     database.execute("insert into itemData values (?, ?, ?)", (item, field, value))
 database.execute("begin immediate"); add("NEWEST01", "Added a moment ago"); database.execute("commit")

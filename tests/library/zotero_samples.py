@@ -9,24 +9,64 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+# The tables that matter here, as Zotero 7 has them (userdata 121): names, columns, keys and what may not be null.
 SCHEMA = """
-create table itemTypes (itemTypeID integer primary key, typeName text);
-create table items (itemID integer primary key, itemTypeID int, libraryID int default 1, key text);
-create table fields (fieldID integer primary key, fieldName text);
-create table itemDataValues (valueID integer primary key, value);
-create table itemData (itemID int, fieldID int, valueID int, primary key (itemID, fieldID));
-create table creators (creatorID integer primary key, firstName text, lastName text, fieldMode int);
+create table version (schema text primary key, version int not null);
+create table libraries (libraryID integer primary key, type text not null, editable int not null,
+  filesEditable int not null, version int not null default 0, storageVersion int not null default 0,
+  lastSync int not null default 0, archived int not null default 0);
+create table groups (groupID integer primary key, libraryID int not null unique references libraries, name text not null,
+  description text not null, version int not null);
+create table feeds (libraryID integer primary key references libraries, name text not null, url text not null unique);
+create table itemTypes (itemTypeID integer primary key, typeName text, templateItemTypeID int, display int default 1);
+create table fields (fieldID integer primary key, fieldName text, fieldFormatID int);
+create table fieldsCombined (fieldID int not null primary key, fieldName text not null, label text, fieldFormatID int,
+  custom int not null);
+create table items (itemID integer primary key, itemTypeID int not null,
+  dateAdded timestamp not null default current_timestamp, dateModified timestamp not null default current_timestamp,
+  clientDateModified timestamp not null default current_timestamp, libraryID int not null references libraries,
+  key text not null, version int not null default 0, synced int not null default 0, unique (libraryID, key));
+create table feedItems (itemID integer primary key references items, guid text not null unique);
+create table itemDataValues (valueID integer primary key, value unique);
+create table itemData (itemID int references items on delete cascade, fieldID int references fieldsCombined,
+  valueID references itemDataValues, primary key (itemID, fieldID));
+create table itemNotes (itemID integer primary key references items on delete cascade,
+  parentItemID int references items on delete cascade, note text, title text);
+create table charsets (charsetID integer primary key, charset text unique);
+create table itemAttachments (itemID integer primary key references items on delete cascade,
+  parentItemID int references items on delete cascade, linkMode int, contentType text,
+  charsetID int references charsets on delete set null, path text, syncState int default 0, storageModTime int,
+  storageHash text, lastProcessedModificationTime int);
+create table itemAnnotations (itemID integer primary key references items on delete cascade,
+  parentItemID int not null references itemAttachments, type integer not null, authorName text, text text, comment text,
+  color text, pageLabel text, sortIndex text not null, position text not null, isExternal int not null);
+create table tags (tagID integer primary key, name text not null unique);
+create table itemTags (itemID int not null references items on delete cascade,
+  tagID int not null references tags on delete cascade, type int not null, primary key (itemID, tagID));
 create table creatorTypes (creatorTypeID integer primary key, creatorType text);
-create table itemCreators (itemID int, creatorID int, creatorTypeID int, orderIndex int);
-create table collections (collectionID integer primary key, collectionName text, parentCollectionID int, key text);
-create table collectionItems (collectionID int, itemID int, orderIndex int);
-create table tags (tagID integer primary key, name text);
-create table itemTags (itemID int, tagID int, type int);
-create table itemAttachments (itemID integer primary key, parentItemID int, linkMode int, contentType text, path text);
-create table itemAnnotations (itemID integer primary key, parentItemID int, type int, authorName text, text text,
-  comment text, color text, pageLabel text, sortIndex text, position text, isExternal int);
-create table itemNotes (itemID integer primary key, parentItemID int, note text, title text);
-create table deletedItems (itemID integer primary key);
+create table creators (creatorID integer primary key, firstName text, lastName text, fieldMode int,
+  unique (lastName, firstName, fieldMode));
+create table itemCreators (itemID int not null references items on delete cascade,
+  creatorID int not null references creators on delete cascade,
+  creatorTypeID int not null default 1 references creatorTypes, orderIndex int not null default 0,
+  primary key (itemID, creatorID, creatorTypeID, orderIndex), unique (itemID, orderIndex));
+create table collections (collectionID integer primary key, collectionName text not null,
+  parentCollectionID int default null references collections on delete cascade,
+  clientDateModified timestamp not null default current_timestamp, libraryID int not null references libraries,
+  key text not null, version int not null default 0, synced int not null default 0, unique (libraryID, key));
+create table collectionItems (collectionID int not null references collections on delete cascade,
+  itemID int not null references items on delete cascade, orderIndex int not null default 0,
+  primary key (collectionID, itemID));
+create table deletedCollections (collectionID integer primary key references collections on delete cascade,
+  dateDeleted default current_timestamp not null);
+create table deletedItems (itemID integer primary key references items on delete cascade,
+  dateDeleted default current_timestamp not null);
+insert into version values ('userdata', 121), ('compatibility', 7);
+insert into libraries (libraryID, type, editable, filesEditable) values (1, 'user', 1, 1), (2, 'group', 1, 1), (3, 'feed', 0, 0);
+insert into groups values (777, 2, 'Reading group', '', 1);
+insert into feeds values (3, 'News', 'https://news.test/feed');
+insert into creatorTypes values (1, 'author'), (2, 'editor'), (3, 'cartographer');
+pragma foreign_keys = on;
 """
 
 CACHED = "Roads were laid where the ground allowed it, and the survey followed the roads for a hundred years."
@@ -43,21 +83,46 @@ class ZoteroFile:
         self.database.executescript(SCHEMA)
         self._types: dict[str, int] = {}
         self._fields: dict[str, int] = {}
+        self._values: dict[str, int] = {}
+        self._tags: dict[str, int] = {}
+        self._people: dict[tuple[str, str], int] = {}
 
-    def item(self, key: str, kind: str, *, tags: tuple[str, ...] = (), authors: Any = (), **fields: Any) -> int:
+    def item(
+        self,
+        key: str,
+        kind: str,
+        *,
+        library: int = 1,
+        tags: tuple[str, ...] = (),
+        authors: Any = (),
+        role: int = 1,
+        **fields: Any,
+    ) -> int:
         kind_id = self._known(self._types, kind, "itemTypes", "typeName")
-        item_id = self._insert("items", itemTypeID=kind_id, key=key)
+        item_id = self._insert("items", itemTypeID=kind_id, key=key, libraryID=library)
         for name, value in fields.items():
-            field_id = self._known(self._fields, name, "fields", "fieldName")
-            self._insert(
-                "itemData", itemID=item_id, fieldID=field_id, valueID=self._insert("itemDataValues", value=value)
-            )
+            value_id = self._known(self._values, value, "itemDataValues", "value")
+            self._insert("itemData", itemID=item_id, fieldID=self._field(name), valueID=value_id)
         for tag in tags:
-            self._insert("itemTags", itemID=item_id, tagID=self._insert("tags", name=tag), type=0)
+            self._insert("itemTags", itemID=item_id, tagID=self._known(self._tags, tag, "tags", "name"), type=0)
         for order, (first, last) in enumerate(authors):
-            creator = self._insert("creators", firstName=first, lastName=last, fieldMode=0 if first else 1)
-            self._insert("itemCreators", itemID=item_id, creatorID=creator, creatorTypeID=1, orderIndex=order)
+            if (first, last) not in self._people:
+                number = self._insert("creators", firstName=first, lastName=last, fieldMode=0 if first else 1)
+                self._people[first, last] = number
+            person = self._people[first, last]
+            self._insert("itemCreators", itemID=item_id, creatorID=person, creatorTypeID=role, orderIndex=order)
         return item_id
+
+    def _field(self, name: str) -> int:
+        if name not in self._fields:
+            self._fields[name] = self._insert("fields", fieldName=name)
+            self._insert("fieldsCombined", fieldID=self._fields[name], fieldName=name, custom=0)
+        return self._fields[name]
+
+    def note(self, item_id: int, words: str, parent: int | None = None) -> None:
+        """The note of an item of type note, or an attachment's own, whose row names no parent."""
+        html = f'<div class="zotero-note znv1"><div data-schema-version="9"><p>{words}</p></div></div>'
+        self._insert("itemNotes", itemID=item_id, parentItemID=parent, note=html, title=words)
 
     def attachment(self, key: str, parent: int | None, path: str, kind: str = "application/pdf") -> int:
         item_id = self.item(key, "attachment", title=path.removeprefix("storage:"))
@@ -75,13 +140,16 @@ class ZoteroFile:
             type=1 if text else 2,
             text=text,
             comment=comment,
+            color="#ffd400",
             pageLabel=label,
+            sortIndex=f"{page - 1:05}|000000|00000",
             position=position,
+            isExternal=0,
         )
         return item_id
 
     def collection(self, key: str, name: str, items: tuple[int, ...], parent: int | None = None) -> int:
-        number = self._insert("collections", collectionName=name, parentCollectionID=parent, key=key)
+        number = self._insert("collections", collectionName=name, parentCollectionID=parent, key=key, libraryID=1)
         for item_id in items:
             self._insert("collectionItems", collectionID=number, itemID=item_id, orderIndex=0)
         return number
@@ -110,7 +178,6 @@ class ZoteroFile:
 def make_zotero(folder: Path, make_pdf: Any) -> Path:
     """Three items: one with a PDF and annotations, one with the cached text alone, one in the bin."""
     made = ZoteroFile(folder)
-    made._insert("creatorTypes", creatorTypeID=1, creatorType="author")
     survey = made.item(
         "SURVEY01",
         "journalArticle",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,14 +89,18 @@ def made_citekey(entry: Mapping[str, Any]) -> str:
     return f"{author or 'anon'}-{words[0] if words else 'untitled'}-{_year_of(entry) or 'nd'}"
 
 
+def free_citekey(entry: Mapping[str, Any], taken: Collection[str]) -> str:
+    """Return a citekey made for an entry that has none, with a letter behind it if it is taken."""
+    return next(name for name in _numbered(made_citekey(entry)) if name not in taken)
+
+
 def _with_keys(found: list[Placed]) -> list[Entry]:
     taken = {key for placed in found if (key := citekey_of(placed.entry))}
     entries = []
     for placed in found:
         key = citekey_of(placed.entry)
         if key is None:
-            made = made_citekey(placed.entry)
-            key = next(name for name in _numbered(made) if name not in taken)
+            key = free_citekey(placed.entry, taken)
             taken.add(key)
         entries.append({**placed.entry, "citation-key": key, "id": placed.entry.get("id") or key})
     return entries

@@ -7,59 +7,24 @@ the local API.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from trigpoint.errors import CollectionNotFound, shorten
-from trigpoint.library.citations import Work, work_of
+from trigpoint.library.bibliography import free_citekey
+from trigpoint.library.citations import Work
 from trigpoint.library.origins import Annotation, AnnotationsOrigin, AttachmentOrigin, NotesOrigin, Origin
 from trigpoint.library.web_text import read_web_text
+from trigpoint.library.zotero_csl import tags_of, text_of, work_of_record
 
 Record = Mapping[str, Any]
 
 _CHILDREN = ("attachment", "annotation", "note")
 _READABLE = (".pdf", ".epub", ".html", ".htm", ".md", ".txt", ".docx")
 _SNAPSHOTS = (".html", ".htm")  # a page of the web, without pages of paper
-_CITATION_KEY = re.compile(r"^\s*citation[ -]?key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
-_EXTRA_DOI = re.compile(r"^\s*DOI:\s*(10\.\S+)", re.IGNORECASE | re.MULTILINE)
-_YEAR = re.compile(r"[0-9]{4}")
-_CSL_TYPES = {
-    "journalArticle": "article-journal",
-    "magazineArticle": "article-magazine",
-    "newspaperArticle": "article-newspaper",
-    "preprint": "article",
-    "book": "book",
-    "bookSection": "chapter",
-    "conferencePaper": "paper-conference",
-    "report": "report",
-    "thesis": "thesis",
-    "webpage": "webpage",
-    "blogPost": "post-weblog",
-    "statute": "legislation",
-    "case": "legal_case",
-    "dataset": "dataset",
-    "standard": "standard",
-}
-_CSL_FIELDS = {
-    "publicationTitle": "container-title",
-    "bookTitle": "container-title",
-    "proceedingsTitle": "container-title",
-    "websiteTitle": "container-title",
-    "publisher": "publisher",
-    "institution": "publisher",
-    "university": "publisher",
-    "place": "publisher-place",
-    "volume": "volume",
-    "issue": "issue",
-    "pages": "page",
-    "edition": "edition",
-    "ISBN": "ISBN",
-    "url": "URL",
-}
 
 
 @dataclass(frozen=True)
@@ -150,21 +115,36 @@ def _assembled(source: ZoteroSource, records: list[Record]) -> Iterator[Item]:
     for record in records:
         if record.get("parentItem"):
             children.setdefault(record["parentItem"], []).append(record)
-    for record in records:
-        kind = str(record.get("itemType"))
-        alone = kind in ("attachment", "note") and not record.get("parentItem")
-        if kind in _CHILDREN and not alone:
-            continue
-        below = [record] if alone else children.get(record["key"], [])
+    tops = [record for record in records if record.get("itemType") not in _CHILDREN or _is_alone(record)]
+    works = _works(tops)
+    for record in tops:
+        below = [record] if _is_alone(record) else children.get(record["key"], [])
         attached = [c for c in below if c["itemType"] == "attachment"]
         yield Item(
             key=record["key"],
-            kind=kind,
-            work=_work(record),
+            kind=str(record.get("itemType")),
+            work=works[record["key"]],
             collections=tuple(record.get("collections") or ()),
             attachments=tuple(_attachment(source, a, children.get(a["key"], [])) for a in attached if _readable(a)),
-            notes=tuple((n["key"], text) for n in below if n["itemType"] == "note" and (text := _note_text(n))),
+            notes=tuple((n["key"], text) for n in below if (text := _note_text(n))),
         )
+
+
+def _is_alone(record: Record) -> bool:
+    """True for a file or a note that belongs to no other item."""
+    return record.get("itemType") in ("attachment", "note") and not record.get("parentItem")
+
+
+def _works(records: Iterable[Record]) -> dict[str, Work]:
+    """Return the works by the items' keys. One without a citekey gets one, in the order in which the items came to Zotero."""
+    works = {record["key"]: work_of_record(record, _first_line(record)) for record in records}
+    taken = {work.citekey for work in works.values() if work.citekey}
+    for record in sorted(records, key=lambda record: (str(record.get("dateAdded") or ""), record["key"])):
+        work = works[record["key"]]
+        if work.citekey is None:
+            works[record["key"]] = replace(work, citekey=(made := free_citekey(work.csl, taken)))
+            taken.add(made)
+    return works
 
 
 def _note_text(record: Record) -> str:
@@ -194,12 +174,12 @@ def _annotation(record: Record) -> Annotation:
     return Annotation(
         key=record["key"],
         kind=str(record.get("annotationType") or "highlight"),
-        quote=_text(record.get("annotationText")),
-        comment=_text(record.get("annotationComment")),
+        quote=text_of(record.get("annotationText")),
+        comment=text_of(record.get("annotationComment")),
         page=_physical_page(record.get("annotationPosition")),
-        page_label=_text(record.get("annotationPageLabel")),
-        tags=_tags(record),
-        colour=_text(record.get("annotationColor")),
+        page_label=text_of(record.get("annotationPageLabel")),
+        tags=tags_of(record),
+        colour=text_of(record.get("annotationColor")),
     )
 
 
@@ -211,42 +191,8 @@ def _physical_page(position: Any) -> int | None:
     return index + 1 if type(index) is int and index >= 0 else None
 
 
-def _work(record: Record) -> Work:
-    """The record as CSL-JSON, with the citekey of Better BibTeX where it has one."""
-    extra = str(record.get("extra") or "")
-    doi = _text(record.get("DOI")) or (found[1] if (found := _EXTRA_DOI.search(extra)) else None)
-    year = _YEAR.search(str(record.get("date") or ""))
-    csl: dict[str, Any] = {
-        "id": record["key"],
-        "type": _CSL_TYPES.get(str(record.get("itemType")), "document"),
-        "title": _text(record.get("title")) or _text(record.get("filename")) or _first_line(record) or record["key"],
-        **{csl: record[field] for field, csl in _CSL_FIELDS.items() if _text(record.get(field))},
-    }
-    for role in ("author", "editor"):
-        people = [_person(c) for c in record.get("creators") or () if c.get("creatorType") == role]
-        if people:
-            csl[role] = people
-    if doi:
-        csl["DOI"] = doi
-    if year:
-        csl["issued"] = {"date-parts": [[int(year.group())]]}
-    key = _CITATION_KEY.search(extra)
-    citekey = _text(record.get("citationKey")) or (key[1] if key else None)
-    return work_of(csl, citekey=citekey, tags=_tags(record))
-
-
 def _first_line(record: Record) -> str:
     return _note_text(record).partition("\n")[0][:100] if record.get("itemType") == "note" else ""
-
-
-def _person(creator: Mapping[str, Any]) -> dict[str, str]:
-    if creator.get("name"):
-        return {"literal": str(creator["name"])}
-    return {"family": str(creator.get("lastName") or ""), "given": str(creator.get("firstName") or "")}
-
-
-def _tags(record: Record) -> tuple[str, ...]:
-    return tuple(str(tag["tag"]) for tag in record.get("tags") or () if tag.get("tag"))
 
 
 def _with_children(collections: list[Collection], wanted: str) -> set[str]:
@@ -258,7 +204,3 @@ def _with_children(collections: list[Collection], wanted: str) -> set[str]:
     while below := {c.key for c in collections if c.parent in keys} - keys:
         keys |= below
     return keys
-
-
-def _text(value: object) -> str | None:
-    return value.strip() or None if isinstance(value, str) else None

@@ -22,6 +22,7 @@ _LINK_MODES = {0: "imported_file", 1: "imported_url", 2: "linked_file", 3: "link
 _ANNOTATION_TYPES = {1: "highlight", 2: "note", 3: "image", 4: "ink", 5: "underline", 6: "text"}
 _CACHE = ".zotero-ft-cache"
 _BESIDE = ("-wal", "-journal")  # what belongs to the database while it is open
+_NOT_OF_A_FEED = "libraryID not in (select libraryID from libraries where type = 'feed')"
 _COPY_TRIES = 20
 _COPY_PAUSE_SECONDS = 0.25
 
@@ -37,7 +38,8 @@ class ZoteroDatabase:
         with self._open() as database:
             rows = database.execute(
                 "select c.key, c.collectionName, p.key from collections c "
-                "left join collections p on p.collectionID = c.parentCollectionID order by c.collectionName, c.key"
+                "left join collections p on p.collectionID = c.parentCollectionID "
+                f"where c.collectionID not in ({_binned_collections(database)}) order by c.collectionName, c.key"
             )
             return [Collection(*row) for row in rows]
 
@@ -98,6 +100,12 @@ class ZoteroDatabase:
         return [_state_of(Path(f"{self._file}{suffix}")) for suffix in ("", *_BESIDE)]
 
 
+def _binned_collections(database: sqlite3.Connection) -> str:
+    """Return a query for the ids of collections in the bin, which earlier Zoteros did not have."""
+    there = "select 1 from sqlite_master where name = 'deletedCollections'"
+    return "select collectionID from deletedCollections" if database.execute(there).fetchone() else "select 0 where 0"
+
+
 def _copy_if_there(source: Path, target: Path) -> None:
     try:
         shutil.copyfile(source, target)
@@ -116,11 +124,14 @@ def _state_of(path: Path) -> tuple[int, int] | None:
 def _records(database: sqlite3.Connection) -> Iterator[Record]:
     found: dict[int, dict[str, Any]] = {}
     keys = dict(database.execute("select itemID, key from items"))
-    for item_id, key, kind in database.execute(
-        "select i.itemID, i.key, t.typeName from items i join itemTypes t on t.itemTypeID = i.itemTypeID "
-        "where i.itemID not in (select itemID from deletedItems) order by i.itemID"
+    for item_id, key, added, kind in database.execute(
+        "select i.itemID, i.key, i.dateAdded, t.typeName from items i join itemTypes t on t.itemTypeID = i.itemTypeID "
+        f"where i.itemID not in (select itemID from deletedItems) and i.{_NOT_OF_A_FEED} order by i.itemID"
     ):
-        found[item_id] = {"key": key, "itemType": kind, "creators": [], "tags": [], "collections": []}
+        found[item_id] = {
+            **{"key": key, "itemType": kind, "dateAdded": added},
+            **{"creators": [], "tags": [], "collections": []},
+        }
     for item_id, field, value in database.execute(
         "select d.itemID, f.fieldName, v.value from itemData d join fields f on f.fieldID = d.fieldID "
         "join itemDataValues v on v.valueID = d.valueID"
@@ -150,7 +161,8 @@ def _add_lists(database: sqlite3.Connection, found: dict[int, dict[str, Any]]) -
         if item_id in found:
             found[item_id]["tags"].append({"tag": tag})
     for item_id, key in database.execute(
-        "select ci.itemID, c.key from collectionItems ci join collections c on c.collectionID = ci.collectionID"
+        "select ci.itemID, c.key from collectionItems ci join collections c on c.collectionID = ci.collectionID "
+        f"where c.collectionID not in ({_binned_collections(database)})"
     ):
         if item_id in found:
             found[item_id]["collections"].append(key)
@@ -170,7 +182,9 @@ def _add_children(database: sqlite3.Connection, found: dict[int, dict[str, Any]]
             }
     for item_id, parent, note in database.execute("select itemID, parentItemID, note from itemNotes"):
         if item_id in found:
-            found[item_id] |= {"parentItem": keys.get(parent), "note": note}
+            found[item_id]["note"] = note
+            if found[item_id]["itemType"] == "note":  # the row of an attachment's own note names no parent
+                found[item_id]["parentItem"] = keys.get(parent)
     for item_id, parent, kind, text, comment, colour, label, position in database.execute(
         "select itemID, parentItemID, type, text, comment, color, pageLabel, position from itemAnnotations"
     ):
