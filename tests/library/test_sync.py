@@ -94,7 +94,9 @@ def test_what_is_binned_in_zotero_goes_at_the_next_sync(desk: Desk) -> None:
     desk.run("sync", project="z")
     assert desk.names("z") == ["LAMPS001/notes", "PDF00001", "PDF00001/annotations"]
     with sqlite3.connect(folder / "zotero.sqlite") as database:
-        database.execute("insert into deletedItems (itemID) select itemID from items where key in ('NOTE0001', 'NOTE0002')")
+        database.execute(
+            "insert into deletedItems (itemID) select itemID from items where key in ('NOTE0001', 'NOTE0002')"
+        )
     desk.run("sync", project="z")
     assert desk.names("z") == ["PDF00001", "PDF00001/annotations"]
 
