@@ -22,7 +22,6 @@ _LINK_MODES = {0: "imported_file", 1: "imported_url", 2: "linked_file", 3: "link
 _ANNOTATION_TYPES = {1: "highlight", 2: "note", 3: "image", 4: "ink", 5: "underline", 6: "text"}
 _CACHE = ".zotero-ft-cache"
 _BESIDE = ("-wal", "-journal")  # what belongs to the database while it is open
-_NOT_OF_A_FEED = "libraryID not in (select libraryID from libraries where type = 'feed')"
 _COPY_TRIES = 20
 _COPY_PAUSE_SECONDS = 0.25
 
@@ -36,12 +35,12 @@ class ZoteroDatabase:
 
     def collections(self) -> list[Collection]:
         with self._open() as database:
+            binned = _binned_collections(database)
             rows = database.execute(
-                "select c.key, c.collectionName, p.key from collections c "
-                "left join collections p on p.collectionID = c.parentCollectionID "
-                f"where c.collectionID not in ({_binned_collections(database)}) order by c.collectionName, c.key"
+                "select c.collectionID, c.key, c.collectionName, p.key from collections c "
+                "left join collections p on p.collectionID = c.parentCollectionID order by c.collectionName, c.key"
             )
-            return [Collection(*row) for row in rows]
+            return [Collection(*row) for number, *row in rows if number not in binned]
 
     def records(self) -> list[Record]:
         with self._open() as database:
@@ -100,10 +99,11 @@ class ZoteroDatabase:
         return [_state_of(Path(f"{self._file}{suffix}")) for suffix in ("", *_BESIDE)]
 
 
-def _binned_collections(database: sqlite3.Connection) -> str:
-    """Return a query for the ids of collections in the bin, which earlier Zoteros did not have."""
-    there = "select 1 from sqlite_master where name = 'deletedCollections'"
-    return "select collectionID from deletedCollections" if database.execute(there).fetchone() else "select 0 where 0"
+def _binned_collections(database: sqlite3.Connection) -> set[int]:
+    """Return the ids of the collections in the bin; earlier Zoteros had no bin for them."""
+    if not database.execute("select 1 from sqlite_master where name = 'deletedCollections'").fetchone():
+        return set()
+    return {number for (number,) in database.execute("select collectionID from deletedCollections")}
 
 
 def _copy_if_there(source: Path, target: Path) -> None:
@@ -126,11 +126,16 @@ def _records(database: sqlite3.Connection) -> Iterator[Record]:
     keys = dict(database.execute("select itemID, key from items"))
     for item_id, key, added, kind in database.execute(
         "select i.itemID, i.key, i.dateAdded, t.typeName from items i join itemTypes t on t.itemTypeID = i.itemTypeID "
-        f"where i.itemID not in (select itemID from deletedItems) and i.{_NOT_OF_A_FEED} order by i.itemID"
+        "where i.itemID not in (select itemID from deletedItems) "
+        "and i.libraryID not in (select libraryID from libraries where type = 'feed') order by i.itemID"
     ):
         found[item_id] = {
-            **{"key": key, "itemType": kind, "dateAdded": added},
-            **{"creators": [], "tags": [], "collections": []},
+            "key": key,
+            "itemType": kind,
+            "dateAdded": added,
+            "creators": [],
+            "tags": [],
+            "collections": [],
         }
     for item_id, field, value in database.execute(
         "select d.itemID, f.fieldName, v.value from itemData d join fields f on f.fieldID = d.fieldID "
@@ -160,11 +165,12 @@ def _add_lists(database: sqlite3.Connection, found: dict[int, dict[str, Any]]) -
     ):
         if item_id in found:
             found[item_id]["tags"].append({"tag": tag})
-    for item_id, key in database.execute(
-        "select ci.itemID, c.key from collectionItems ci join collections c on c.collectionID = ci.collectionID "
-        f"where c.collectionID not in ({_binned_collections(database)})"
+    binned = _binned_collections(database)
+    for item_id, number, key in database.execute(
+        "select ci.itemID, c.collectionID, c.key from collectionItems ci "
+        "join collections c on c.collectionID = ci.collectionID"
     ):
-        if item_id in found:
+        if item_id in found and number not in binned:
             found[item_id]["collections"].append(key)
 
 
