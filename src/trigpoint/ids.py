@@ -57,6 +57,10 @@ def parse_authority(value: object) -> str:
     return value
 
 
+UNKNOWN_AUTHORITY = "unknown"
+"""Stands for the authority of a site that nobody has named: no local policy applies to it."""
+
+
 def parse_uuid(value: object) -> str:
     """A UUID in lower case (G2). Raises InvalidInput."""
     if not isinstance(value, str) or _UUID.fullmatch(value) is None:

@@ -175,6 +175,20 @@ async def test_provisions_come_with_their_sections_and_what_is_missing_for_the_p
     assert (await failure(client, "get_provisions", {"authority": "Tower Hamlets"}))["error_type"] == "validation_error"
 
 
+async def test_no_local_policy_answers_for_a_site_whose_authority_is_not_known(client: ToolClient) -> None:
+    wanted = {"effective_date": "2025-06-01", "provision_ids": ["priority_walking_cycling", "local_sustainable_modes"]}
+    anywhere = await client.call("get_provisions", wanted)
+    unknown = await client.call("get_provisions", {**wanted, "authority": "unknown"})
+    assert {one["source"] for one in anywhere["provisions"]} >= {"NPPF"}
+    assert {one["source"] for one in unknown["provisions"]} == {"NPPF"}
+    assert unknown["local_policies"] == []
+    assert "The planning authority of the site is not known" in unknown["warnings"][0]
+    found = await client.call(
+        "search_policy", {"query": "walking and cycling", "effective_date": "2025-06-01", "authority": "unknown"}
+    )
+    assert {one["source"] for one in found["results"]} <= {"NPPF", "LTN_1_20", "MANUAL_FOR_STREETS"}
+
+
 async def test_an_ingested_revision_is_overwritten_only_with_reindex_and_only_by_a_pdf(
     client: ToolClient, settings: Settings
 ) -> None:

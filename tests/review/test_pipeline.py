@@ -13,6 +13,7 @@ from trigpoint.dates import today
 from trigpoint.errors import ReviewFailed, ServerUnreachable, ToolFailed
 from trigpoint.review.models import FOCUS_AREAS, PHASES, Progress, ReviewOptions, ReviewRequest
 from trigpoint.review.pipeline import run_review
+from trigpoint.review.policy_desk import PolicyDesk
 from trigpoint.review.result import ReviewResult
 
 
@@ -250,11 +251,34 @@ async def test_only_policies_of_the_sites_authority_are_asked_for_and_a_missing_
             return super()._get_provisions(args) | {"local_policies": []}
 
     result, _ = await _run(Elsewhere(), settings)
-    assert "No local policy of tower-hamlets is loaded: only national policy is cited." in result.review.summary
+    assert "No local policy of tower-hamlets is loaded: only national policy and guidance are cited." in result.review.summary
     assert result.review.profile is not None
     assert result.review.profile.authority == "tower-hamlets"
     here, _ = await _run(Servers(), settings)
     assert "No local policy" not in here.review.summary
+
+
+async def test_a_site_whose_authority_is_not_known_is_judged_by_national_policy_and_the_summary_says_so(
+    settings: Settings,
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Nowhere(Servers):
+        def _get_application_details(self, args: dict[str, Any]) -> dict[str, Any]:
+            return super()._get_application_details(args) | {"register_entry": {}}
+
+        def _get_provisions(self, args: dict[str, Any]) -> dict[str, Any]:
+            asked.append(args)
+            return super()._get_provisions(args) | {"local_policies": []}
+
+        def _search_policy(self, args: dict[str, Any]) -> dict[str, Any]:
+            asked.append(args)
+            return {"results": []}
+
+    result, _ = await _run(Nowhere(), settings)
+    await PolicyDesk(Nowhere(), "2025-06-01").search("cycle parking")
+    assert [one["authority"] for one in asked] == ["unknown", "unknown"]
+    assert "The planning authority is not known: only national policy and guidance are cited." in result.review.summary
 
 
 async def test_the_local_parking_standard_is_asked_for_and_cited_before_the_national_one(settings: Settings) -> None:

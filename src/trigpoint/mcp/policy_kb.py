@@ -64,7 +64,7 @@ Authority = Annotated[
     Field(
         max_length=64,
         description="Planning authority of the site, by slug (cherwell, tower-hamlets): only policies "
-        "that apply there answer. Without it no policy is left out",
+        "that apply there answer. `unknown`: national ones only. Without it no policy is left out",
     ),
 ]
 

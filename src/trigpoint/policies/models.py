@@ -12,6 +12,8 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypedDict
 
+from trigpoint.ids import UNKNOWN_AUTHORITY
+
 ONE_DAY = timedelta(days=1)
 
 
@@ -102,7 +104,12 @@ class Policy:
     authorities: tuple[str, ...] = ()  # slugs of the planning authorities that it applies to; none: all of England
 
     def applies_to(self, authority: str | None) -> bool:
-        """Return whether the policy applies to a site of that authority. Without a name, nothing is left out."""
+        """Return whether the policy applies to a site of that authority.
+
+        None asks about no site: nothing is left out. Nothing local applies to a site whose authority is not known.
+        """
+        if authority == UNKNOWN_AUTHORITY:
+            return not self.local and not self.authorities
         return authority is None or not self.authorities or authority in self.authorities
 
     @property

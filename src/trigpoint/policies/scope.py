@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from trigpoint.errors import shorten
+from trigpoint.ids import UNKNOWN_AUTHORITY
 from trigpoint.policies.known import missing_revisions
 from trigpoint.policies.models import Policy, PolicyCategory
 
@@ -64,6 +65,8 @@ def _without_local_plan(policies: Sequence[Policy], authority: str | None) -> li
     plans = [p for p in policies if p.category is PolicyCategory.LOCAL_PLAN and p.applies_to(authority)]
     if authority is None or plans:
         return []
+    if authority == UNKNOWN_AUTHORITY:
+        return ["The planning authority of the site is not known. Only national policy and guidance can be cited"]
     return [f"No local plan of {authority} is loaded. Only national policy and what else applies there can be cited"]
 
 

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from trigpoint.errors import ToolFailed
+from trigpoint.ids import UNKNOWN_AUTHORITY
 from trigpoint.reading.documents import Document, PageSpan
 from trigpoint.reading.profile import Application, Profile
 from trigpoint.reading.sources import source_kind_of
@@ -46,8 +47,8 @@ class Wanted:
 
     @property
     def place(self) -> dict[str, str]:
-        """The argument that limits policies to those of the site's authority, if it is known."""
-        return {"authority": self.application.authority} if self.application.authority else {}
+        """The argument that limits policies to those of the site's authority; to national ones if it is not known."""
+        return {"authority": self.application.authority or UNKNOWN_AUTHORITY}
 
 
 async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
@@ -130,12 +131,11 @@ async def _ask_provisions(tools: Tools, wanted: Wanted) -> dict[str, Any]:
 def _remarks(wanted: Wanted, answer: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a reader must know of the policies: which of those that applied are not loaded."""
     not_loaded = tuple(answer.get("not_loaded") or ())
-    if wanted.application.authority and "local_policies" in answer and not answer["local_policies"]:
-        return (
-            *not_loaded,
-            f"No local policy of {wanted.application.authority} is loaded: only national policy is cited.",
-        )
-    return not_loaded
+    if "local_policies" not in answer or answer["local_policies"]:
+        return not_loaded
+    authority = wanted.application.authority
+    reason = f"No local policy of {authority} is loaded" if authority else "The planning authority is not known"
+    return (*not_loaded, f"{reason}: only national policy and guidance are cited.")
 
 
 def _not_available(answer: Mapping[str, Any]) -> tuple[str, ...]:

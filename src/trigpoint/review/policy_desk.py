@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trigpoint.errors import ToolFailed
+from trigpoint.ids import UNKNOWN_AUTHORITY
 from trigpoint.review.evidence import PolicyPassage
 from trigpoint.review.models import Tools
 
@@ -24,7 +25,7 @@ class PolicyDesk:
     async def search(self, query: str) -> list[PolicyPassage]:
         """Return the passages nearest to a query among the revisions in force."""
         given: dict[str, Any] = {"query": query, "effective_date": self.effective_date, "n_results": PASSAGES}
-        given |= {"mode": "hybrid"} | ({"authority": self.authority} if self.authority else {})
+        given |= {"mode": "hybrid", "authority": self.authority or UNKNOWN_AUTHORITY}
         answer = await self.tools.call("policy-kb", "search_policy", given)
         return [policy_passage(result) for result in answer["results"]]
 
