@@ -12,12 +12,13 @@ from review_samples import digest_passages, placed_provisions
 
 from trigpoint.demo.applications import sample_applications
 from trigpoint.policies.provisions import provision_by_id
-from trigpoint.reading.profile import Kind, Profile, Scale, UseSize
+from trigpoint.reading.profile import Application, Kind, Profile, Scale, UseSize, read_profile
 from trigpoint.reading.uses import Use
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
 from trigpoint.review.aspects import Aspect, Check, load_aspects
 from trigpoint.review.evidence import readable_ref
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
+from trigpoint.review.proportion import demanding, disproportionate
 from trigpoint.review.standards import Standard, load_standards, standard_for
 from trigpoint.review.verify import unsupported
 
@@ -99,10 +100,71 @@ def test_nothing_is_asked_of_a_householder_or_of_a_scoping_opinion(kind: Kind) -
     assert {aspect.fits(check, profile) for aspect, check in CHECKS} == {"no"}
 
 
-def test_a_small_conversion_is_asked_for_cycle_parking_only() -> None:
+def test_a_small_scheme_is_asked_for_safe_access_a_way_on_foot_and_cycle_stores_and_for_nothing_else() -> None:
     profile = _profile("dwellings", kind="change of use", scale="minor")
-    asked = {aspect.id for aspect, check in CHECKS if aspect.fits(check, profile) != "no"}
-    assert asked == {"cycle_parking"}
+    asked = {f"{aspect.id}.{check.id}" for aspect, check in CHECKS if aspect.fits(check, profile) != "no"}
+    assert asked == {
+        "cycle_parking.long_stay",
+        "cycle_parking.short_stay",
+        "cycle_parking.quality",
+        "junctions.access",
+        "permeability.way_on_foot",
+    }
+    shown = {name for aspect in load_aspects() for name in aspect.asks if aspect.asks_for(name, profile)}
+    assert {"safe_and_suitable_access", "priority_walking_cycling", "cycle_parking_rates"} <= shown
+    assert not shown & {"travel_plan", "public_transport_access", "crossing_suitability", "refuge_depth"}
+
+
+def test_a_large_scheme_is_not_asked_what_is_meant_for_small_ones() -> None:
+    profile = _profile("dwellings", kind="full", scale="major")
+    asked = {f"{aspect.id}.{check.id}" for aspect, check in CHECKS if aspect.fits(check, profile) != "no"}
+    assert not asked & {"junctions.access", "permeability.way_on_foot"}
+    assert {"junctions.crossings", "travel_planning.plan", "cycle_parking.larger_cycles"} <= asked
+
+
+@pytest.mark.parametrize(
+    ("proposal", "application_type", "scale"),
+    [
+        ("Conversion of barn to dwelling", "Full planning permission", "minor"),
+        ("Barn conversion to create a single dwelling", "Full", "minor"),
+        ("Erection of a detached dwelling and garage", "", "minor"),
+        ("Erection of two storey side extension, loft conversion", "Full planning application", "householder"),
+        ("Single storey rear extension to dwelling", "Full planning application", "householder"),
+        ("Erection of dwellings", "", "unknown"),
+        ("Demolition of house and erection of flats", "", "unknown"),
+        ("Single storey rear extension to school", "Full planning application", "unknown"),
+    ],
+)
+def test_one_home_and_an_extension_of_a_house_are_never_taken_for_a_major_scheme(
+    proposal: str, application_type: str, scale: str
+) -> None:
+    profile = read_profile(Application(proposal=proposal, application_type=application_type), ())
+    assert profile.scale == scale
+    if scale != "unknown":
+        plans = [
+            check for aspect, check in CHECKS if aspect.id == "travel_planning" and aspect.fits(check, profile) != "no"
+        ]
+        assert not plans
+
+
+@pytest.mark.parametrize(
+    "demand",
+    [
+        "Submit a travel plan with a coordinator before first occupation",
+        "Fund a bus service every 30 minutes to the village",
+        "Build a signal-controlled crossing of Tithe Lane",
+        "Provide a toucan crossing at the access",
+    ],
+)
+@pytest.mark.parametrize("scale", ["minor", "householder"])
+def test_no_travel_plan_bus_service_or_signal_crossing_is_demanded_of_a_small_scheme(demand: str, scale: Scale) -> None:
+    assert disproportionate(demand, _profile("dwellings", kind="full", scale=scale))
+    assert disproportionate(demand, _profile("dwellings", kind="full", scale="major")) is None
+    assert demanding(f"The bus service is limited. The applicant should {demand}.").startswith("The applicant")
+    assert (
+        disproportionate("Widen the footway on Tithe Lane to 2.0 m", _profile("dwellings", kind="full", scale=scale))
+        is None
+    )
 
 
 def test_showers_are_asked_of_workplaces_and_routes_to_school_of_homes() -> None:

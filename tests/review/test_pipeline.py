@@ -251,7 +251,10 @@ async def test_only_policies_of_the_sites_authority_are_asked_for_and_a_missing_
             return super()._get_provisions(args) | {"local_policies": []}
 
     result, _ = await _run(Elsewhere(), settings)
-    assert "No local policy of tower-hamlets is loaded: only national policy and guidance are cited." in result.review.summary
+    assert (
+        "No local policy of tower-hamlets is loaded: only national policy and guidance are cited."
+        in result.review.summary
+    )
     assert result.review.profile is not None
     assert result.review.profile.authority == "tower-hamlets"
     here, _ = await _run(Servers(), settings)

@@ -9,6 +9,7 @@ import pymupdf
 import pytest
 from review_samples import evidence_of_text, result_of
 from stated_facts import fact, stated
+from written_samples import written_evidence
 
 from trigpoint.reading.discrepancies import Discrepancy, DiscrepancyKind, Input
 from trigpoint.reading.profile import Profile, UseSize
@@ -17,6 +18,7 @@ from trigpoint.review.aspects import aspect
 from trigpoint.review.citing import policy_place
 from trigpoint.review.evidence import Evidence, PlacedProvision, PolicyPassage
 from trigpoint.review.findings import Finding, NotAssessed
+from trigpoint.review.proportion import disproportionate
 from trigpoint.review.quoting import group_of, quotations
 from trigpoint.review.render import render_markdown, render_pdf
 from trigpoint.review.rules import judge_aspect, judge_by_rules, judge_check
@@ -362,3 +364,15 @@ def test_the_same_evidence_gives_the_same_judgement() -> None:
     evidence = evidence_of_text("A 3.0 m wide shared path will be provided. Forty cycle spaces are proposed.")
     once, again = (judge_by_rules(evidence, (aspect("cycle_routes"),)).model_dump_json() for _ in range(2))
     assert once == again
+
+
+@pytest.mark.parametrize("name", ["barn-tithe-lane", "householder-orchard-way"])
+def test_a_barn_and_an_extension_get_no_demand_that_is_meant_for_large_schemes(name: str) -> None:
+    review = result_of(written_evidence(name)).review
+    asked = {f"{aspect.id}.{point.check}" for aspect in review.aspects for point in aspect.not_assessed}
+    asked |= {finding.check for aspect in review.aspects for finding in aspect.findings}
+    demands = [*review.recommendations, *review.suggested_conditions]
+    assert not any(one.startswith(("travel_planning.", "public_transport.", "off_site.")) for one in asked)
+    assert not [one for one in demands if review.profile is None or disproportionate(one, review.profile)]
+    assert ("permeability.way_on_foot" in asked) is (name == "barn-tithe-lane")
+    assert ("junctions.access" in asked) is (name == "barn-tithe-lane")

@@ -107,6 +107,13 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
     named = tuple(one for pair in described if _names_the_proposal(pair[0]) for one in _sizes(pair[0].text, pair[1]))
     mix = tuple(_bedroom_mix(documents))
     kind, kind_source = _kind(application, proposal, described)
+    if (
+        kind == "full"
+        and _kind_in(proposal) == "householder"
+        and not any(one.size for one in uses)
+        and _homes_only(uses)
+    ):
+        kind = "householder"  # many registers call an extension of a house a full application
     sizes = tuple(stated_sizes(documents))
     all_uses = _distinct((*_revised(uses, sizes), *stated, *_stated_sizes(sizes), *mix))
     if kind == "householder" and not all_uses:
@@ -119,7 +126,7 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
         site=application.address or _site(documents),
         kind=kind,
         kind_source=kind_source,
-        scale=_scale(kind, all_uses, _site_area(documents)),
+        scale=_scale(kind, all_uses, _site_area(documents), proposal),
         uses=all_uses,
         disagreements=tuple(_disagreements((*uses, *named))),
     )
@@ -302,7 +309,11 @@ def _site_area(documents: Iterable[Document]) -> float:
     return 0.0
 
 
-def _scale(kind: Kind, uses: Sequence[UseSize], hectares: float) -> Scale:
+def _homes_only(uses: Iterable[UseSize]) -> bool:
+    return all(one.use == "dwellings" for one in uses)
+
+
+def _scale(kind: Kind, uses: Sequence[UseSize], hectares: float, proposal: str = "") -> Scale:
     """Return the scale by the statutory thresholds: 10 homes, 1,000 m2 of floorspace or a site of 1 ha are major."""
     if kind == "householder":
         return "householder"
@@ -311,7 +322,8 @@ def _scale(kind: Kind, uses: Sequence[UseSize], hectares: float) -> Scale:
     built_without_homes = hectares >= MAJOR_SITE and bool(uses) and not homes
     if homes >= MAJOR_DWELLINGS or floorspace >= MAJOR_FLOORSPACE or built_without_homes:
         return "major"
-    return "minor" if homes or floorspace else "unknown"
+    one_home = bool(uses) and _homes_only(uses) and bool(_ONE_HOME.search(proposal)) and not _HOMES.search(proposal)
+    return "minor" if homes or floorspace or one_home else "unknown"
 
 
 def _site(documents: Iterable[Document]) -> str:
@@ -382,6 +394,12 @@ _SUFFIXES: dict[str, Kind] = {
     **dict.fromkeys(("PN", "PD", "PRIOR"), "prior approval"),
 }
 _SITE_IS = re.compile(r"\b[Ss]ite\b[^.;]{0,40}\b(?:extends to|covers|measures|comprises|is|area of)\b")
+_ONE_HOME = re.compile(
+    r"\b(?:dwelling|dwellinghouse|dwelling house|house|bungalow|cottage|annexe?|home)\b", re.IGNORECASE
+)
+_HOMES = re.compile(
+    r"\b(?:dwellings|dwellinghouses|houses|bungalows|cottages|annexes|homes|flats|apartments|units)\b", re.IGNORECASE
+)
 _USE_OF: dict[str, Use] = {"homes": "dwellings", "pupils": "school"}
 _UNIT_OF = {"homes": "dwelling", "pupils": "pupil"}
 _GENERIC = frozenset(("commercial", "other"))

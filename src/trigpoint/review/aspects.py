@@ -165,9 +165,25 @@ class Aspect(_Frozen):
         return next((check for check in self.checks if check.id == check_id), None)
 
     def fits(self, check: Check, profile: Profile) -> Fit:
-        """Return whether a check is asked of the development: both the aspect and the check must apply."""
-        both = {self.applies.fits(profile), check.applies.fits(profile)}
+        """Return whether a check is asked of the development: both the aspect and the check must apply.
+
+        A check that names scales is asked of those and no others: small schemes are asked other things than large ones.
+        """
+        own = check.applies
+        around = self.applies.model_copy(update={"scales": own.scales}) if own.scales else self.applies
+        both = {around.fits(profile), own.fits(profile)}
         return "no" if "no" in both else "unknown" if "unknown" in both else "yes"
+
+    def asked(self, profile: Profile) -> list[Check]:
+        """Return the checks that are asked of the development, or may be."""
+        return [check for check in self.checks if self.fits(check, profile) != "no"]
+
+    def asks_for(self, provision: str, profile: Profile) -> bool:
+        """Return whether a provision is asked of the development: showers are not asked of homes."""
+        resting = [check for check in self.checks if provision in check.provisions]
+        if not resting:
+            return self.applies.fits(profile) != "no"
+        return any(self.fits(check, profile) != "no" for check in resting)
 
 
 @cache

@@ -12,6 +12,7 @@ from trigpoint.review.conclusion import Conclusion, Sentence
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Finding, NotAssessed
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
+from trigpoint.review.proportion import demanding, disproportionate
 from trigpoint.review.quoting import asks, quotations
 from trigpoint.review.rating import key_issue, rate, weightiest
 from trigpoint.review.result import AspectReview, Judgement
@@ -80,7 +81,7 @@ def _aspect(evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding])
     answered = {one.given.question for one in own if one.finding is not None}
     open_points = [one.open_point for one in own if one.open_point is not None and one.given.question not in answered]
     answered |= {one.given.question for one in own}
-    asked = [check for check in aspect.checks if aspect.fits(check, evidence.profile) != "no"]
+    asked = aspect.asked(evidence.profile)
     for check in asked:
         if check.id not in answered:
             by_rules = judge_check(evidence, aspect, check)
@@ -131,6 +132,9 @@ def _sentence_reasons(part: str, one: Cited, known: Mapping[str, Finding | None]
         reasons.append("It must rest on a finding")
     if part in ("recommendations", "conditions") and resting and all(f.outcome == "met" for f in resting):
         reasons.append("It rests only on points that are met")
+    demand = f"{demanding(one.text)} {one.asks}" if isinstance(one, DraftGround) else one.text
+    if part != "summary" and (reason := disproportionate(demand, evidence.profile)):
+        reasons.append(reason)
     if part == "conditions":
         reasons += _condition_reasons(one.text)
     return reasons

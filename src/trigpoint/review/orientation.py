@@ -140,7 +140,7 @@ def _documents(sheets: Sheets) -> Iterable[DocumentEntry]:
 
 
 def _aspect(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> AspectEntry:
-    asked = [check for check in aspect.checks if aspect.fits(check, evidence.profile) != "no"]
+    asked = aspect.asked(evidence.profile)
     questions = tuple(
         Question(
             check.id,

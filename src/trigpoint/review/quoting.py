@@ -52,7 +52,7 @@ def quotations(evidence: Evidence, aspect: Aspect) -> tuple[Quotation, ...]:
     are certain or likeliest to be on the aspect are kept. On an aspect of which nothing is asked of such a development,
     only statements are quoted that are more likely on it than not.
     """
-    is_asked = any(aspect.fits(check, evidence.profile) != "no" for check in aspect.checks)
+    is_asked = bool(aspect.asked(evidence.profile))
     least = 0.0 if is_asked else LIKELY
     facts = [
         fact
@@ -187,15 +187,9 @@ def asked_provisions(evidence: Evidence, aspect: Aspect, names: Iterable[str]) -
         if asked := rates_asked(check, evidence):  # long stay and short stay may rest on one table
             rates.setdefault((check.provisions[0], asked.source), []).append(asked.words)
     for name in names:
-        if is_asked(name, evidence, aspect):
+        if aspect.asks_for(name, evidence.profile):
             for placed in evidence.provisions.get(name, ()):
                 yield placed, " ".join(rates.get((name, placed.passage.source), [placed.requires]))
-
-
-def is_asked(name: str, evidence: Evidence, aspect: Aspect) -> bool:
-    """Whether a provision is asked of the development: showers are not asked of homes."""
-    resting = [check for check in aspect.checks if name in check.provisions]
-    return not resting or any(aspect.fits(check, evidence.profile) != "no" for check in resting)
 
 
 def rates_asked(check: Check, evidence: Evidence) -> RatesAsked | None:

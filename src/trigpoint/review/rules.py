@@ -48,7 +48,7 @@ def judge_aspect(evidence: Evidence, aspect: Aspect) -> AspectReview:
     """Judge what can be judged, name what cannot, and quote what is said."""
     findings: list[Finding] = []
     open_points: list[NotAssessed] = []
-    asked = [check for check in aspect.checks if aspect.fits(check, evidence.profile) != "no"]
+    asked = aspect.asked(evidence.profile)
     for check in asked:
         judged = judge_check(evidence, aspect, check)
         (findings if isinstance(judged, Finding) else open_points).append(judged)  # type: ignore[arg-type]

@@ -21,6 +21,7 @@ from trigpoint.review.findings import Calculation, Citation, Finding, NotAssesse
 from trigpoint.review.locating import Found, parts_of
 from trigpoint.review.lookup import Hit, Lookup, nearest_sentence, shared
 from trigpoint.review.orientation import PolicyLabels, reference
+from trigpoint.review.proportion import disproportionate
 from trigpoint.review.quoting import places, rates_asked
 from trigpoint.review.sheets import Sheets
 from trigpoint.review.submitted import DraftFinding, PolicyQuote, Quote
@@ -225,11 +226,13 @@ class DraftVerifier:
 
     def _action_reasons(self, finding: Finding, sources: Sequence[str]) -> list[str]:
         texts = [*sources, finding.text, *(one.expression for one in finding.calculations)]
-        return [
-            f"{name}: {reason}"
-            for name in ("recommendation", "condition")
-            for reason in figure_reasons(getattr(finding, name) or "", texts, finding.calculations, self.evidence)
-        ]
+        reasons = []
+        for name in ("recommendation", "condition"):
+            demand = getattr(finding, name) or ""
+            told = figure_reasons(demand, texts, finding.calculations, self.evidence)
+            too_much = disproportionate(demand, self.evidence.profile)
+            reasons += [f"{name}: {reason}" for reason in (*told, *([too_much] if too_much else []))]
+        return reasons
 
     def _meaning_reasons(self, given: DraftFinding, asked: Check | None, quotes: Sequence[Found]) -> list[str]:
         if not quotes:
