@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from trigpoint.review.aspects import load_aspects
+from trigpoint.review.comparisons import with_comparisons
 from trigpoint.review.conclusion import Conclusion
 from trigpoint.review.findings import Assessed, Finding
 from trigpoint.review.models import ReviewOptions
@@ -30,6 +31,7 @@ def assemble_review(
     judgement: Judgement, options: ReviewOptions, documents: DocumentCounts | None = None
 ) -> ReviewBody:
     """Return the review without `full_markdown`, which is rendered from it."""
+    judgement = with_comparisons(judgement)
     judged = judgement.aspects
     findings = [finding for aspect in judged for finding in aspect.findings]
     contradicted = [finding for finding in findings if finding.outcome == "contradicted"]
