@@ -141,5 +141,5 @@ def api(open_api: Callable[..., Api]) -> Api:
 def read_both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few thousand hits are gathered and then ordered, more are met on a walk along the ordering: neither may show."""
     if request.param == "walked":
-        for module in ("queries", "performance"):
+        for module in ("listing", "search_text"):
             monkeypatch.setattr(f"trigpoint.graph.{module}.FEW", -1)

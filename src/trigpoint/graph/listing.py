@@ -10,7 +10,22 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, FromClause, RowMapping, Table, func, or_, select, tuple_
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    FromClause,
+    RowMapping,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+    true,
+    tuple_,
+)
 
 from trigpoint.errors import GraphBadRequest, InvalidInput, shorten
 from trigpoint.graph.inputs import PageRequest
@@ -20,7 +35,7 @@ from trigpoint.ids import parse_uuid
 Item = TypeVar("Item", bound=Shape)
 Scope = tuple[Any, ...]
 Where = Sequence[ColumnElement[bool]]
-FEW = 2500  # rows: so many are gathered and then ordered; more are met soon enough on a walk along the ordering
+FEW = 2500  # matches: so many are looked up and then ordered; more are met soon enough on a walk along the ordering
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,7 @@ class Order:
         return [*self.down, *self.up]
 
     def on(self, rows: FromClause) -> Order:
-        """The same ordering of a selection of the rows."""
+        """The same ordering of other rows that have its columns."""
         return Order(*([rows.c[column.name] for column in columns] for columns in (self.down, self.up)))
 
     def by(self) -> list[ColumnElement[Any]]:
@@ -100,7 +115,7 @@ def _check_key(column: ColumnElement[Any], value: object) -> None:
         raise ValueError
 
 
-def count(connection: Connection, table: FromClause, where: Where) -> int:
+def count(connection: Connection, table: FromClause, where: Where = ()) -> int:
     return int(connection.execute(select(func.count()).select_from(table).where(*where)).scalar_one())
 
 
@@ -109,38 +124,64 @@ def total_of(connection: Connection, counter: Table, where: Where) -> int:
     return int(connection.execute(select(func.coalesce(func.sum(counter.c.n), 0)).where(*where)).scalar_one())
 
 
-def read_page(
-    connection: Connection,
-    order: Order,
-    request: PageRequest,
-    scope: Scope,
-    shape: type[Item],
-    total: int,
-    where: Where,
-    *,
-    gathered: bool = False,
-) -> Page[Item]:
-    """Return the rows that match as `shape`; their `total` is known. Few rows are better gathered before they are ordered."""
-    source: FromClause = order.columns[0].table
-    if gathered:
-        source = select(source).where(*where).cte("hits").prefix_with("MATERIALIZED")
-        order, where = order.on(source), ()
-    rows = select(source).where(*where).order_by(*order.by()).limit(request.limit + 1)
-    if request.cursor is None:
-        number = request.page
-        rows = rows.offset(min((number - 1) * request.limit, 2**62))
-    else:
-        cursor = Cursor.opened(request.cursor, scope, order)
-        number, rows = cursor.page, rows.where(*order.beyond(cursor.key))
-    found = connection.execute(rows).mappings().all()
-    shown, follows = found[: request.limit], len(found) > request.limit
-    return Page(
-        [shape.of(row) for row in shown],
-        Pagination(
-            page=number,
-            limit=request.limit,
-            total=total,
-            has_more=follows if request.cursor is not None else number * request.limit < total,
-            next_cursor=Cursor(number + 1, order.key_of(shown[-1])).sealed(scope) if follows else None,
-        ),
-    )
+@dataclass(frozen=True)
+class Reading(Generic[Item]):
+    """How one page of a list is read: in which order, which page of it, for which filter, as what."""
+
+    order: Order
+    request: PageRequest
+    scope: Scope
+    shape: type[Item]
+
+    def walk(self, connection: Connection, total: int, where: Where) -> Page[Item]:
+        """Return the page of rows that match, met along the ordering; their `total` is known."""
+        rows = select(self.order.columns[0].table).where(*where)
+        return self._page(total, connection.execute(self._paged(rows, self.order)).mappings().all())
+
+    def gather(self, connection: Connection, keys: Select[Any], project_id: str) -> Page[Item]:
+        """Return the page of rows with these `keys`, the columns of the ordering, and their number, in one statement."""
+        source: FromClause = self.order.columns[0].table
+        hits = keys.cte("hits").prefix_with("MATERIALIZED")
+        counted = select(func.count().label("total")).select_from(hits).subquery()
+        page = self._paged(select(hits), self.order.on(hits)).subquery()
+        same = [column == page.c[column.name] for column in self.order.columns]
+        joined = counted.outerjoin(page, true()).outerjoin(source, and_(source.c.project_id == project_id, *same))
+        rows = select(counted.c.total, source).select_from(joined).order_by(*self.order.by())
+        found = connection.execute(rows).mappings().all()  # one row without an id if the page is empty
+        return self._page(found[0]["total"], [row for row in found if row["id"] is not None])
+
+    def matches(
+        self, connection: Connection, total: int | None, keys: Select[Any], project_id: str, tested: Where
+    ) -> Page[Item]:
+        """Return the page of rows with these `keys`: gathered, or met on a walk if they are known to be many."""
+        if total is not None and total > FEW:
+            return self.walk(connection, total, tested)
+        return self.gather(connection, keys, project_id)
+
+    def _paged(self, rows: Select[Any], order: Order) -> Select[Any]:
+        most: BindParameter[int] = bindparam(
+            "most", self.request.limit + 1, literal_execute=True
+        )  # SQLite plans by a number that it sees
+        rows = rows.order_by(*order.by()).limit(most)
+        if self.request.cursor is None:
+            return rows.offset(min((self.request.page - 1) * self.request.limit, 2**62))
+        return rows.where(*order.beyond(self._cursor(self.request.cursor).key))
+
+    def _cursor(self, cursor: str) -> Cursor:
+        return Cursor.opened(cursor, self.scope, self.order)
+
+    def _page(self, total: int, found: Sequence[RowMapping]) -> Page[Item]:
+        """`found` has one row more than the page if another page follows."""
+        limit, cursor = self.request.limit, self.request.cursor
+        number = self.request.page if cursor is None else self._cursor(cursor).page
+        shown, follows = found[:limit], len(found) > limit
+        return Page(
+            [self.shape.of(row) for row in shown],
+            Pagination(
+                page=number,
+                limit=limit,
+                total=total,
+                has_more=follows if cursor is not None else number * limit < total,
+                next_cursor=Cursor(number + 1, self.order.key_of(shown[-1])).sealed(self.scope) if follows else None,
+            ),
+        )

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from trigpoint.graph.inputs import PageRequest, PerformanceFilter
-from trigpoint.graph.listing import FEW, Order, Page, Where, count, read_page, total_of
+from trigpoint.graph.listing import Order, Page, Reading, Where, count, total_of
 from trigpoint.graph.models import SearchPerformance, Shape
 from trigpoint.graph.search_text import among, contains, texts_with
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
@@ -39,19 +39,20 @@ def list_performance(
     connection: Connection, project_id: str, chosen: PerformanceFilter, request: PageRequest
 ) -> Page[SearchPerformance]:
     within, held = _within(search_performance, project_id, chosen), _texts(connection, project_id, chosen)
-    where = [*within, *(among(connection, column, texts) for _, column, _, texts in held)]
-    given = set(chosen.model_dump(exclude_none=True))
-    if given <= {"date_start", "date_end"}:
-        total = total_of(connection, performance_count, _within(performance_count, project_id, chosen))
-    elif given in ({"query"}, {"page_url"}):
-        total = sum(held[0][3].values())
-    else:
-        total = count(connection, search_performance, where)
-    gathered = bool(held) and total <= FEW
-    if held and not gathered:
-        where = [*within, *(contains(connection, folded, term) for term, _, folded, _ in held)]
     scope = ("search-performance", project_id, *chosen.model_dump().items())
-    return read_page(connection, _LATEST, request, scope, SearchPerformance, total, where, gathered=gathered)
+    reading = Reading(_LATEST, request, scope, SearchPerformance)
+    if not held:
+        return reading.walk(connection, _total(connection, project_id, chosen, within), within)
+    keys = select(*_LATEST.columns).where(*within, *(among(connection, column, texts) for _, column, _, texts in held))
+    tested = [*within, *(contains(connection, folded, term) for term, _, folded, _ in held)]
+    alone = len(chosen.model_dump(exclude_none=True)) == 1
+    return reading.matches(connection, sum(held[0][3].values()) if alone else None, keys, project_id, tested)
+
+
+def _total(connection: Connection, project_id: str, chosen: PerformanceFilter, within: Where) -> int:
+    if chosen.entity_id is not None:
+        return count(connection, search_performance, within)
+    return total_of(connection, performance_count, _within(performance_count, project_id, chosen))
 
 
 def _within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Connection, Table, select
 
 from trigpoint.errors import GraphNotFound
 from trigpoint.graph.inputs import BlockFilter, EntityFilter, PageRequest
-from trigpoint.graph.listing import FEW, Order, Page, count, read_page, total_of
+from trigpoint.graph.listing import Order, Page, Reading, count, total_of
 from trigpoint.graph.models import Entity, Project, QuotableBlock
 from trigpoint.graph.search_text import Titles, among, contains, texts_with
 from trigpoint.graph.tables import block_topic, entity, entity_count, entity_text, project, quotable_block
@@ -37,8 +37,8 @@ def project_of_cookie(connection: Connection, project_id: str) -> str:
 def list_projects(connection: Connection, request: PageRequest, *, only: str | None = None) -> Page[Project]:
     """Return all projects, or `only` one of them: all that a bridge pinned to a project may show."""
     where = [project.c.id == only] if only is not None else []
-    total = count(connection, project, where)
-    return read_page(connection, _PROJECTS, request, ("projects", only), Project, total, where)
+    reading = Reading(_PROJECTS, request, ("projects", only), Project)
+    return reading.walk(connection, count(connection, project, where), where)
 
 
 def has_entities(connection: Connection, project_id: str) -> bool:
@@ -55,19 +55,16 @@ def find_entity(connection: Connection, project_id: str, entity_id: str) -> Enti
 
 
 def list_entities(connection: Connection, project_id: str, chosen: EntityFilter, request: PageRequest) -> Page[Entity]:
-    columns = {"project_id": project_id} | chosen.model_dump(exclude_none=True, exclude={"search"})
-    where, gathered = _same(entity, columns), False
+    kept = chosen.model_dump(exclude_none=True, exclude={"search"})
+    columns = {"project_id": project_id, **kept}
+    where = _same(entity, columns)
+    reading = Reading(_ENTITIES, request, ("entities", project_id, *chosen.model_dump().items()), Entity)
     if chosen.search is None:
-        total = total_of(connection, entity_count, _same(entity_count, columns))
-    else:
-        titles = Titles(connection, project_id, chosen.search)
-        found = [*_same(entity_text, columns), titles.found()]
-        total = titles.count() if len(columns) == 1 else count(connection, entity_text, found)
-        gathered = total <= FEW
-        narrowed = entity.c.seq.in_(select(entity_text.c.seq).where(*found))
-        where.append(narrowed if gathered else contains(connection, entity.c.folded, chosen.search))
-    scope = ("entities", project_id, *chosen.model_dump().items())
-    return read_page(connection, _ENTITIES, request, scope, Entity, total, where, gathered=gathered)
+        return reading.walk(connection, total_of(connection, entity_count, _same(entity_count, columns)), where)
+    titles = Titles(connection, project_id, chosen.search)
+    keys = select(entity_text.c.created_at, entity_text.c.id).where(*_same(entity_text, kept), titles.found())
+    tested = [*where, contains(connection, entity.c.folded, chosen.search)]
+    return reading.matches(connection, titles.total(keys, alone=not kept), keys, project_id, tested)
 
 
 def _same(table: Table, columns: dict[str, str]) -> list[ColumnElement[bool]]:
@@ -78,19 +75,18 @@ def list_blocks(
     connection: Connection, project_id: str, chosen: BlockFilter, request: PageRequest
 ) -> Page[QuotableBlock]:
     block = quotable_block.c
-    columns = {"project_id": project_id} | chosen.model_dump(exclude_none=True, include={"entity_id", "claim_type"})
+    given = chosen.model_dump(exclude_none=True)
+    columns = {"project_id": project_id} | {n: v for n, v in given.items() if n in ("entity_id", "claim_type")}
     where = _same(quotable_block, columns)
     if chosen.verified_until_after is not None:
         where.append(block.verified_until >= chosen.verified_until_after)
     if chosen.verified_until_before is not None:
         where.append(block.verified_until <= chosen.verified_until_before)
-    held, tested = [], []
-    if chosen.topic_tag is not None:
-        topics = texts_with(connection, block_topic, project_id, chosen.topic_tag)
-        held = [among(connection, block.topic_tag, topics)]
-        tested = [contains(connection, block.topic_folded, chosen.topic_tag)]
-    total = count(connection, quotable_block, [*where, *held])
-    gathered = bool(held) and total <= FEW
-    scope = ("blocks", project_id, *chosen.model_dump().items())
-    found = [*where, *(held if gathered else tested)]
-    return read_page(connection, _BLOCKS, request, scope, QuotableBlock, total, found, gathered=gathered)
+    reading = Reading(_BLOCKS, request, ("blocks", project_id, *chosen.model_dump().items()), QuotableBlock)
+    if chosen.topic_tag is None:
+        return reading.walk(connection, count(connection, quotable_block, where), where)
+    topics = texts_with(connection, block_topic, project_id, chosen.topic_tag)
+    keys = select(block.created_at, block.id).where(*where, among(connection, block.topic_tag, topics))
+    tested = [*where, contains(connection, block.topic_folded, chosen.topic_tag)]
+    total = sum(topics.values()) if len(given) == 1 else None
+    return reading.matches(connection, total, keys, project_id, tested)

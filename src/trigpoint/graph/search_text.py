@@ -11,11 +11,25 @@ from collections.abc import Collection
 from typing import Any
 
 import orjson
-from sqlalchemy import ARRAY, ColumnElement, Connection, Table, Text, and_, column, false, func, literal, select, table
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    Text,
+    and_,
+    column,
+    false,
+    func,
+    literal,
+    select,
+    table,
+)
 from sqlalchemy import literal_column as sql
 
 from trigpoint.graph.fields import UNFIT
-from trigpoint.graph.listing import count
+from trigpoint.graph.listing import FEW, count
 from trigpoint.graph.tables import entity_text
 
 _grams = table("entity_gram", column("rowid"))
@@ -54,36 +68,43 @@ class Titles:
     """The titles and slugs of a project that contain a term, as conditions on `entity_text`."""
 
     def __init__(self, connection: Connection, project_id: str, term: str) -> None:
-        self._connection = connection
+        self._connection, self._project_id = connection, project_id
         folded = fold(term)
         size = min(len(folded), 3)
         last = len(folded) - size
         self._grams = sorted({folded[i : i + size] for i in (*range(0, last, size), last)}) if size > 1 else []
         if UNFIT.search(term):
             self._grams = []
-        self._project_id = project_id
         self._exact = self._grams == [folded]  # what has the gram contains the term
         self._tested = contains(connection, entity_text.c.folded, term)
 
     def found(self) -> ColumnElement[bool]:
-        """Look the grams up, then test the text where they do not decide."""
-        tested = [] if self._exact else [self._tested]
-        if self._grams and self._connection.dialect.name == "postgresql":
+        """Look the grams up, then test the text if they do not decide."""
+        return and_(self._with_grams(), *([] if self._exact else [self._tested]))
+
+    def total(self, keys: Select[Any], *, alone: bool) -> int | None:
+        """Return how many rows have these `keys`; None if they are few, or if to count them costs as much as to gather them.
+
+        `alone` says that the term is the only filter: two or three letters are then counted in the index alone.
+        """
+        on_sqlite = self._connection.dialect.name == "sqlite"
+        if self._grams and on_sqlite and (most := count(self._connection, _grams, [self._match()])) <= FEW:
+            return None
+        if self._exact and alone:
+            return most if on_sqlite else count(self._connection, entity_text, [self._with_grams()])
+        return count(self._connection, keys.subquery()) if on_sqlite or not self._grams else None
+
+    def _with_grams(self) -> ColumnElement[bool]:
+        if not self._grams:
+            return entity_text.c.project_id == self._project_id
+        if self._connection.dialect.name == "postgresql":
             grams = literal([self._project_id + gram for gram in self._grams], ARRAY(Text))
-            tested.append(func.graph_grams(entity_text.c.project_id, entity_text.c.folded).op("@>")(grams))
-        elif self._grams:
-            tested.append(entity_text.c.seq.in_(select(_grams.c.rowid).where(self._match())))
-        return and_(*tested)
+            return func.graph_grams(entity_text.c.project_id, entity_text.c.folded).op("@>")(grams)
+        return entity_text.c.seq.in_(select(_grams.c.rowid).where(self._match()))
 
     def _match(self) -> ColumnElement[bool]:
         words = " AND ".join(_word(self._project_id, gram) for gram in self._grams)
         return sql(_grams.name).bool_op("MATCH")(words)
-
-    def count(self) -> int:
-        """Return how many there are; SQLite counts two or three letters in the index alone."""
-        if self._exact and self._connection.dialect.name == "sqlite":
-            return count(self._connection, _grams, [self._match()])
-        return count(self._connection, entity_text, [entity_text.c.project_id == self._project_id, self.found()])
 
 
 def texts_with(connection: Connection, texts: Table, project_id: str, term: str) -> dict[str, int]:
