@@ -81,6 +81,7 @@ class Settings(BaseSettings):
     database_url: str | None = Field(None, description="PostgreSQL for the graph. Default: SQLite in the data folder.")
     qdrant_url: str | None = Field(None, description="Qdrant for the library. Default: SQLite in the data folder.")
     qdrant_api_key: SecretStr | None = Field(None, description="Key of that Qdrant, where it asks for one.")
+    zotero_api_key: SecretStr | None = Field(None, description="Key for a library on zotero.org that is not public.")
 
     # Servers
     environment: Literal["development", "production"] = Field(

@@ -15,6 +15,7 @@ from trigpoint.errors import InvalidInput
 from trigpoint.library.bibliography import read_entries
 from trigpoint.library.citations import References, formatted, style_named, work_of
 from trigpoint.library.exports import chosen_works, cited_keys, exported
+from trigpoint.library.reference_file import add_works, find_works
 
 ENTRIES = [
     {"id": "abbot2013", "citation-key": "abbot2013", "type": "book", "title": "Greens & Commons", "publisher": "Quay Press",
@@ -85,6 +86,52 @@ def test_the_command_exports_what_a_text_cites(tmp_path: Path, monkeypatch: pyte
     assert run(str(tmp_path / "paper.md"), "--format", "bibtex").startswith("@article{iverson2011,")
     assert "No reference has the citekey nobody" in run("-k", "nobody")
     assert "Nothing is cited" in run()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".bib", ".ris"])
+def test_a_reference_is_added_by_doi_or_isbn_out_of_a_file_of_metadata(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    library_settings(tmp_path, f'[library.projects."p"]\nreferences = "refs{suffix}"\n')
+    form = {".json": "csl", ".bib": "bibtex", ".ris": "ris"}[suffix]
+    own = tmp_path / f"refs{suffix}"
+    own.write_text(exported(WORKS[2:], form))  # type: ignore[arg-type]
+    given = tmp_path / "crossref.json"
+    given.write_text(
+        json.dumps([{**ENTRIES[1], "id": "https://doi.org/10.5555/x_1", "citation-key": None}, ENTRIES[0]])
+    )
+    monkeypatch.setenv("TRIGPOINT_CONFIG", str(tmp_path / "trigpoint.toml"))
+    monkeypatch.setenv("TRIGPOINT_DATA_DIR", str(tmp_path / "data"))
+
+    def run(*words: str) -> str:
+        result = CliRunner().invoke(app, ["library", "add", "--from", str(given), *words, "-p", "p"])
+        return result.output + str(result.exception or "")
+
+    assert "iverson-kerbs-2011" in run("--doi", "https://doi.org/10.5555/X_1")
+    assert "1 added" in run("--isbn", "3-16-148410-X")  # the ten digits of the same book
+    assert [entry["id"] for entry in read_entries(own)] == ["plan", "iverson-kerbs-2011", "abbot2013"]
+    assert "0 added, 2 there already" in run()
+    assert "no entry with the DOI 10.1/none" in run("--doi", "10.1/none")
+    assert "is no ISBN" in run("--isbn", "12345")
+
+
+def test_a_citekey_of_another_work_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    own = tmp_path / "refs.bib"
+    own.write_text(exported(WORKS[:1], "bibtex"))
+    before = own.read_text()
+    twin = work_of({**ENTRIES[2], "title": "Another Plan"}, citekey="abbot2013", tags=())
+    with pytest.raises(InvalidInput, match="abbot2013 of 'Another Plan' belongs to another"):
+        add_works(own, [twin])
+    assert own.read_text() == before
+
+
+def test_one_entry_as_doi_org_answers_is_a_file_of_metadata(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text(json.dumps({**ENTRIES[1], "id": "https://doi.org/10.5555/x_1"}))
+    (work,) = find_works(tmp_path / "one.json")
+    (added,) = add_works(tmp_path / "new.ris", [work])
+    assert added.citekey == "iverson2011"
+    with pytest.raises(InvalidInput, match=r"one\.txt: expected a file"):
+        find_works(tmp_path / "one.txt")
 
 
 def test_unknown_citekeys_are_all_named() -> None:

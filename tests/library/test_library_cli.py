@@ -48,6 +48,18 @@ def test_a_source_from_ingest_to_deletion(folder: Path) -> None:
     assert "Nothing found" in run("query", "pillar", "-p", "notes").output
 
 
+def test_a_passage_is_shown_with_those_around_it_and_where_else_the_like_is_said(folder: Path) -> None:
+    text = "# Marks\n\nFirst of all.\n\n# Pillars\n\nA pillar was built on the ridge in 1936.\n\n# End\n\nThat is all."
+    (folder / "sources" / "book.md").write_text(text)
+    run("ingest", "sources", "-p", "notes")
+    found = json.loads(run("query", "pillar of 1936", "-p", "notes", "-n", "1", "--json").stdout)["items"][0]
+    shown = run("passage", found["chunk_id"], "-p", "notes").output
+    before, itself, after, elsewhere = (
+        shown.index(words) for words in ("First of all", "built on the ridge", "That is all", "elsewhere: Marks")
+    )
+    assert before < itself < after < elsewhere
+
+
 def test_a_project_without_hybrid_search_is_asked_by_meaning(folder: Path) -> None:
     run("ingest", "sources", "-p", "plain")
     assert "hybrid_enabled" not in json.loads(run("query", "pillar", "-p", "plain", "--json").stdout)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from library_samples import PROJECT, library_settings
 from reportlab.pdfgen.canvas import Canvas
-from zotero_samples import CACHED, LocalApi, ZoteroFile, make_zotero
+from zotero_samples import CACHED, Answer, LocalApi, UnrulyApi, ZoteroFile, make_zotero
 
-from trigpoint.errors import CollectionNotFound, StoreUnavailable
+from trigpoint.errors import CollectionNotFound, InvalidInput, StoreUnavailable
 from trigpoint.library import zotero
 from trigpoint.library.ingest import Ingestion
 from trigpoint.library.library import Library
@@ -216,6 +216,82 @@ def test_a_zotero_that_does_not_run_is_named(free_port: Any) -> None:
     url = f"http://127.0.0.1:{free_port()}/api"
     with pytest.raises(StoreUnavailable, match="Start Zotero"):
         ZoteroApi(url).collections()
+
+
+BOOKS = [{"key": f"BOOK000{n}", "data": {"key": f"BOOK000{n}", "itemType": "book", "title": f"{n}"}} for n in range(5)]
+
+
+def keys_of(source: ZoteroApi) -> list[str]:
+    return [record["key"] for record in source.records()]
+
+
+async def test_pauses_that_the_server_asks_for_are_kept(serve: Any) -> None:
+    def trouble(api: UnrulyApi, path: str, start: int) -> Answer | None:
+        if len(api.requests) == 1:
+            return 429, "Slow down", [(b"retry-after", b"1")]
+        if len(api.requests) == 2:
+            return 503, "Overloaded", [(b"retry-after", b"1")]
+        if start == 2:  # a page, and a wish
+            return 200, api.items[2:4], [(b"total-results", b"5"), (b"backoff", b"1"), LINK_TO_4]
+        return None
+
+    app = UnrulyApi(BOOKS, trouble)
+    async with serve(app) as url:
+        found = await asyncio.to_thread(keys_of, ZoteroApi(url, library="users/123", key="secret"))
+    assert found == [book["key"] for book in BOOKS]
+    pauses = [after - before for before, after in zip(app.times, app.times[1:], strict=False)]
+    assert [round(pause) >= 1 for pause in pauses] == [True, True, False, True]
+    assert all(path.startswith("/users/123/items") for path in app.requests)
+    assert set(app.keys) == {"Bearer secret"}
+
+
+LINK_TO_4 = (b"link", b'<http://anywhere.test/users/123/items?start=4&limit=2>; rel="next"')
+
+
+async def test_a_library_that_changes_between_two_pages_is_read_again_from_the_start(serve: Any) -> None:
+    def trouble(api: UnrulyApi, path: str, start: int) -> Answer | None:
+        if start == 2 and len(api.items) == 5:  # somebody adds a book before the pages that follow
+            api.items = [{"key": "NEWBOOK1", "data": {"key": "NEWBOOK1", "itemType": "book"}}, *api.items]
+            api.version += 1
+        return None
+
+    app = UnrulyApi(list(BOOKS), trouble)
+    async with serve(app) as url:
+        found = await asyncio.to_thread(keys_of, ZoteroApi(url, library="groups/7"))
+    assert found == ["NEWBOOK1", *(book["key"] for book in BOOKS)]
+
+
+def missing(api: UnrulyApi, path: str, start: int) -> Answer | None:
+    return (200, [], [(b"total-results", b"5")]) if start == 2 else None
+
+
+def always(status: int, body: Any, *headers: tuple[bytes, bytes]) -> Any:
+    return lambda api, path, start: (status, body, list(headers))
+
+
+@pytest.mark.parametrize(
+    ("trouble", "said"),
+    [
+        (missing, "did not give a whole list"),
+        (always(304, ""), "cannot be used"),
+        (always(200, b'[{"key": "BOOK0001", "da'), "cannot be used"),
+        (always(429, "", (b"retry-after", b"3600")), "asks for a pause"),
+        (always(503, "", (b"retry-after", b"Wed, 21 Oct 2026 07:28:00 GMT")), "asks for a pause"),
+        (always(403, "Forbidden"), "ZOTERO_API_KEY"),
+        (always(404, "Not found"), "no such library"),
+    ],
+)
+async def test_a_list_that_does_not_come_whole_is_an_error_and_no_shorter_list(
+    serve: Any, trouble: Any, said: str
+) -> None:
+    async with serve(UnrulyApi(list(BOOKS), trouble)) as url:
+        with pytest.raises(StoreUnavailable, match=said):
+            await asyncio.to_thread(keys_of, ZoteroApi(url, library="users/123"))
+
+
+def test_a_library_is_named_by_its_kind_and_number() -> None:
+    with pytest.raises(InvalidInput, match="users/NUMBER"):
+        ZoteroApi(library="users/me")
 
 
 LIVE = """

@@ -10,14 +10,15 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from trigpoint.cli import library_cite, library_page, library_refs, library_sync, library_zotero
+from trigpoint.cli import library_add, library_cite, library_page, library_refs, library_sync, library_zotero
 from trigpoint.cli.library_session import AllowEmpty, ProjectName, opened, out, print_pruned, read_into
 from trigpoint.errors import HybridNotSupported
-from trigpoint.library.library import DEFAULT_TOP_K
+from trigpoint.library.library import DEFAULT_TOP_K, MOST_ELSEWHERE, MOST_NEIGHBOURS
 from trigpoint.library.sync import prune_files
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.add_typer(library_zotero.app, name="zotero")
+app.command("add")(library_add.add)
 app.command("refs")(library_refs.refs)
 app.command("sync")(library_sync.sync)
 app.command("cite")(library_cite.cite)
@@ -98,6 +99,31 @@ def quote(
     if not answer["matches"]:
         out.print("No document of this project says that.")
         raise typer.Exit(1)
+
+
+@app.command()
+def passage(
+    chunk_id: Annotated[str, typer.Argument(help="Id of a passage: `chunk_id` of `query --json`.")],
+    project: ProjectName,
+    neighbours: Annotated[int, typer.Option(min=0, max=MOST_NEIGHBOURS, help="Passages before and after it.")] = 1,
+    elsewhere: Annotated[int, typer.Option(min=0, max=MOST_ELSEWHERE, help="Other documents that say the like.")] = 3,
+    as_json: AsJson = False,
+) -> None:
+    """Show a passage with those around it, and where else the like is said."""
+    with opened() as library:
+        answer = library.get_chunk(project, chunk_id, neighbours, elsewhere)
+    if as_json:
+        _print_json(answer)
+        return
+    for part in answer["before"]:
+        out.print(f"[dim]{escape(' '.join(part['text'].split()))}[/]")
+    out.print(f"[bold]{escape(_reference(answer['chunk']))}[/]")
+    out.print(escape(" ".join(answer["chunk"]["full_text"].split())))
+    for part in answer["after"]:
+        out.print(f"[dim]{escape(' '.join(part['text'].split()))}[/]")
+    for item in answer.get("elsewhere", []):
+        out.print(f"\nelsewhere: [bold]{escape(_reference(item))}[/] [dim]{item['score']:.2f}[/]")
+        out.print(escape(" ".join(item["render_text"].split())))
 
 
 @app.command()

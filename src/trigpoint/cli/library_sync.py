@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from trigpoint.cli.library_session import AllowEmpty, ProjectName, opened, out, print_pruned, read_into
-from trigpoint.cli.library_zotero import Api, InCollection, open_zotero
-from trigpoint.errors import InvalidInput
+from trigpoint.cli.library_zotero import Api, InCollection, Web, open_api, open_zotero
+from trigpoint.errors import InvalidInput, StoreUnavailable
 from trigpoint.library import zotero
 from trigpoint.library.library import Library
 from trigpoint.library.projects import Project
-from trigpoint.library.sync import prune_files, prune_zotero, state_of, watch
+from trigpoint.library.sync import State, prune_files, prune_zotero, state_of, watch
 
 
 def sync(
@@ -24,6 +25,7 @@ def sync(
     zotero_folder: Annotated[Path | None, typer.Option("--zotero", help="Zotero's data folder; else `zotero`.")] = None,
     collection: InCollection = None,
     api: Api = False,
+    web: Web = None,
     watching: Annotated[bool, typer.Option("--watch", help="Go on, and follow every change.")] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks of --watch.")] = 5.0,
     allow_empty: AllowEmpty = False,
@@ -32,7 +34,8 @@ def sync(
     with opened() as library:
         chosen = library.projects.get(project)
         folders, data = paths or list(chosen.sources), zotero_folder or chosen.zotero
-        if not folders and data is None and not api:
+        online = api or web is not None
+        if not folders and data is None and not online:
             raise InvalidInput(
                 "Nothing to sync: name folders or --zotero, or set `sources` or `zotero` for the project"
             )
@@ -40,15 +43,22 @@ def sync(
 
         def once() -> int:
             failed = _sync_files(library, chosen, folders, allow_empty=allow_empty) if folders else 0
-            if data is not None or api:
-                failed += _sync_zotero(library, chosen, data, collection, api=api, allow_empty=allow_empty)
+            if data is not None or online:
+                source = open_zotero(data, api=api, web=web)
+                failed += _sync_zotero(library, chosen, source, collection, allow_empty=allow_empty)
             return failed
+
+        def again() -> None:
+            try:
+                once()
+            except StoreUnavailable as error:
+                out.print(f"[yellow]{escape(error.message)}[/] The next change is followed again.")
 
         if not watching:
             raise typer.Exit(1 if once() else 0)
         out.print(f"Watching; looking every {every:g} s. End with Ctrl-C.")
         try:
-            watch(lambda: state_of(folders, data), once, every=every)
+            watch(lambda: state_of(folders, data) | (_state_online(web) if online else frozenset()), again, every=every)
         except KeyboardInterrupt:
             out.print("Ended.")
 
@@ -66,11 +76,18 @@ def _sync_files(library: Library, project: Project, folders: list[Path], *, allo
 
 
 def _sync_zotero(
-    library: Library, project: Project, folder: Path | None, collection: str | None, *, api: bool, allow_empty: bool
+    library: Library, project: Project, source: zotero.ZoteroSource, collection: str | None, *, allow_empty: bool
 ) -> int:
-    source = open_zotero(folder, api=api)
     found = list(zotero.origins(source, zotero.items(source, collection)))
     audit = read_into(library, project, lambda into, show: into.run_all(found, progress=show))
     names = [origin.name for origin in found]
     print_pruned(prune_zotero(library.passages(project), names, allow_empty=allow_empty))
     return audit.count("failed")
+
+
+def _state_online(web: str | None) -> State:
+    """Return the version of the library behind the API; one that cannot be reached has none."""
+    try:
+        return frozenset({("api", open_api(web).version(), 0)})
+    except StoreUnavailable:
+        return frozenset({("api", -1, 0)})

@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from trigpoint.cli.library_session import ProjectName, opened, out, read_into
+from trigpoint.config import load_settings
 from trigpoint.extras import needs_extra
 from trigpoint.library import zotero
+
+if TYPE_CHECKING:
+    from trigpoint.library.zotero_api import ZoteroApi
 
 app = typer.Typer(no_args_is_help=True, help="Zotero's collections, items and annotations.")
 
 Folder = Annotated[Path, typer.Option("--folder", help="Zotero's data folder, with zotero.sqlite in it.")]
 Api = Annotated[bool, typer.Option("--api", help="Ask a running Zotero by its local API instead.")]
+Web = Annotated[
+    str | None, typer.Option("--web", help="A library on zotero.org instead: users/NUMBER or groups/NUMBER.")
+]
 InCollection = Annotated[str | None, typer.Option("--collection", "-c", help="Key or name of a collection.")]
 ZOTERO_FOLDER = Path("~/Zotero")
 
 
 @app.command()
-def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False) -> None:
+def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
     """The collections, with their keys."""
     table = Table("key", "collection", "in")
-    for entry in open_zotero(folder, api=api).collections():
+    for entry in open_zotero(folder, api=api, web=web).collections():
         table.add_row(entry.key, escape(entry.name), entry.parent or "")
     out.print(table)
 
 
 @app.command()
-def items(collection: InCollection = None, folder: Folder = ZOTERO_FOLDER, api: Api = False) -> None:
+def items(collection: InCollection = None, folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
     """The items, with what could be ingested of each."""
     table = Table("key", "citekey", "title", "attachments", "annotations")
-    for item in zotero.items(open_zotero(folder, api=api), collection):
+    for item in zotero.items(open_zotero(folder, api=api, web=web), collection):
         marks = sum(len(attachment.annotations) for attachment in item.attachments)
         table.add_row(
             item.key, escape(item.work.citekey or ""), escape(item.work.title), str(len(item.attachments)), str(marks)
@@ -48,10 +55,11 @@ def ingest(
     collection: InCollection = None,
     folder: Folder = ZOTERO_FOLDER,
     api: Api = False,
+    web: Web = None,
     force: Annotated[bool, typer.Option(help="Read unchanged attachments again, too.")] = False,
 ) -> None:
     """Read attachments and annotations into a project. Unchanged ones are skipped."""
-    source = open_zotero(folder, api=api)
+    source = open_zotero(folder, api=api, web=web)
     found = list(zotero.origins(source, zotero.items(source, collection)))
     with opened() as library:
         chosen = library.projects.get(project)
@@ -59,13 +67,17 @@ def ingest(
     raise typer.Exit(1 if audit.count("failed") else 0)
 
 
-def open_zotero(folder: Path | None, *, api: bool) -> zotero.ZoteroSource:
-    """Return Zotero's database in this folder, or a running Zotero's local API."""
-    if api:
-        with needs_extra("zotero", "pyzotero", "Zotero's API"):
-            from trigpoint.library.zotero_api import ZoteroApi
-
-        return ZoteroApi()
+def open_zotero(folder: Path | None, *, api: bool, web: str | None = None) -> zotero.ZoteroSource:
+    """Return Zotero's database in this folder, a running Zotero's local API, or a library on zotero.org."""
+    if api or web:
+        return open_api(web)
     from trigpoint.library.zotero_database import ZoteroDatabase
 
     return ZoteroDatabase((folder or ZOTERO_FOLDER).expanduser())
+
+
+def open_api(web: str | None) -> ZoteroApi:
+    with needs_extra("zotero", "pyzotero", "Zotero's API"):
+        from trigpoint.library.zotero_api import ZoteroApi
+    key = load_settings().zotero_api_key
+    return ZoteroApi(library=web, key=key.get_secret_value() if key and web else None)

@@ -172,10 +172,7 @@ def _match(work: Work, strength: float, by: Likeness, doubts: list[Doubt]) -> Ma
 def _agreeing_identifier(evidence: FileEvidence, work: Work) -> str | None:
     if work.doi and evidence.dois == {work.doi}:
         return "DOI"
-    isbns = {
-        plain for part in re.split(r"[,;]| (?=97[89])", str(work.csl.get("ISBN") or "")) if (plain := plain_isbn(part))
-    }
-    if isbns & evidence.isbns:
+    if isbns_of(work) & evidence.isbns:
         return "ISBN"
     return "arXiv id" if _arxiv_of(work) & evidence.arxiv else None
 
@@ -354,6 +351,11 @@ def _people(work: Work) -> list[frozenset[str]]:
 
 def _given_names(work: Work) -> list[str]:
     return [str(one.get("given") or "") for one in work.csl.get("author") or () if isinstance(one, dict)]
+
+
+def isbns_of(work: Work) -> set[str]:
+    parts = re.split(r"[,;]| (?=97[89])", str(work.csl.get("ISBN") or ""))
+    return {plain for part in parts if (plain := plain_isbn(part))}
 
 
 def plain_isbn(text: str) -> str | None:

@@ -1,7 +1,12 @@
-"""Zotero's records over its local API, by pyzotero, paged to the end. Zotero must be running, and allow it."""
+"""Zotero's records over its API, by pyzotero, paged to the end: of a running Zotero, or of zotero.org.
+
+What comes is whole and of one moment, or nothing comes: a list that changed while it was read is read again, and one that
+stays incomplete is an error, because `sync` removes what a list does not have. Pauses that the server asks for are kept.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,20 +17,37 @@ import httpx2
 from pyzotero.errors import PyZoteroError, ResourceNotFoundError
 from pyzotero.zotero import Zotero
 
-from trigpoint.errors import StoreUnavailable
+from trigpoint.errors import InvalidInput, StoreUnavailable, shorten
 from trigpoint.library.zotero import Collection, Record
 
 LOCAL_API = "http://127.0.0.1:23119/api"
+WEB_API = "https://api.zotero.org"
 _PAGE = 100
+_TRIES = 5
+_LONGEST_PAUSE_SECONDS = 120.0
+_TIMEOUT_SECONDS = 30.0
+_LOCAL_HELP = "Start Zotero, and allow other applications to communicate with it (Settings, Advanced)"
+_WEB_HELP = "Check the library's number, and that ZOTERO_API_KEY may read it"
 
 
 class ZoteroApi:
-    """The user's own library."""
+    """The library of the user whose Zotero runs here; with `library`, one on zotero.org: `users/123` or `groups/456`."""
 
-    def __init__(self, url: str = LOCAL_API) -> None:
-        self._url = url
-        self._zotero = Zotero("0", "user", local=True)
-        self._zotero.endpoint = url
+    def __init__(self, url: str | None = None, *, library: str | None = None, key: str | None = None) -> None:
+        kind, number = _kind_and_number(library or "users/0")
+        self._pages: list[httpx2.Response] = []
+        self._text: tuple[str, str | None] | None = None
+        hooks = {"response": [self._pages.append, _pause]}
+        local = library is None  # a proxy of the environment is not for this machine
+        client = httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=_TIMEOUT_SECONDS, trust_env=not local)
+        self._zotero = Zotero(number, kind, key, local=local, client=client)
+        self._zotero.endpoint = self._url = url or (LOCAL_API if local else WEB_API)
+        self._help = _LOCAL_HELP if local else _WEB_HELP
+
+    def version(self) -> int:
+        """Return the number that moves on with every change of the library."""
+        with self._explained():
+            return int(self._zotero.last_modified_version())
 
     def collections(self) -> list[Collection]:
         found = self._all(self._zotero.collections)
@@ -40,6 +62,12 @@ class ZoteroApi:
         return Path(unquote(address.path)) if address.scheme == "file" else None
 
     def cached_text(self, attachment_key: str) -> str | None:
+        """Return the indexed text. The last one is kept, since who asks for a text asks for it several times."""
+        if self._text is None or self._text[0] != attachment_key:
+            self._text = (attachment_key, self._fetched_text(attachment_key))
+        return self._text[1]
+
+    def _fetched_text(self, attachment_key: str) -> str | None:
         try:
             with self._explained():
                 answer = self._zotero.fulltext_item(attachment_key)
@@ -48,8 +76,23 @@ class ZoteroApi:
         return str(answer.get("content") or "") or None if isinstance(answer, dict) else None
 
     def _all(self, query: Callable[..., Any]) -> list[Any]:
-        with self._explained():
-            return list(self._zotero.everything(query(limit=_PAGE)))
+        """Return every object of a list, all of one version of the library."""
+        for left in reversed(range(_TRIES)):
+            self._pages.clear()
+            try:
+                with self._explained():
+                    found = list(self._zotero.everything(query(limit=_PAGE)))
+            except StoreUnavailable:
+                if left and self._pages and self._pages[-1].is_server_error:
+                    time.sleep(_pause(self._pages[-1]))
+                    continue
+                raise
+            if _is_whole(found, [page for page in self._pages if page.is_success]):
+                return found
+        raise StoreUnavailable(
+            f"Zotero's API at {self._url} did not give a whole list in {_TRIES} tries: the library changed meanwhile, or "
+            "pages were missing. Nothing was changed; try again when it is quiet"
+        )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -57,15 +100,37 @@ class ZoteroApi:
             yield
         except ResourceNotFoundError as error:
             raise _Nothing from error
-        except (PyZoteroError, httpx2.HTTPError) as error:
-            raise StoreUnavailable(
-                f"Zotero's API at {self._url} cannot be used ({str(error).strip() or type(error).__name__}). Start Zotero, "
-                "and allow other applications to communicate with it (Settings, Advanced)"
-            ) from error
+        except (PyZoteroError, httpx2.HTTPError, ValueError, KeyError) as error:
+            reason = shorten(str(error).strip() or type(error).__name__, 200)
+            raise StoreUnavailable(f"Zotero's API at {self._url} cannot be used ({reason}). {self._help}") from error
 
 
-class _Nothing(Exception):
+class _Nothing(StoreUnavailable):
     """Zotero has no such thing."""
+
+    def __init__(self) -> None:
+        super().__init__("Zotero's API has no such library or item. Check its number")
+
+
+def _kind_and_number(library: str) -> tuple[str, str]:
+    kind, _, number = library.partition("/")
+    if kind not in ("users", "groups") or not (number.isascii() and number.isdigit()):
+        raise InvalidInput(f"'{shorten(library)}' is no library of Zotero. Expected users/NUMBER or groups/NUMBER")
+    return kind.removesuffix("s"), number
+
+
+def _pause(answer: httpx2.Response) -> float:
+    """Return the seconds that the server asks to be left alone. Raise StoreUnavailable if nobody would wait so long."""
+    asked = answer.headers.get("backoff") or answer.headers.get("retry-after") or "1"
+    if not (asked.isascii() and asked.isdigit() and int(asked) <= _LONGEST_PAUSE_SECONDS):
+        raise StoreUnavailable(f"Zotero's server asks for a pause ({shorten(asked)} s). Try again after it")
+    return float(asked)
+
+
+def _is_whole(found: list[Any], pages: list[httpx2.Response]) -> bool:
+    versions = {page.headers.get("last-modified-version") for page in pages}
+    totals = {page.headers.get("total-results") for page in pages}
+    return len(versions) <= 1 and totals <= {None, str(len(found))} and len({one["key"] for one in found}) == len(found)
 
 
 def _record(item: dict[str, Any]) -> Record:
