@@ -205,8 +205,13 @@ def unsupported(text: str, sources: Iterable[str], computed: Iterable[float] = (
     known = {value for source in folded for value in numbers_of(source)} | {round(one, 6) for one in computed}
     plain = _NAMES.sub(" ", text)
     wrong = [found for found in _NUMBER.findall(plain) if float(found.replace(",", "")) not in known]
-    wrong += [quoted for quoted in _QUOTED.findall(text) if not any(fold(quoted) in source for source in folded)]
-    return wrong
+    return [*wrong, *misquoted(text, folded)]
+
+
+def misquoted(text: str, sources: Iterable[str]) -> list[str]:
+    """Return the words that a text has in quotation marks and that none of its sources contains."""
+    folded = [fold(source) for source in sources]
+    return [quoted for quoted in _QUOTED.findall(text) if not any(fold(quoted) in source for source in folded)]
 
 
 def numbers_of(source: str) -> set[float]:

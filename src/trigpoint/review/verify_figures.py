@@ -10,17 +10,17 @@ from trigpoint.reading.units import MEASURES
 from trigpoint.review.arithmetic import evaluate, holds
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Calculation
-from trigpoint.review.verify import figures_of, numbers_of, unsupported
+from trigpoint.review.stated import Stated, read_numbers, unstated
+from trigpoint.review.verify import figures_of, misquoted
 
 CONSTANTS = frozenset((2.0, 12.0, 60.0, 100.0, 365.0, 1000.0))
 """Numbers that a calculation may use without a source: conversions of units, and two cycles to a stand."""
 
-_NAMED = re.compile(r"\b(?:[A-Z][\w'’-]*|[A-Z]{1,3})[ -]?(?:No\.? )?\d+[A-Za-z]?(?:[./-]\d+)*\b")
+_SECTIONS = frozenset(("table", "figure", "section", "chapter", "para", "paragraph", "appendix"))
 _SECTION = re.compile(
-    r"\b(?:table|figure|section|chapter|para(?:graph)?s?\.?|policy|policies)\s+((?:[a-z]{1,4}\s?)?\d+(?:[.-]\d+)*)",
+    r"\b(?:table|figure|section|chapter|para(?:graph)?s?\.?|policy|policies)\s?((?:[a-z]{1,4}\s?)?\d+(?:[.-]\d+)*)",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?%")
 
 
 def calculation_of(equation: str) -> Calculation:
@@ -51,34 +51,62 @@ def figure_reasons(
     text: str, sources: Sequence[str], calculations: Sequence[Calculation], evidence: Evidence
 ) -> list[str]:
     """Return what is wrong with the figures and quoted words of a text; nothing if each has its source."""
-    computed = {number for one in calculations for number in (*one.inputs, one.result, *figures_of(one.expression))}
-    plain = without_names(text, evidence)
-    wrong = unsupported(plain, sources, computed)
+    wrong = [*unstated_figures(text, sources, calculations, evidence), *misquoted(text, sources)]
     reasons = (
         [f"{', '.join(wrong)}: not in the words you cite. Quote the place that says it, or leave it out"]
         if wrong
         else []
     )
-    return [*reasons, *_section_reasons(text, evidence), *_unit_reasons(plain, sources, computed)]
+    return [*reasons, *_section_reasons(text, evidence), *_unit_reasons(text, sources, computed_by(calculations))]
+
+
+def computed_by(calculations: Iterable[Calculation]) -> set[float]:
+    """Return every figure of some calculations."""
+    return {number for one in calculations for number in (*one.inputs, one.result, *figures_of(one.expression))}
+
+
+def unstated_figures(
+    text: str, sources: Sequence[str], calculations: Iterable[Calculation], evidence: Evidence
+) -> list[str]:
+    """Return the figures of a text, as it writes them, that are neither stated in its sources nor worked out there."""
+    plain = text.replace(evidence.application_ref, " ").replace(evidence.effective_date, " ")
+    missing = unstated(read_numbers(plain), Stated(sources, computed_by(calculations)))
+    if not missing:
+        return []
+    said = _everything_said(evidence)
+    return [one.shown for one in missing if not (one.name and _is_said(one.name, said))]
+
+
+def _everything_said(evidence: Evidence) -> tuple[str, ...]:
+    """Return the folded text of all pages and policies and of the register's entry, in which names may be."""
+    register = fold(f"{evidence.profile.proposal} {evidence.profile.site} {evidence.application_ref}")
+    policies = (fold(f"{one.section_ref} {one.text}") for one in evidence.policies.values())
+    return (*(page for _, _, page in evidence.words_by_page), *policies, register)
+
+
+def _is_said(name: str, said: Iterable[str]) -> bool:
+    """Return whether a page or a policy has a name with a number. Of a section the number is enough: it heads the text."""
+    word, _, number = name.rpartition(" ")
+    wanted = number if word.rstrip("s") in _SECTIONS else name
+    spellings = {wanted, wanted.replace("s ", " ")}  # "routes 51 and 52"
+    whole = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, spellings))})(?![\w/-]|\.\d)")
+    return any(whole.search(one) for one in said)
 
 
 def _section_reasons(text: str, evidence: Evidence) -> list[str]:
     """Return the sections that a text names although neither a policy of this review nor a page has them."""
     named = {match.group(): fold(match[1]) for match in _SECTION.finditer(text)}
-    said = [fold(f"{one.section_ref} {one.text}") for one in evidence.policies.values()] if named else []
-    said += [page for _, _, page in evidence.words_by_page] if named else []
+    said = _everything_said(evidence) if named else ()
     return [
         f"{name}: no policy that was looked up and no page has it. Look it up and cite it, or leave it out"
         for name, number in named.items()
-        if not any(re.search(rf"(?<![\w.-]){re.escape(number)}(?![\w-]|\.\d)", one) for one in said)
+        if not _is_said(f"section {number}", said)
     ]
 
 
 def calculation_reasons(calculations: Sequence[Calculation], sources: Sequence[str]) -> list[str]:
     """Return which inputs of the calculations are neither stated in what is cited nor worked out before."""
-    known = set(CONSTANTS)
-    for source in sources:
-        known |= numbers_of(fold(source))
+    known = inputs_stated(sources)
     reasons = []
     for one in calculations:
         strange = [value for value in one.inputs if value not in known]
@@ -89,15 +117,34 @@ def calculation_reasons(calculations: Sequence[Calculation], sources: Sequence[s
     return reasons
 
 
-def without_names(text: str, evidence: Evidence) -> str:
-    """Return a text without names that contain a number, such as "Route 51", if a page or a policy has the name."""
-    pages = [page for _, _, page in evidence.words_by_page]
-    policies = [fold(passage.text) for passage in evidence.policies.values()]
-    register = fold(f"{evidence.profile.proposal} {evidence.profile.site} {evidence.application_ref}")
-    for name in dict.fromkeys(_NAMED.findall(text)):
-        if any(fold(name) in said for said in (*pages, *policies, register)):
-            text = text.replace(name, " ")
-    return text.replace(evidence.application_ref, " ").replace(evidence.effective_date, " ")
+def inputs_stated(sources: Sequence[str]) -> set[float]:
+    """Return the figures that a calculation may use: stated ones, also per cent as a fraction, and conversions."""
+    stated = Stated(sources)
+    shares = {round(one.value / 100, 6) for one in stated.quantities if one.unit == "%"}
+    shares |= {round(one.value / 100, 6) for one in stated.numbers if one.is_share}
+    return {*CONSTANTS, *stated.values, *shares}
+
+
+def attached(
+    text: str,
+    sources: Sequence[str],
+    calculations: Sequence[Calculation],
+    made: Iterable[Calculation],
+    evidence: Evidence,
+) -> tuple[Calculation, ...]:
+    """Return the calculations that were made while judging and give a figure of a text that has no other source.
+
+    One counts only if each of its inputs is stated in what is cited: so the figure carries its inputs.
+    """
+    missing = unstated_figures(text, sources, calculations, evidence)
+    known = inputs_stated(sources)
+    fitting = [
+        one
+        for one in made
+        if set(one.inputs) <= known
+        and not set(missing) <= set(unstated_figures(text, sources, [*calculations, one], evidence))
+    ]
+    return tuple({one.expression: one for one in fitting}.values())
 
 
 def _unit_reasons(text: str, sources: Iterable[str], computed: Iterable[float]) -> list[str]:
