@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ from trigpoint.jobs.review_job import ReviewJob
 from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.worker import Worker
 from trigpoint.storage.redis import redis_client
+
+sys.path.append(str(Path(__file__).parents[1] / "review"))  # the scripted model
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ class ShownQuestion(BaseModel):
     asks: str
     essential: bool
     policy: list[str] = Field(description="Labels of the policy that asks for it")
+    answered_by: list[str] = Field(description="`existing`: what exists answers it. `assumption`: so does a forecast")
 
 
 class ShownAspect(BaseModel):

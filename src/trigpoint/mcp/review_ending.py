@@ -33,7 +33,7 @@ async def finish(desk: Desk, handle: Handle, conclusion: DraftConclusion | None,
         if not judging.draft.quality().verified:
             raise ReviewNotReady("No finding is verified yet, so there is nothing to finish. Hand in findings first")
         judging.conclusion = conclusion or judging.conclusion
-        judging.draft.give_up(judging.draft.returned())
+        judging.draft.settle()
         result = await concluded(judging, judging.conclusion)
     if not await desk.reviews.complete(handle.lease, judging.led.request.application_ref, result):
         led = await desk.led.call(handle)

@@ -141,7 +141,10 @@ def _aspect(one: AspectEntry) -> ShownAspect:
         name=one.name,
         question=one.question,
         questions=[
-            ShownQuestion(id=q.id, asks=q.asks, essential=q.essential, policy=list(q.policy)) for q in one.questions
+            ShownQuestion(
+                id=q.id, asks=q.asks, essential=q.essential, policy=list(q.policy), answered_by=list(q.answered_by)
+            )
+            for q in one.questions
         ],
         policy=[{"label": p.label, "ref": p.ref, "says": p.says[:1500]} for p in one.provisions],
     )

@@ -6,41 +6,81 @@ import re
 from collections.abc import Sequence
 
 from trigpoint.reading.cues import CUES
+from trigpoint.reading.statements import split_sentences
 from trigpoint.review.aspects import Check
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import NotAssessed, Place
 from trigpoint.review.locating import Found
 from trigpoint.review.submitted import DraftFinding
 
-_ABSENCE = re.compile(
+_NONE = (
     r"\bno (?:evidence|detail|information|mention|reference|assessment|figure|statement|indication|proposal|provision|cycle|"
     r"commitment|target|measure|drawing|plan|audit|survey|data|justification)\w*\b"
-    r"|\b(?:do|does|did|has|have|is|are) not (?:show|state|mention|provide|give|include|identif|set out|specif|address|"
+)
+_NOT = (
+    r"\b(?:do|does|did|has|have|is|are) not (?:show|state|mention|provide|give|include|identif|set out|specif|address|"
     r"explain|demonstrat|commit|propose|assess|consider|secur|been (?:shown|provided|assessed|given))\w*"
-    r"|\b(?:silent on|fails? to|without any|nothing (?:is|in)|nowhere|omits?|absent|missing)\b",
+    r"|\b(?:silent on|fails? to|without any|nothing (?:is|in)|nowhere|omits?|absent|missing)\b"
+)
+_ABSENCE = re.compile(f"{_NONE}|{_NOT}", re.IGNORECASE)
+_CLAIM = re.compile(_NOT, re.IGNORECASE)
+
+
+_SEARCHED = re.compile(
+    r"\b(?:we|i) (?:did|could|can|have|do) ?not (?:yet )?(?:find|found|see|seen|locate|located|read)\b|\b(?:did|could) not find\b"
+    r"|\b(?:we|i) (?:have )?(?:found|saw|read) (?:no|nothing|neither|none|only)\b|\b(?:no|none|nothing|not)\b.{0,80}\bfound\b",
     re.IGNORECASE,
 )
 
 
 def not_shown_point(
-    evidence: Evidence, asked: Check | None, given: DraftFinding, where: tuple[Place, ...]
+    evidence: Evidence,
+    asked: Check | None,
+    given: DraftFinding,
+    *,
+    places: tuple[Place, ...] = (),
+    quotes: Sequence[Found] = (),
+    proved: bool = True,
 ) -> NotAssessed:
-    """Return an open point, worded by what was done: never that the documents do not say something."""
+    """Return an open point: in the judge's words if they tell what was looked for and not found, and otherwise in ours.
+
+    Ours name what was looked for and what the quoted pages do say, so that the point is not lost. `proved` says
+    whether the judge's figures have their source.
+    """
     subject = asked.words.subject if asked else (given.requirement or "it")
-    pages = "the one page" if evidence.pages_read == 1 else f"the {evidence.pages_read} pages"
-    reason = f"We found no statement of {subject} that settles it in {pages} we could read."
-    if where:
-        reason += " The pages named here touch on it."
     ask = f"Show {subject}" if asked is None or asked.essential or asked.show else None
+    own = proved and tells_what_was_found(given.statement)
     return NotAssessed(
         check=asked.id if asked else "other",
         requirement=asked.requirement if asked else (given.requirement or given.statement),
         essential=bool(asked and asked.essential),
-        reason=reason,
-        places=where,
+        reason=" ".join(given.statement.split()) if own else _in_our_words(evidence, subject, given, places, quotes),
+        places=places,
         request=ask,
         policy=tuple(policy.ref for policy in evidence.cite(asked.provisions)) if asked else (),
     )
+
+
+def tells_what_was_found(statement: str) -> bool:
+    """Return whether a statement of an absence is worded as a search that found nothing, in each of its sentences."""
+    sentences = [statement[start:end] for start, end in split_sentences(statement)]
+    searched = [bool(_SEARCHED.search(one)) for one in sentences]
+    return any(searched) and not any(
+        (_CLAIM if told else _ABSENCE).search(one) for told, one in zip(searched, sentences, strict=True)
+    )
+
+
+def _in_our_words(
+    evidence: Evidence, subject: str, given: DraftFinding, places: tuple[Place, ...], quotes: Sequence[Found]
+) -> str:
+    pages = "the one page" if evidence.pages_read == 1 else f"the {evidence.pages_read} pages"
+    words = [f"We found no statement of {subject} that settles it in {pages} we could read."]
+    if given.looked_for:
+        words.append(f"We looked for {', '.join(' '.join(one.split()) for one in given.looked_for)}.")
+    words += [f"{one.citation('partly').place} says “{one.words}”." for one in quotes[:2]]
+    if places and not quotes:
+        words.append("The pages named here touch on it.")
+    return " ".join(words)
 
 
 def absence_reasons(given: DraftFinding, quotes: Sequence[Found]) -> list[str]:

@@ -103,6 +103,9 @@ class Check(_Frozen):
     )
     topics: tuple[Topic, ...] = Field(min_length=1)
     statuses: tuple[Status, ...] = Field(tuple(sorted(PROVISION)), description="Statuses of facts that can decide it.")
+    answered_by: tuple[Status, ...] = Field(
+        (), description="Further statuses that answer it for a reader: existing, or assumption for a forecast."
+    )
     standard: StandardName | None = None
     figure: Figure | None = None
     provisions: tuple[Provision, ...] = Field(min_length=1)

@@ -40,13 +40,27 @@ class Spent(Stored):
     cached_tokens: int = Field(0, description="Input tokens that the provider read from its cache.")
 
 
+class LeftOut(Stored):
+    """A finding that was handed in and does not count: who turned it down, and why."""
+
+    id: str
+    aspect: str
+    question: str | None = None
+    outcome: str
+    by: str = Field(description="rules, other findings, second reader, or the judge who gave it up.")
+    why: str
+
+
 class Quality(Stored):
     """How a judged review came about: what was handed in, checked, sent back and left out."""
 
     submitted: int = Field(0, description="Findings that were handed in.")
     verified: int = Field(0, description="Those that count.")
     corrected: int = Field(0, description="Those that count after they were sent back once.")
+    reworded: int = Field(0, description="Those that count in the second reader's words, which say less.")
+    merged: int = Field(0, description="Those that said the same as another one.")
     dropped: int = Field(0, description="Those that could not be proved.")
+    left_out: tuple[LeftOut, ...] = Field((), description="Every finding that was dropped or merged, with the reason.")
     facts: int = Field(0, description="Facts that were read and found on their page.")
     facts_dropped: int = 0
     sentences_dropped: int = Field(0, description="Sentences of the conclusion that nothing proved.")

@@ -7,12 +7,10 @@ network in it, and its state is JSON, so that judging can stop anywhere and go o
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from trigpoint.errors import InvalidInput
 from trigpoint.reading.documents import Source
@@ -24,7 +22,9 @@ from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.concluding import conclude, conclusion_verdicts
 from trigpoint.review.conclusion import Quality
 from trigpoint.review.evidence import Evidence, PolicyPassage
-from trigpoint.review.findings import Calculation, Finding, NotAssessed
+from trigpoint.review.findings import Calculation
+from trigpoint.review.held import DraftState, Held
+from trigpoint.review.held_findings import HeldFindings, named
 from trigpoint.review.locating import Found
 from trigpoint.review.lookup import Hit, Lookup
 from trigpoint.review.orientation import Orientation, PolicyLabels, candidates, citable, orient
@@ -36,52 +36,17 @@ from trigpoint.review.submitted import (
     DraftFact,
     DraftFinding,
     ProfileCorrection,
-    Support,
     Verdict,
 )
 from trigpoint.review.verify_drafts import Checked, DraftVerifier
 from trigpoint.review.verify_figures import calculation_of
-from trigpoint.review.verify_together import clash
+from trigpoint.review.verify_together import contradicted
 
 READ_BY_ANOTHER = 0.89  # certainty of a fact that a model read: quoted and weighed, never judged by rules alone
-MOST_FINDINGS = 120
 PolicySearch = Callable[[str], Awaitable[Sequence[PolicyPassage]]]
 
 
-class Held(BaseModel):
-    """A finding that was handed in, and what became of it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    given: DraftFinding
-    verdict: Verdict
-    tries: int = 1
-    finding: Finding | None = None
-    open_point: NotAssessed | None = None
-    support: Support | None = None
-
-    @property
-    def counts(self) -> bool:
-        return self.verdict.verdict == "verified"
-
-
-class DraftState(BaseModel):
-    """Everything that judging has added to the evidence; `model_dump_json` is the checkpoint."""
-
-    model_config = ConfigDict(frozen=True)
-
-    read: tuple[str, ...] = ()
-    searches: tuple[str, ...] = ()
-    policies: tuple[dict[str, Any], ...] = Field((), description="Passages of policy that searches brought, in order.")
-    facts: tuple[Fact, ...] = ()
-    facts_dropped: int = 0
-    held: dict[str, Held] = Field(default_factory=dict)
-    dismissed: dict[str, str] = Field(default_factory=dict)
-    profile: Profile | None = None
-    conclusion: DraftConclusion | None = None
-
-
-class ReviewDraft:
+class ReviewDraft(HeldFindings):
     """The state of one review that is being judged. Every method that changes it replaces `state` as a whole."""
 
     def __init__(self, evidence: Evidence, aspects: Iterable[Aspect | str], state: DraftState | None = None) -> None:
@@ -102,9 +67,6 @@ class ReviewDraft:
     def from_state(cls, evidence: Evidence, aspects: Iterable[Aspect | str], state: dict[str, Any]) -> Self:
         """Return the draft as it was when `to_state` was called. The evidence must be the same."""
         return cls(evidence, aspects, DraftState.model_validate(state))
-
-    def _change(self, **changes: Any) -> None:
-        self.state = self.state.model_copy(update=changes)
 
     # -- orientation --------------------------------------------------------------------------------------------------
 
@@ -129,8 +91,8 @@ class ReviewDraft:
         checked = Checked()
         if given.quote is not None:
             self._verifier().quotes([given.quote], checked)
-        if checked.reasons:
-            return Verdict(id="profile", verdict="dropped", reasons=tuple(checked.reasons))
+        if checked.lost:
+            return Verdict(id="profile", verdict="dropped", reasons=tuple(one.reason for one in checked.lost))
         profile = self.evidence.profile
         uses = profile.uses if given.uses is None else _uses(profile, given)
         changed = {"kind": given.kind or profile.kind, "scale": given.scale or profile.scale, "uses": uses}
@@ -185,11 +147,16 @@ class ReviewDraft:
         return labelled
 
     def calculate(self, expression: str) -> Calculation:
-        """Return a sum, difference, product or quotient. Raise InvalidInput if it is not arithmetic, or wrong."""
+        """Return a sum, difference, product or quotient, and keep it for findings that use its result.
+
+        Raise InvalidInput if it is not arithmetic, or wrong.
+        """
         try:
-            return calculation_of(expression)
+            made = calculation_of(expression)
         except ValueError as error:
             raise InvalidInput(f"{expression!r} cannot be calculated: {error}") from None
+        self._change(calculated=tuple(dict.fromkeys((*self.state.calculated, made.expression)))[-200:])
+        return made
 
     # -- handing in ---------------------------------------------------------------------------------------------------
 
@@ -200,51 +167,15 @@ class ReviewDraft:
         for number, given in enumerate(facts, 1):
             checked = Checked()
             places = verifier.quotes([given.quote], checked)
-            if checked.reasons or not places:
+            if checked.lost or not places:
                 dropped += 1
-                verdicts.append(Verdict(id=str(number), verdict="dropped", reasons=tuple(checked.reasons)))
+                reasons = tuple(one.reason for one in checked.lost)
+                verdicts.append(Verdict(id=str(number), verdict="dropped", reasons=reasons))
                 continue
             kept.append(_fact(given, places[0], self.sheets))
             verdicts.append(Verdict(id=str(number), verdict="verified", remarks=tuple(checked.remarks)))
         self._change(facts=tuple(dict.fromkeys(kept)), facts_dropped=self.state.facts_dropped + dropped)
         return verdicts
-
-    def submit_findings(self, findings: Iterable[DraftFinding]) -> list[Verdict]:
-        """Check findings one after the other: verified, returned once with the reasons, or dropped."""
-        return [self._submit(one) for one in findings]
-
-    def _submit(self, given: DraftFinding) -> Verdict:
-        name = given.id if given.id in self.state.held else f"F{len(self.state.held) + 1}"
-        if len(self.state.held) >= MOST_FINDINGS and name not in self.state.held:
-            return Verdict(id=name, verdict="dropped", reasons=(f"A review takes {MOST_FINDINGS} findings at most",))
-        before = self.state.held.get(name)
-        tries = 1 if before is None or before.counts else before.tries + 1
-        checked = self._verifier().check(given)
-        if checked.finding is not None and not checked.reasons:
-            checked.finding = checked.finding.model_copy(update={"check": _named(checked.finding.check, name)})
-            others = {key: one for key, one in self.verified().items() if key != name}
-            reason = clash(checked.finding, others)
-            checked.reasons += [reason] if reason else []
-        verdict = _verdict(name, checked, tries)
-        if before is not None and before.counts and verdict.verdict != "verified":
-            return verdict  # what already counts stays until something better replaces it
-        self._hold(name, Held(given=given, verdict=verdict, tries=tries, **_kept(checked)))
-        return verdict
-
-    def _hold(self, name: str, held: Held) -> None:
-        self._change(held={**self.state.held, name: held})
-
-    def record_support(self, name: str, support: Support, why: str) -> Verdict:
-        """Note what a second, independent reader says of a verified finding; unless supported it is sent back once."""
-        held = self.state.held[name]
-        if support == "supported":
-            self._hold(name, held.model_copy(update={"support": support}))
-            return held.verdict
-        words = "goes further than" if support == "overstated" else "is not supported by"
-        reasons = (f"A second reader says that the statement {words} the quoted words: {why}",)
-        verdict = Verdict(id=name, verdict="returned" if held.tries == 1 else "dropped", reasons=reasons)
-        self._hold(name, held.model_copy(update={"support": support, "verdict": verdict}))
-        return verdict
 
     def dismiss(self, dismissals: Iterable[Dismissal]) -> list[Verdict]:
         """Leave out suspected discrepancies that a reader has looked at and that are none."""
@@ -264,41 +195,46 @@ class ReviewDraft:
         return ReviewDraft(self._base, self.aspects, self.state.model_copy(update={"held": {}, "dismissed": {}}))
 
     def absorb(self, other: ReviewDraft) -> None:
-        """Take over what was handed in to a fork. What repeats or contradicts something here is sent back."""
+        """Take over what was handed in to a fork. What repeats something here is merged, what contradicts it returned."""
+        self.take_look_ups(other)
+        self._change(dismissed=self.state.dismissed | other.state.dismissed)
+        first = len(self.state.held) + 1
+        names = {name: f"F{number}" for number, name in enumerate(other.state.held, first)}
+        for name, held in other.state.held.items():
+            self._take_over(names[name], held, other, names)
+
+    def take_look_ups(self, other: ReviewDraft) -> None:
+        """Take over the pages, policies and calculations that were looked up in a fork."""
         self.note_read(other.state.read)
         self.add_policies(PolicyPassage(**one) for one in other.state.policies)
-        self._change(dismissed={**self.state.dismissed, **other.state.dismissed})
-        for held in other.state.held.values():
-            self._take_over(held, other.labels)
+        for part in ("told", "calculated"):
+            both = (*getattr(self.state, part), *getattr(other.state, part))
+            self._change(**{part: tuple(dict.fromkeys(both))})
 
-    def _take_over(self, held: Held, labels: PolicyLabels) -> None:
-        name = f"F{len(self.state.held) + 1}"
-        cited = [one.model_copy(update={"policy": _id_of(one.policy, labels)}) for one in held.given.policy]
-        given = held.given.model_copy(update={"id": None, "policy": tuple(cited)})
-        kind = "verified" if held.counts else "dropped"
-        verdict = held.verdict.model_copy(update={"id": name, "verdict": kind})
-        finding = held.finding and held.finding.model_copy(update={"check": _named(held.finding.check, name)})
-        reason = clash(finding, self.verified()) if finding is not None and held.counts else None
-        if reason:
-            verdict = Verdict(id=name, verdict="returned", reasons=(reason,))
-        self._hold(name, held.model_copy(update={"given": given, "verdict": verdict, "finding": finding}))
+    def _take_over(self, name: str, held: Held, other: ReviewDraft, names: Mapping[str, str]) -> None:
+        finding = held.finding and held.finding.model_copy(update={"check": named(held.finding.check, name)})
+        reason = contradicted(finding, self.verified()) if finding is not None and held.counts else None
+        verdict = held.verdict.model_copy(update={"id": name})
+        changed = {
+            "given": self.relabelled(held.given, other).model_copy(update={"id": None}),
+            "finding": finding,
+            "verdict": Verdict(id=name, verdict="returned", reasons=(reason,)) if reason else verdict,
+            "by": "other findings" if reason else held.by,
+            "merged_into": names.get(held.merged_into or ""),
+        }
+        self._hold(name, held.model_copy(update=changed))
+        self._merge(name)
 
-    def give_up(self, names: Iterable[str]) -> None:
-        """Drop findings that were returned and are not going to be mended, or that only repeat another one."""
-        for name in names:
-            if (held := self.state.held.get(name)) is not None and held.verdict.verdict != "dropped":
-                verdict = held.verdict.model_copy(update={"verdict": "dropped"})
-                self._hold(name, held.model_copy(update={"verdict": verdict}))
+    def relabelled(self, given: DraftFinding, other: ReviewDraft) -> DraftFinding:
+        """Return a finding with the labels that its policies have here: a fork may have looked up others before them."""
+        cited = []
+        for one in given.policy:
+            passage = other.labels.find(one.policy)
+            label = self.labels.add(passage) if passage is not None else one.policy
+            cited.append(one.model_copy(update={"policy": label}))
+        return given.model_copy(update={"policy": tuple(cited)})
 
     # -- the end ------------------------------------------------------------------------------------------------------
-
-    def verified(self) -> dict[str, Finding]:
-        """Return the findings that count, by id."""
-        return {name: one.finding for name, one in self.state.held.items() if one.counts and one.finding is not None}
-
-    def returned(self) -> dict[str, Held]:
-        """Return what waits to be mended, by id."""
-        return {name: one for name, one in self.state.held.items() if one.verdict.verdict == "returned"}
 
     def check_conclusion(self, given: DraftConclusion) -> list[Verdict]:
         """Return what would be left out of a conclusion, and why. Nothing is changed."""
@@ -318,8 +254,10 @@ class ReviewDraft:
         ).model_copy(update={"quality": self.quality()})
 
     def _settled_candidates(self) -> frozenset[str]:
-        """Return the discrepancies that need no finding by arithmetic: dismissed, or reported by a verified finding."""
-        reported = [name for held in self.state.held.values() if held.counts for name in held.given.settles]
+        """Return the discrepancies that need no finding by arithmetic: dismissed, reported by a finding that counts, or
+        reported by one that a second reader did not find in the quoted words."""
+        held = self.state.held.values()
+        reported = [name for one in held if one.counts or one.by == "second reader" for name in one.given.settles]
         return frozenset((*self.state.dismissed, *reported))
 
     def quality(self) -> Quality:
@@ -329,7 +267,10 @@ class ReviewDraft:
             submitted=len(held),
             verified=sum(one.counts for one in held),
             corrected=sum(one.counts and one.tries > 1 for one in held),
-            dropped=sum(not one.counts for one in held),
+            reworded=sum(one.counts and one.reworded for one in held),
+            merged=sum(one.merged_into is not None for one in held),
+            dropped=sum(not one.counts and one.merged_into is None for one in held),
+            left_out=tuple(one.left_out for one in held if not one.counts),
             facts=len(self.state.facts),
             facts_dropped=self.state.facts_dropped,
             pages_read=len(self.state.read),
@@ -338,26 +279,15 @@ class ReviewDraft:
         )
 
     def _verifier(self) -> DraftVerifier:
-        return DraftVerifier(self.evidence, self.sheets, self._lookup, self.labels, frozenset(self.state.read))
-
-
-def _kept(checked: Checked) -> dict[str, Any]:
-    return {"finding": checked.finding, "open_point": checked.open_point}
-
-
-def _id_of(label: str, labels: PolicyLabels) -> str:
-    passage = labels.find(label)
-    return passage.id if passage is not None else label
-
-
-def _named(check: str, name: str) -> str:
-    """Return the id of a finding in a review: `cycle_routes-width-f3`."""
-    return "-".join([*check.split("-")[:2], name.lower()])
-
-
-def _verdict(name: str, checked: Checked, tries: int) -> Verdict:
-    kind = "verified" if not checked.reasons else "returned" if tries == 1 else "dropped"
-    return Verdict(id=name, verdict=kind, reasons=tuple(checked.reasons), remarks=tuple(checked.remarks))
+        return DraftVerifier(
+            self.evidence,
+            self.sheets,
+            self._lookup,
+            self.labels,
+            frozenset(self.state.read),
+            frozenset(self.state.told),
+            tuple(calculation_of(one) for one in self.state.calculated),
+        )
 
 
 def _fact(given: DraftFact, place: Found, sheets: Sheets) -> Fact:

@@ -30,6 +30,16 @@ class Hit:
     page: int | None
     text: str
     score: float
+    start: int = 0
+    end: int = 0
+
+    @property
+    def key(self) -> str:
+        return f"{self.label}:{self.start}"
+
+    @property
+    def page_key(self) -> str:
+        return f"{self.label}:{self.page or 0}"
 
 
 class Lookup:
@@ -58,10 +68,14 @@ class Lookup:
         best = sorted((one for one in scored if one[0] > 0), key=lambda one: (-round(one[0], 6), one[2], one[1].index))
         hits: dict[str, Hit] = {}
         for score, statement, label, name in best:
-            hits.setdefault(fold(statement.text), Hit(label, name, statement.page, statement.text, round(score, 3)))
+            hits.setdefault(fold(statement.text), _hit(label, name, statement, score))
             if len(hits) == most:
                 break
         return tuple(hits.values())
+
+
+def _hit(label: str, name: str, statement: Statement, score: float) -> Hit:
+    return Hit(label, name, statement.page, statement.text, round(score, 3), statement.start, statement.end)
 
 
 def stems(text: str) -> list[str]:

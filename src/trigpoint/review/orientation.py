@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from trigpoint.reading.profile import Profile
-from trigpoint.reading.vocabulary import aspects_of
+from trigpoint.reading.vocabulary import Status, aspects_of
 from trigpoint.review.aspects import Aspect
 from trigpoint.review.evidence import Evidence, PolicyPassage, readable_ref
 from trigpoint.review.quoting import asked_provisions
@@ -43,6 +43,7 @@ class Question:
     essential: bool
     subject: str
     policy: tuple[str, ...]
+    answered_by: tuple[Status, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,7 @@ def _aspect(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> AspectE
             check.essential,
             check.words.subject,
             _labels(evidence, check.provisions, labels),
+            check.answered_by,
         )
         for check in asked
     )

@@ -74,8 +74,8 @@ class DraftFinding(Submitted):
     requirement: str | None = Field(
         None, max_length=200, description="What is asked for. Needed only without a question."
     )
-    evidence: tuple[Quote, ...] = Field((), max_length=6)
-    policy: tuple[PolicyQuote, ...] = Field((), max_length=4)
+    evidence: tuple[Quote, ...] = Field((), max_length=16, description="Of a sum, every row that is added up.")
+    policy: tuple[PolicyQuote, ...] = Field((), max_length=6)
     calculations: tuple[Annotated[str, Field(max_length=200)], ...] = Field(
         (), max_length=6, description="Equations of figures that are quoted, for example `127 + 7 = 134`."
     )

@@ -6,15 +6,20 @@ from collections.abc import Mapping
 
 from trigpoint.review.findings import Finding
 from trigpoint.review.lookup import stems
+from trigpoint.review.stated import read_numbers
 
 NEARLY_THE_SAME = 0.6  # share of the words of two statements that are the same
+ABOUT_THE_SAME = 0.35  # if both quote the same words
 
 
-def clash(one: Finding, others: Mapping[str, Finding]) -> str | None:
-    """Return why a finding cannot stand next to the others, naming the one that it repeats or contradicts; or None."""
+def repeated(one: Finding, others: Mapping[str, Finding]) -> str | None:
+    """Return the name of a finding that says the same from the same words; None if there is none."""
+    return next((name for name, other in others.items() if _repeats(one, other)), None)
+
+
+def contradicted(one: Finding, others: Mapping[str, Finding]) -> str | None:
+    """Return why a finding cannot be published next to the others, naming the one that it contradicts; or None."""
     for name, other in others.items():
-        if _repeats(one, other):
-            return f"It repeats {name}: “{other.text[:160]}”. Leave it out, or say what is different about it"
         if _contradicts(one, other):
             return (
                 f"It contradicts {name}, which answers the same point with {other.outcome}: “{other.text[:160]}”. "
@@ -24,18 +29,31 @@ def clash(one: Finding, others: Mapping[str, Finding]) -> str | None:
 
 
 def _repeats(one: Finding, other: Finding) -> bool:
-    if one.outcome != other.outcome:
+    """Return whether two findings say the same. Two that answer different questions, or quote different words, do not."""
+    mine, theirs = ({c.passage_id for c in finding.evidence} for finding in (one, other))
+    if one.outcome != other.outcome or not (mine <= theirs or theirs <= mine):
         return False
-    mine, theirs = set(stems(one.text)), set(stems(other.text))
-    alike = len(mine & theirs) / max(1, len(mine | theirs))
-    same_words = {c.passage_id for c in one.evidence} == {c.passage_id for c in other.evidence}
-    return alike >= NEARLY_THE_SAME or (same_words and _point(one) == _point(other) and one.outcome != "contradicted")
+    if _question(one) and _question(other) and _point(one) != _point(other):
+        return False
+    if not _same_figures(one.text, other.text):
+        return False
+    words = set(stems(one.text)), set(stems(other.text))
+    alike = len(words[0] & words[1]) / max(1, len(words[0] | words[1]))
+    same_point = _point(one) == _point(other) and bool(_question(one)) and mine == theirs
+    same_point = same_point and one.outcome != "contradicted"
+    return same_point or alike >= (ABOUT_THE_SAME if mine == theirs else NEARLY_THE_SAME)
+
+
+def _same_figures(one: str, other: str) -> bool:
+    """Return whether one text has all figures of the other: "2.5 m wide" and "400 m long" are two points."""
+    mine, theirs = ({number.value for number in read_numbers(text)} for text in (one, other))
+    return mine <= theirs or theirs <= mine
 
 
 def _contradicts(one: Finding, other: Finding) -> bool:
     if {one.outcome, other.outcome} != {"met", "failed"}:
         return False
-    same_question = _point(one) == _point(other) and not _point(one).endswith("-other")
+    same_question = _point(one) == _point(other) and bool(_question(one))
     same_words = {c.passage_id for c in one.evidence} == {c.passage_id for c in other.evidence}
     return same_question or (same_words and one.requirement == other.requirement)
 
@@ -43,3 +61,8 @@ def _contradicts(one: Finding, other: Finding) -> bool:
 def _point(finding: Finding) -> str:
     """Return what a finding answers: its aspect and question, without its own id."""
     return "-".join(finding.check.split("-")[:2])
+
+
+def _question(finding: Finding) -> str:
+    question = _point(finding).partition("-")[2]
+    return "" if question == "other" else question

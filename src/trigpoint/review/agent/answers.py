@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,10 @@ from trigpoint.review.submitted import (
     Submitted,
     Support,
 )
+
+MOST_FACTS = 80
+"""Facts of one reading call: the instructions say so, and no more are taken."""
+MOST_FINDINGS = 40
 
 
 class Pages(Submitted):
@@ -34,14 +38,15 @@ class Oriented(Submitted):
 class ReadFacts(Submitted):
     """The facts of the pages that were shown."""
 
-    facts: tuple[DraftFact, ...] = Field(max_length=80)
+    facts: tuple[DraftFact, ...] = Field(max_length=MOST_FACTS)
 
 
 class Judged(Submitted):
     """The findings on the aspects, and suspected discrepancies that are none."""
 
-    findings: tuple[DraftFinding, ...] = Field(max_length=40)
+    findings: tuple[DraftFinding, ...] = Field(max_length=MOST_FINDINGS)
     dismissed: tuple[Dismissal, ...] = Field((), max_length=40)
+    give_up: tuple[str, ...] = Field((), max_length=MOST_FINDINGS, description="Ids of returned findings to withdraw.")
 
 
 class Opinion(Submitted):
@@ -50,6 +55,14 @@ class Opinion(Submitted):
     id: str = Field(description="Id of the claim, for example F3.")
     support: Support
     why: Annotated[str, Field(max_length=300)] = Field("", description="Needed unless supported: what is wrong.")
+    instead: str = Field(
+        "",
+        max_length=600,
+        description="For overstated: the claim as the quoted words show it, in one or two sentences.",
+    )
+    outcome: Literal["met", "partly", "failed", "contradicted"] | None = Field(
+        None, description="For overstated: the outcome that the words bear, if it is another one."
+    )
 
 
 class Opinions(Submitted):

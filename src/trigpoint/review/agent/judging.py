@@ -73,7 +73,7 @@ async def judge_by_model(
         if not passes.judged:
             return await _after_failure(reason, error, evidence, aspects, settings, ledger)
         log.warning("the model %s stopped: %s", name, reason)
-        passes.draft.give_up(passes.draft.returned())
+        passes.draft.settle()
         passes.notes.append(f"The model stopped before the end ({reason}): what it had judged and was verified counts")
     if not passes.judged:
         reason = "it gave no usable answer"
@@ -88,7 +88,7 @@ async def _run(passes: Passes) -> DraftConclusion | None:
     await passes.check()
     await passes.mend()
     await passes.check()
-    passes.draft.give_up(passes.draft.returned())
+    passes.draft.settle()
     return await passes.conclude()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -19,13 +19,15 @@ from trigpoint.review.agent import instructions, shown
 from trigpoint.review.agent.answers import Judged, Mended, Opinions, Oriented, ReadFacts
 from trigpoint.review.agent.calls import Desk
 from trigpoint.review.agent.lookups import Bench, PolicyReader, add_lookups
-from trigpoint.review.agent.plan import CLAIMS_PER_CHECK, Window, make_plan, packed
+from trigpoint.review.agent.plan import CLAIMS_PER_CHECK, Window, candidates_by_group, make_plan, packed
 from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.held import Held
+from trigpoint.review.orientation import Candidate
 from trigpoint.review.submitted import DraftConclusion, Submitted, Verdict
 
 RETRIES = 2
 MOST_REQUESTS = 16  # of one conversation
-MOST_MENDED = 30
+MENDED_AT_ONCE = 12
 _LONGEST_ANSWER = {"orient": 2_000, "read": 14_000, "judge": 14_000, "check": 6_000, "mend": 10_000, "conclude": 8_000}
 
 Step = Callable[[float, str], Awaitable[None]]
@@ -109,12 +111,14 @@ class Passes:
     async def judge(self) -> None:
         """Have the aspects judged in groups at the same time, each on a copy of the draft, and put them together in order."""
         groups = make_plan(self.draft, self.settings).groups
+        candidates = candidates_by_group(self.draft.orientation().candidates, groups)
 
         async def one(group: tuple[str, ...]) -> None:
             bench = Bench(self.draft.fork(), self.policy, group)
-            if await self._judge_group(bench) is None:
+            if await self._judge_group(bench, candidates[group]) is None:
                 self.notes.append(f"The model gave no usable judgement on {', '.join(group)}; rules judged it")
                 return
+            bench.draft.settle()
             self.judged[group] = bench.draft
             share = 0.45 + 0.3 * len(self.judged) / len(groups)
             await self.step(share, f"Judged {len(self.judged)} of {len(groups)} groups of aspects")
@@ -126,10 +130,10 @@ class Passes:
                 if group in self.judged:
                     self.draft.absorb(self.judged[group])
 
-    async def _judge_group(self, bench: Bench) -> Judged | None:
+    async def _judge_group(self, bench: Bench, candidates: Sequence[Candidate]) -> Judged | None:
         known = bench.draft.orientation()
         entries = [entry for entry in known.aspects if entry.id in bench.aspects]
-        suspected = shown.suspected(one for one in known.candidates if one.aspect in bench.aspects or not one.aspect)
+        suspected = shown.suspected(candidates)
         text = "\n\n".join(
             [
                 *(shown.aspect(entry, bench.draft) for entry in entries),
@@ -148,8 +152,9 @@ class Passes:
         for batch, answer in zip(batches, await gather_all([self._check(batch) for batch in batches]), strict=True):
             opinions = {one.id: one for one in answer.opinions} if answer is not None else {}
             for name in batch:
-                if name in opinions:
-                    self.draft.record_support(name, opinions[name].support, shorten(opinions[name].why, 300))
+                if (said := opinions.get(name)) is not None:
+                    why = shorten(said.why, 300)
+                    self.draft.record_support(name, said.support, why, said.instead, said.outcome)
 
     async def _check(self, names: Sequence[str]) -> Opinions | None:
         findings = self.draft.verified()
@@ -157,19 +162,27 @@ class Passes:
         return await self._ask("check", instructions.CHECK, Opinions, [shown.block("claims", claims)])
 
     async def mend(self) -> None:
-        """Send back once what did not hold; what is not mended is gone."""
-        waiting = self.draft.returned()
+        """Send back once what did not hold, a few findings to a call; what is not mended is settled without the model."""
+        waiting = list(self.draft.returned().items())
         if not waiting:
             return
         await self.step(0.85, f"Mending {len(waiting)} findings")
-        texts = [shown.returned(name, held, self.draft) for name, held in list(waiting.items())[:MOST_MENDED]]
-        known = self.draft.orientation()
-        request = [shown.application(known), shown.block("findings that were not accepted", "\n\n".join(texts))]
-        answer = await self._ask("mend", instructions.MEND, Mended, request)
-        if answer is not None:
-            self.draft.give_up(answer.give_up)
-            self.draft.submit_findings(one for one in answer.findings if one.id in self.draft.returned())
-        self.draft.give_up(self.draft.returned())
+        batches = [dict(waiting[at : at + MENDED_AT_ONCE]) for at in range(0, len(waiting), MENDED_AT_ONCE)]
+        for answer in await gather_all([self._mend(batch) for batch in batches]):
+            if answer is not None:
+                self.draft.give_up(name for name in answer.give_up if name in dict(waiting))
+                self.draft.submit_findings(answer.findings)
+        self.draft.settle()
+
+    async def _mend(self, waiting: Mapping[str, Held]) -> Mended | None:
+        request = [shown.application(self.draft.orientation()), shown.returned(waiting, self.draft)]
+        bench = Bench(self.draft.fork(), self.policy)
+        answer = await self._ask("mend", instructions.MEND, Mended, request, bench)
+        self.draft.take_look_ups(bench.draft)
+        if answer is None:
+            return None
+        mended = tuple(self.draft.relabelled(one, bench.draft) for one in answer.findings)
+        return answer.model_copy(update={"findings": mended})
 
     async def conclude(self) -> DraftConclusion | None:
         """Return the conclusion of the model, or None if nothing is left to conclude from or it gave none."""
@@ -193,7 +206,7 @@ class Passes:
             retries=RETRIES,
             model_settings=_settings(name, self.settings),
         )
-        if name == "judge":
+        if name in ("judge", "mend"):
             add_lookups(agent)
         if name in _VALIDATORS:
             agent.output_validator(_VALIDATORS[name])
@@ -226,6 +239,7 @@ def _hold_findings(ctx: RunContext[Bench], answer: Judged) -> Judged:
     own = [one for one in answer.findings if one.aspect in bench.aspects]
     strange = [one.aspect for one in answer.findings if one.aspect not in bench.aspects]
     dismissed = bench.draft.dismiss(answer.dismissed)
+    bench.draft.give_up(name for name in answer.give_up if name in bench.draft.returned())
     verdicts = bench.draft.submit_findings(own)
     back = [one for one in verdicts if one.verdict == "returned"]
     if bench.sent_back or not back:
@@ -236,8 +250,9 @@ def _hold_findings(ctx: RunContext[Bench], answer: Judged) -> Judged:
     raise ModelRetry(
         "\n".join(
             [
-                f"{len(verdicts) - len(back)} findings were verified and are kept. These were not; hand in only these, "
-                "mended, each under its id, or leave out those that cannot be mended:",
+                f"{len(verdicts) - len(back)} findings are settled. These were not accepted; hand in only these, mended, "
+                "each under its id, and list in `give_up` those that you withdraw. What you neither mend nor withdraw is "
+                "kept without the part that failed if the rest proves it, and is dropped otherwise:",
                 *(_told(one) for one in back),
                 *others,
                 *unknown,

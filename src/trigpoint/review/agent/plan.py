@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trigpoint.config import Settings
 from trigpoint.reading.vocabulary import aspects_of
 from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.orientation import Candidate
 from trigpoint.review.sheets import Sheet
 
 GROUPS = (
@@ -99,6 +100,18 @@ def asked_groups(draft: ReviewDraft) -> tuple[tuple[str, ...], ...]:
     spoken_of |= {one.aspect for one in draft.orientation().candidates if one.aspect}
     others = tuple(one.id for one in draft.aspects if one.id not in asked and one.id in spoken_of)
     return tuple(group for group in (*groups, others) if group)
+
+
+def candidates_by_group(
+    candidates: Iterable[Candidate], groups: Sequence[tuple[str, ...]]
+) -> dict[tuple[str, ...], list[Candidate]]:
+    """Return each suspected discrepancy once: in the group of its aspect, or in the first if it has none that is judged."""
+    chosen: dict[tuple[str, ...], list[Candidate]] = {group: [] for group in groups}
+    for one in candidates:
+        group = next((group for group in groups if one.aspect in group), groups[0] if groups else None)
+        if group is not None:
+            chosen[group].append(one)
+    return chosen
 
 
 def _windows(sheets: Sequence[Sheet]) -> Iterable[Window]:

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
-from trigpoint.review.draft import Held, ReviewDraft
+from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import PolicyPassage
-from trigpoint.review.findings import Finding
+from trigpoint.review.findings import Citation, Finding
+from trigpoint.review.held import Held
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference
 from trigpoint.review.sheets import Sheets
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
+LONGEST_BEFORE = 240  # of the statement before a quotation
 MOST_FACTS = 90
 NOTHING_ASKED = (
     "Nothing on it is asked of a development of this kind and size: report only statements that contradict each other, and "
     "what would influence the decision all the same."
 )
+COUNTS = {
+    "existing": "What exists already answers it",
+    "assumption": "What the applicant forecasts answers it, told as a forecast",
+}
 _MARKS = re.compile(r"^(\s*)(<{3,}|>{3,})", re.MULTILINE)
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules|prompt)\b|\b(?:rate|rating)\b[^.]{0,30}\bgreen\b"
@@ -96,7 +102,8 @@ def aspect(entry: AspectEntry, draft: ReviewDraft) -> str:
     lines.append("Questions:")
     for one in entry.questions:
         policy = f" Rests on {', '.join(one.policy)}." if one.policy else ""
-        lines.append(f"- {one.id}{' (essential)' if one.essential else ''}: {one.asks}.{policy}")
+        counts = "".join(f" {COUNTS[name]}." for name in one.answered_by if name in COUNTS)
+        lines.append(f"- {one.id}{' (essential)' if one.essential else ''}: {one.asks}.{counts}{policy}")
     passages = []
     for provision in entry.provisions:
         passage = draft.labels.by_label[provision.label]
@@ -166,13 +173,33 @@ def suspected(given: Iterable[Candidate]) -> str:
 
 
 def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
-    """Return a claim and its evidence, and nothing else."""
+    """Return a claim and its evidence, and nothing else: each quotation with its heading and the statement before it."""
     lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.text)}"]
-    lines += [f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”" for one in finding.evidence]
+    for one in finding.evidence:
+        lines.append(f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
     lines += [f"   {one.ref}: “{one_line(one.quote)}”" for one in finding.policy]
     lines += [f"   calculation: {one.expression}" for one in finding.calculations]
     proposal = one_line(draft.evidence.profile.proposal)
     return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
+
+
+def _around(one: Citation, sheets: Sheets) -> str:
+    """Return the heading under which words are and the statement before them, so that "it" and "this" can be understood."""
+    statements = sheets.words_of(sheets.labels[sheets.label_of(one.document_id)]).statements
+    start = int(one.passage_id.rpartition(":")[2].partition("-")[0])
+    at = next((n for n, statement in enumerate(statements) if statement.end > start), None)
+    if at is None:
+        return ""
+    heading = " > ".join(one_line(title) for title in statements[at].headings[-2:])
+    same_part = at > 0 and statements[at - 1].headings == statements[at].headings
+    before = one_line(statements[at - 1].text)[-LONGEST_BEFORE:] if same_part else ""
+    columns = " | ".join(one_line(column) for column in statements[at].columns)
+    said = [
+        f"under “{heading}”" if heading else "",
+        f"columns “{columns}”" if columns else "",
+        f"after “{before}”" if before and not columns else "",
+    ]
+    return f" ({', '.join(part for part in said if part)})" if any(said) else ""
 
 
 def _leans_on(finding: Finding, proposal: str) -> bool:
@@ -182,10 +209,16 @@ def _leans_on(finding: Finding, proposal: str) -> bool:
     return bool(figures & set(re.findall(r"\d[\d,.]*", proposal)))
 
 
-def returned(name: str, held: Held, draft: ReviewDraft) -> str:
-    """Return a finding that was not accepted, with the reasons."""
-    given = held.given.model_dump_json(exclude_none=True, exclude_defaults=True)
-    return f"{name}: {given}\n   Reasons: {'; '.join(held.verdict.reasons)}"
+def returned(waiting: Mapping[str, Held], draft: ReviewDraft) -> str:
+    """Return findings that were not accepted, with the reasons, and the text of the policies that they cite."""
+    texts, cited = [], dict[str, None]()
+    for name, held in waiting.items():
+        given = held.given.model_dump_json(exclude_none=True, exclude_defaults=True, exclude={"id"})
+        instead = f"\n   The second reader would say: {one_line(held.instead)}" if held.instead else ""
+        texts.append(f"{name}: {given}\n   Reasons: {'; '.join(held.verdict.reasons)}{instead}")
+        cited.update(dict.fromkeys(one.policy for one in held.given.policy if one.policy in draft.labels.by_label))
+    policies = f"\n\n{policy_passages(draft, cited)}" if cited else ""
+    return block("findings that were not accepted", "\n\n".join(texts)) + policies
 
 
 def verified(draft: ReviewDraft) -> str:

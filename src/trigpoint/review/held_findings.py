@@ -1,0 +1,174 @@
+"""Findings that are handed in: each is checked, sent back once, and ends as kept, reworded, merged or dropped.
+
+Follow one finding: `submit_findings` checks it by the rules and returns it with the reasons, or it counts. Handed in again, it
+counts without a support that still fails, if the rest carries it. A second reader (`record_support`) may send it back once
+more. `settle` ends whatever is then still waiting. Every finding that does not count keeps the reason and who gave it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from trigpoint.review.findings import Finding
+from trigpoint.review.held import By, DraftState, Held
+from trigpoint.review.submitted import DraftFinding, DraftOutcome, Support, Verdict
+from trigpoint.review.verify_drafts import Checked, DraftVerifier
+from trigpoint.review.verify_together import contradicted, repeated
+
+MOST_FINDINGS = 120
+
+
+class HeldFindings(ABC):
+    """The findings of a draft. Every method that changes them replaces `state` as a whole."""
+
+    state: DraftState
+
+    @abstractmethod
+    def _verifier(self) -> DraftVerifier:
+        """Return what a finding is checked by, as the evidence is now."""
+
+    def _change(self, **changes: Any) -> None:
+        self.state = self.state.model_copy(update=changes)
+
+    def submit_findings(self, findings: Iterable[DraftFinding]) -> list[Verdict]:
+        """Check findings one after the other: verified, returned once with the reasons, or dropped."""
+        return [self._submit(one) for one in findings]
+
+    def _submit(self, given: DraftFinding) -> Verdict:
+        name = given.id if given.id in self.state.held else f"F{len(self.state.held) + 1}"
+        if len(self.state.held) >= MOST_FINDINGS and name not in self.state.held:
+            return Verdict(id=name, verdict="dropped", reasons=(f"A review takes {MOST_FINDINGS} findings at most",))
+        before = self.state.held.get(name)
+        tries = 1 if before is None or before.counts else before.tries + 1
+        held = self._check(name, given, tries, before)
+        if before is not None and before.counts and not held.counts:
+            return held.verdict  # what already counts stays until something better replaces it
+        self._hold(name, held)
+        self._merge(name)
+        return self.state.held[name].verdict
+
+    def _check(self, name: str, given: DraftFinding, tries: int, before: Held | None = None) -> Held:
+        """Check a finding by the rules and against the others. The first try is strict, so that it can be mended."""
+        checked = self._verifier().check(given, lenient=tries > 1)
+        self._change(told=tuple(dict.fromkeys((*self.state.told, *checked.told))))
+        by: By = "rules"
+        if checked.finding is not None:
+            checked.finding = checked.finding.model_copy(update={"check": named(checked.finding.check, name)})
+            others = {key: one for key, one in self.verified().items() if key != name}
+            if not checked.reasons and (clash := contradicted(checked.finding, others)):
+                checked.reasons, by = [clash], "other findings"
+        held = Held(given=given, verdict=_verdict(name, checked, tries), tries=tries, by=by, **_kept(checked))
+        if before is None:
+            return held
+        kept = ("questioned", "instead", "instead_outcome")
+        return held.model_copy(update={field: getattr(before, field) for field in kept})
+
+    def _hold(self, name: str, held: Held) -> None:
+        self._change(held={**self.state.held, name: held})
+
+    def _end(self, name: str, by: By, *reasons: str, merged_into: str | None = None) -> Verdict:
+        """Drop a finding, with the reasons that a review gives for it."""
+        held = self.state.held[name]
+        verdict = Verdict(id=name, verdict="dropped", reasons=reasons or held.verdict.reasons)
+        self._hold(name, held.model_copy(update={"verdict": verdict, "by": by, "merged_into": merged_into}))
+        return verdict
+
+    def _merge(self, name: str) -> None:
+        """If a finding says the same as another one, keep the one that proves more, with what the other settles."""
+        findings = self.verified()
+        if name not in findings:
+            return
+        same = repeated(findings[name], {key: one for key, one in findings.items() if key != name})
+        if same is None:
+            return
+        kept, gone = (name, same) if self._weight(name) > self._weight(same) else (same, name)
+        held, other = self.state.held[kept], self.state.held[gone]
+        settles = tuple(dict.fromkeys((*held.given.settles, *other.given.settles)))[:6]
+        self._hold(kept, held.model_copy(update={"given": held.given.model_copy(update={"settles": settles})}))
+        self._end(
+            gone, "other findings", f"It repeats {kept}, which counts: “{findings[kept].text[:160]}”", merged_into=kept
+        )
+
+    def _weight(self, name: str) -> tuple[bool, int, bool]:
+        held = self.state.held[name]
+        quotes = len({one.passage_id for one in held.finding.evidence}) if held.finding else 0
+        return held.given.question is not None, quotes, bool(held.given.recommendation)
+
+    def record_support(
+        self, name: str, support: Support, why: str, instead: str = "", outcome: DraftOutcome | None = None
+    ) -> Verdict:
+        """Note what a second, independent reader says of a verified finding.
+
+        Unless it is supported it is sent back once, whatever was wrong with it before; after that it counts in the
+        second reader's own words (`instead`, `outcome`) if these can be verified, and is dropped otherwise.
+        """
+        held = self.state.held[name].model_copy(update={"support": support})
+        if support == "supported":
+            self._hold(name, held)
+            return held.verdict
+        words = "goes further than" if support == "overstated" else "is not supported by"
+        reasons = (f"A second reader says that the statement {words} the quoted words: {why}",)
+        told = {"instead": instead if support == "overstated" else "", "instead_outcome": outcome}
+        verdict = Verdict(id=name, verdict="returned", reasons=reasons)
+        self._hold(name, held.model_copy(update={**told, "verdict": verdict, "by": "second reader"}))
+        if held.questioned:
+            self._settle(name)
+        else:
+            self._hold(name, self.state.held[name].model_copy(update={"questioned": True}))
+        return self.state.held[name].verdict
+
+    def settle(self) -> None:
+        """End the waiting of everything that was returned: it is kept without what failed, reworded, or dropped."""
+        for name in self.returned():
+            self._settle(name)
+
+    def _settle(self, name: str) -> None:
+        held = self.state.held[name]
+        if held.by == "rules":
+            self._hold(name, self._check(name, held.given, held.tries + 1, held))
+            self._merge(name)
+        elif held.by == "second reader" and held.instead:
+            self._reword(name, held)
+        else:
+            self._end(name, held.by)
+
+    def _reword(self, name: str, held: Held) -> None:
+        """Put a finding in the second reader's words, which say less, if these hold by the rules."""
+        outcome = held.instead_outcome or held.given.outcome
+        given = held.given.model_copy(update={"statement": held.instead, "outcome": outcome})
+        again = self._check(name, given, held.tries + 1, held)
+        if not again.counts:
+            self._end(name, "second reader", *held.verdict.reasons, *again.verdict.reasons)
+            return
+        self._hold(name, again.model_copy(update={"support": held.support, "reworded": True}))
+        self._merge(name)
+
+    def give_up(self, names: Iterable[str]) -> None:
+        """Drop findings that whoever judges does not hold on to."""
+        for name in names:
+            if (held := self.state.held.get(name)) is not None and held.verdict.verdict != "dropped":
+                self._end(name, "judge", *(held.verdict.reasons or ("Given up by whoever handed it in",)))
+
+    def verified(self) -> dict[str, Finding]:
+        """Return the findings that count, by id."""
+        return {name: one.finding for name, one in self.state.held.items() if one.counts and one.finding is not None}
+
+    def returned(self) -> dict[str, Held]:
+        """Return what waits to be mended, by id."""
+        return {name: one for name, one in self.state.held.items() if one.verdict.verdict == "returned"}
+
+
+def _kept(checked: Checked) -> dict[str, Any]:
+    return {"finding": checked.finding, "open_point": checked.open_point}
+
+
+def named(check: str, name: str) -> str:
+    """Return the id of a finding in a review: `cycle_routes-width-f3`."""
+    return "-".join([*check.split("-")[:2], name.lower()])
+
+
+def _verdict(name: str, checked: Checked, tries: int) -> Verdict:
+    kind = "verified" if not checked.reasons else "returned" if tries == 1 else "dropped"
+    return Verdict(id=name, verdict=kind, reasons=tuple(checked.reasons), remarks=tuple(checked.remarks))
