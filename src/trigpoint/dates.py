@@ -83,4 +83,4 @@ def parse_utc_timestamp(value: object) -> datetime:
 
 def parse_micro_timestamp(value: str) -> datetime:
     """Reads back what `micro_timestamp` wrote to a store."""
-    return datetime.strptime(value, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    return datetime.fromisoformat(value).astimezone(UTC)

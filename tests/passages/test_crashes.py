@@ -88,6 +88,7 @@ def seen(store: PassageStore) -> list[set[str]]:
     return list(where.values())
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # words are indexed in a thread
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
 @pytest.mark.parametrize(("change", "result"), [(replace_it, NEW), (delete_it, set())])
 @pytest.mark.parametrize(

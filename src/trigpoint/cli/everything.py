@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import logging
 import os
@@ -15,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trigpoint.cli.roots import settings_with_roots
-from trigpoint.cli.running import Site, run_sites
+from trigpoint.cli.running import Site, serve_sites
 from trigpoint.cli.serve import PARTS, sites, workers
 from trigpoint.config import Settings
 from trigpoint.errors import StoreInUse, TrigpointError
@@ -43,7 +42,7 @@ def run_everything(root: list[Path] | None, *, seed: bool) -> None:
                 await _seed(settings)
             print_start(settings, all_sites, time.monotonic() - started)
 
-        asyncio.run(run_sites(all_sites, workers(PARTS, settings), ready))
+        serve_sites(all_sites, workers(PARTS, settings), ready)
 
 
 @contextmanager

@@ -69,6 +69,8 @@ def query(
         return
     if answer.get("weak"):
         out.print("No passage seems to answer this. These are the least distant ones.\n")
+    if answer.get("note"):
+        out.print(f"[yellow]{answer['note']}[/]\n")
     for item in answer["items"]:
         out.print(f"[bold]{escape(_reference(item))}[/] [dim]{item['score']:.2f}[/]")
         out.print(escape(" ".join(item["render_text"].split())))

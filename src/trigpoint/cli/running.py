@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from uvicorn.loops.auto import auto_loop_factory
 
 from trigpoint.errors import ConfigurationError, first_error
 from trigpoint.http.connections import GuardedProtocol
+from trigpoint.http.serving import listen, with_state
 from trigpoint.storage.files import reason
 
 log = logging.getLogger(__name__)
@@ -50,6 +52,14 @@ class _Server(uvicorn.Server):
         yield
 
 
+def serve_sites(
+    sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Run the sites until a signal comes, on uvloop's event loop where there is one."""
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+        runner.run(run_sites(sites, beside, ready))
+
+
 async def run_sites(
     sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Callable[[], Awaitable[None]] | None = None
 ) -> None:
@@ -82,7 +92,7 @@ async def _run(sites: Sequence[Site], beside: Sequence[Beside], ready: Callable[
         sockets = [opened.enter_context(_listen(site)) for site in sites]  # a taken port is found before anything opens
         for site, sock in zip(sites, sockets, strict=True):
             state = await opened.enter_async_context(site.app.router.lifespan_context(site.app))
-            servers.append(_Server(_config(_with_state(site.app, state))))
+            servers.append(_Server(_config(with_state(site.app, state))))
             servers[-1].sockets_given = [sock]
         for signum in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(signum, stop, signum)
@@ -113,8 +123,7 @@ async def _run_after(greeting: asyncio.Future[None] | None, run: Beside, stoppin
 
 def _listen(site: Site) -> socket.socket:
     try:
-        family = socket.AF_INET6 if ":" in site.host else socket.AF_INET
-        return socket.create_server((site.host, site.port), family=family, backlog=2048)
+        return listen(site.host, site.port)
     except OSError as error:
         taken = f"Stop what listens there, or choose another port by {site.variable}"
         way_out = taken if error.errno == errno.EADDRINUSE else f"Check HOST and {site.variable}"
@@ -127,16 +136,6 @@ def _reach(site: Site) -> str:
     if site.auth_on:
         return ""
     return "; auth is off, so only this machine can reach it" if site.host in _LOOPBACK else "; auth is off"
-
-
-def _with_state(app: Any, state: Any) -> Any:
-    """What the app's lifespan yielded stands in the scope of each request, as when the server runs the lifespan."""
-
-    async def call(scope: Any, receive: Any, send: Any) -> None:
-        scope["state"] = dict(state or {})
-        await app(scope, receive, send)
-
-    return call
 
 
 def _config(app: Any) -> uvicorn.Config:

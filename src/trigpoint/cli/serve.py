@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from trigpoint.cli.roots import settings_with_roots
-from trigpoint.cli.running import Beside, Site, run_sites
+from trigpoint.cli.running import Beside, Site, serve_sites
 from trigpoint.config import Settings
 from trigpoint.errors import InvalidInput, shorten
 from trigpoint.logs import configure_logging
@@ -32,7 +32,7 @@ def serve(
     settings = settings_with_roots(root)
     configure_logging(settings)
     chosen = list(dict.fromkeys(names))
-    asyncio.run(run_sites(sites(chosen, settings), workers(chosen, settings)))
+    serve_sites(sites(chosen, settings), workers(chosen, settings))
 
 
 def sites(names: Sequence[str], settings: Settings) -> list[Site]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import threading
 import time
 from collections.abc import Mapping
@@ -27,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from trigpoint.demo.faults import Fault, Faults
 from trigpoint.demo.register import Entry, Served, display_page, other_page
 from trigpoint.errors import StoreError
+from trigpoint.http.serving import listen
 
 DISCLAIMER_COOKIE = "demo_disclaimer"
 _ADMIN = "/_demo/"
@@ -67,7 +67,7 @@ class DemoPortal:
     def start(self) -> Self:
         """Returns when it answers. Raises StoreError where the port is taken."""
         try:
-            listening = socket.create_server(self._address)
+            listening = listen(*self._address)
         except OSError as error:
             host, port = self._address
             raise StoreError(f"The demo portal cannot listen on {host}:{port}: {error.strerror}") from None

@@ -47,6 +47,10 @@ _NOT_ALL_SEARCHED = (
     f"The project has more than {QUOTE_CANDIDATES} documents: only those that share most words with the quotation were "
     "searched. Give doc_id to search one of them"
 )
+_WORDS_MISSING = (
+    "The words of this project are still being indexed, after a restore or an update: passages may be missing that a "
+    "search by words would find. Ask again in a few minutes"
+)
 
 
 def open_stores(settings: Settings) -> PassageStores:
@@ -143,9 +147,11 @@ class Library:
                 f"Hybrid search is not enabled for project '{project.id}'. Use find_chunks, or set hybrid_enabled",
                 project_id=project.id,
             )
+        incomplete = self.passages(project).lacks_words()
         found = self._search(project, query, top_k, filters, words=query, full_text=full_text)
         fusion: dict[str, Any] = {"method": project.fusion, "alpha": project.alpha}
-        return {**found, "hybrid_enabled": True, "fusion": fusion}
+        note = {"note": _WORDS_MISSING} if incomplete else {}
+        return {**found, "hybrid_enabled": True, "fusion": fusion, **note}
 
     def inspect_collection(self, project_id: str, sample: int = 0) -> dict[str, Any]:
         project = self.projects.get(project_id)
@@ -223,7 +229,9 @@ class Library:
         matches = [match for turn in turns for match in turn if match is not None][:MOST_QUOTES]
         total = sum(count for _, count in found)
         answer = {"matches": matches, "count": len(matches), "total": total, "complete": complete}
-        return answer if complete else {**answer, "note": _NOT_ALL_SEARCHED}
+        if complete:
+            return answer
+        return {**answer, "note": _WORDS_MISSING if self.passages(project).lacks_words() else _NOT_ALL_SEARCHED}
 
     def delete_document(self, project_id: str, doc_id: str, *, allow: Callable[[], bool] = always) -> dict[str, Any]:
         project = self.projects.get(project_id)

@@ -149,6 +149,7 @@ class Found(Answer):
 class FoundHybrid(Found):
     hybrid_enabled: bool
     fusion: dict[str, Any]
+    note: str | None = Field(None, exclude_if=lambda note: note is None)
 
 
 class Inspected(Answer):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import uvicorn
 
 from trigpoint.config import Settings
+from trigpoint.http.serving import listen, with_state
 from trigpoint.jobs.tools import McpTools
 from trigpoint.mcp import build_server
 from trigpoint.policies.first_load import seed_missing
@@ -63,9 +63,9 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def _serving(app: Any) -> AsyncIterator[str]:
     """One application on a free port of loopback; its address."""
-    with socket.create_server(("127.0.0.1", 0)) as sock:
+    with listen("127.0.0.1", 0) as sock:
         async with app.router.lifespan_context(app) as state:
-            config = uvicorn.Config(_with_state(app, state), lifespan="off", log_config=None, access_log=False)
+            config = uvicorn.Config(with_state(app, state), lifespan="off", log_config=None, access_log=False)
             running = _Server(config)
             task = asyncio.create_task(running.serve(sockets=[sock]))
             try:
@@ -73,11 +73,3 @@ async def _serving(app: Any) -> AsyncIterator[str]:
             finally:
                 running.should_exit = running.force_exit = True
                 await task
-
-
-def _with_state(app: Any, state: Any) -> Any:
-    async def call(scope: Any, receive: Any, send: Any) -> None:
-        scope["state"] = dict(state or {})
-        await app(scope, receive, send)
-
-    return call

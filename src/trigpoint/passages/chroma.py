@@ -332,6 +332,9 @@ class ChromaPassages:
         keys = tuple(dict.fromkeys(key for passage in first for key in passage.metadata))
         return Inspection(len(now.ids), self.fingerprint(), keys, tuple(first[:sample]))
 
+    def lacks_words(self) -> bool:
+        return False  # a search waits for them
+
     def close(self) -> None:
         self.lexical.close()
 

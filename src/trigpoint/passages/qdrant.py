@@ -163,6 +163,9 @@ class QdrantPassages:
         keys = tuple(dict.fromkeys(key for passage in passages for key in passage.metadata))
         return Inspection(self.count(), model, keys, tuple(passages[:sample]))
 
+    def lacks_words(self) -> bool:
+        return False  # the server indexes what it is given before it answers
+
     def close(self) -> None:
         """The client belongs to all collections."""
 

@@ -1,19 +1,17 @@
 """Passages in one SQLite file (WAL): the default store of the library, with a BM25 index next to it for each collection.
 
 A change is one transaction, and moves the collection's generation on in the same transaction. Several processes may use
-one folder: whoever sees a newer generation brings its memory, and if need be the index of words, up to it before it
-answers.
+one folder: whoever sees a newer generation brings its memory up to it before it answers, and the index of words
+(sqlite_words.py).
 """
 
 from __future__ import annotations
 
 import fcntl
-import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -22,15 +20,12 @@ from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.passages import sqlite_rows as rows
 from trigpoint.passages.deadline import check_time, time_is_up
 from trigpoint.passages.embed_models import is_our_model, model_key
-from trigpoint.passages.lexical import LexicalIndex, Row
 from trigpoint.passages.local import LocalCandidates
 from trigpoint.passages.memory import DIMENSIONS, Memory
 from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Vector, Where
 from trigpoint.passages.search import Ranked, rank
-from trigpoint.passages.store import Inspection, Migration, always, check_dimensions, mismatch, searched_rows
-from trigpoint.passages.surroundings import NEIGHBOURS, Surroundings, surroundings
-
-log = logging.getLogger(__name__)
+from trigpoint.passages.sqlite_words import Appended, IndexedWords
+from trigpoint.passages.store import Inspection, Migration, always, check_dimensions, mismatch
 
 _BUSY_SECONDS = 30
 _PRAGMAS = ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", "mmap_size=268435456")
@@ -169,8 +164,9 @@ class SqlitePassages:
             moved = rows.insert(connection, no, key, self._rules, passages)
             rows.mark(connection, no, touched | moved, passages)
             migration = rows.swap_when_complete(connection, no, bound, model or "") if other else None
-            added = None if moved or replace or other else _Appended.of(passages, lengths)
-        self._derived_of(no).index_words(appended=added)
+            added = None if moved or replace or other else Appended.of(passages, lengths)
+            generation = rows.generation(connection, no)
+        self._derived_of(no).words.caught_up(generation, added)
         return migration
 
     def delete(self, document_id: str, *, allow: Callable[[], bool] = always) -> int:
@@ -181,8 +177,8 @@ class SqlitePassages:
             gone = rows.delete_document(connection, row["no"], model_key(row["model"]), document_id)
             if gone:
                 rows.mark(connection, row["no"], {document_id}, [])
-        if gone:
-            self._derived_of(row["no"]).index_words()
+            generation = rows.generation(connection, row["no"])
+        self._derived_of(row["no"]).words.caught_up(generation)
         return gone
 
     def search(self, question: Question) -> list[Hit]:
@@ -238,9 +234,13 @@ class SqlitePassages:
         keys = tuple(dict.fromkeys(key for passage in first for key in passage.metadata))
         return Inspection(size, row["model"], keys, tuple(first[:sample]))
 
+    def lacks_words(self) -> bool:
+        with self._reading() as (_, row):
+            return row is not None and not self._derived_of(row["no"]).words.caught_up(row["generation"])
+
     def close(self) -> None:
         if self._derived is not None:
-            self._derived.lexical.close()
+            self._derived.words.close()
             self._derived = None
 
     @contextmanager
@@ -259,50 +259,20 @@ class _Derived:
     """What can be rebuilt from the tables: the memory of this process, and the index of words on disk."""
 
     def __init__(self, file: SqliteFile, no: int, rules: Rules) -> None:
-        self._file = file
         self._no = no
-        self._rules = rules
         self.memory = Memory()
-        self.lexical = LexicalIndex(file.folder / "lexical" / str(no), shared=True)
+        self.words = IndexedWords(file.path, no, rules)
         self._model = ""
         self._generation = -1
-        self._words_generation = -1
         self._refreshing = threading.Lock()
 
     def caught_up(self, connection: sqlite3.Connection, project: sqlite3.Row) -> LocalCandidates:
-        """What a search looks at, brought to the state that the caller's snapshot has."""
+        """What a search looks at, brought to the state that the caller's snapshot has; words may be behind."""
+        self.words.caught_up(project["generation"])
         with self._refreshing:
-            if self._words_generation < project["generation"]:
-                self._refresh_words(project["generation"])
             if self._generation < project["generation"]:
                 self._refresh_memory(connection, project)
-        return LocalCandidates(self.memory.snapshot, self.lexical)
-
-    def index_words(self, *, wait: bool = True, appended: _Appended | None = None) -> None:
-        """Bring the index of words up to the tables. A failure costs words, not passages, and the next search tries again.
-
-        `appended` is what the last write added at the ends of documents, if it did nothing else: a document that grows by
-        many writes is then not indexed from its beginning each time.
-        """
-        try:
-            with (self._file.folder / "lexical" / f"{self._no}.catchup").open("ab") as turn:
-                try:
-                    fcntl.flock(turn, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-                except BlockingIOError:
-                    return  # another process is doing just that, and whoever wrote waits for it
-                with closing(sqlite3.connect(self._file.path, timeout=_BUSY_SECONDS)) as connection:
-                    connection.row_factory = sqlite3.Row
-                    self._index_changes(connection, appended)
-        except (OSError, ValueError, sqlite3.Error) as error:
-            log.warning(
-                "The index of words of collection %d is behind (%s); the next search tries again", self._no, error
-            )
-
-    def _refresh_words(self, generation: int) -> None:
-        self.lexical.refresh()
-        if self._generation < 0 or (self.lexical.stamp() or 0) < generation:
-            self.index_words(wait=False)
-        self._words_generation = self.lexical.stamp() or 0
+        return LocalCandidates(self.memory.snapshot, self.words.lexical)
 
     def _refresh_memory(self, connection: sqlite3.Connection, project: sqlite3.Row) -> None:
         key = model_key(project["model"])
@@ -327,61 +297,3 @@ class _Derived:
 
     def _matrix(self, vectors: bytes, count: int) -> Vector | None:
         return np.frombuffer(vectors, dtype=np.float32).reshape(count, -1) if count else None
-
-    def _index_changes(self, connection: sqlite3.Connection, appended: _Appended | None) -> None:
-        """Every document that changed since the index's stamp; all of them if the tables are older than the index."""
-        project = connection.execute("select * from project where no = ?", (self._no,)).fetchone()
-        self.lexical.refresh()
-        stamp = self.lexical.stamp() or 0
-        if stamp == project["generation"]:
-            return
-        if stamp > project["generation"]:
-            log.warning("The index of words of '%s' is newer than its database, and is rebuilt", project["id"])
-            self.lexical.replace_many([(group, ()) for group in self.lexical.groups()], stamp=0)
-            stamp = 0
-        key = model_key(project["model"])
-        if appended is not None and stamp == project["generation"] - 1:
-            self.lexical.append(self._appended_rows(connection, key, appended), stamp=project["generation"])
-            return
-        changed = connection.execute(
-            "select doc_id from document where project_no = ? and generation > ?", (self._no, stamp)
-        ).fetchall()
-        self.lexical.replace_many(
-            (
-                (doc_id, searched_rows(self._rules, rows.document_chunks(connection, self._no, key, doc_id)))
-                for (doc_id,) in changed
-            ),
-            stamp=project["generation"],
-        )
-
-    def _appended_rows(
-        self, connection: sqlite3.Connection, key: str, appended: _Appended
-    ) -> Iterator[tuple[str, int, Row]]:
-        """Yield the new rows of each document, and the last ones before them, whose surroundings have changed."""
-        for document_id, length in appended.lengths.items():
-            first = max(0, length - 2 * NEIGHBOURS)  # the neighbours of those whose surroundings changed
-            tail = rows.document_chunks(connection, self._no, key, document_id, skip=first)
-            sections = rows.section_numbers(connection, self._no, key, document_id)
-            near = surroundings([(self._rules.section(p), p.text) for p in tail])
-            for place, (passage, around) in enumerate(zip(tail, near, strict=True), start=first):
-                if place >= length - NEIGHBOURS:
-                    number = sections[self._rules.fields(passage.metadata).get("section") or ""]
-                    words = self._rules.searched_text(passage)
-                    yield document_id, place, (passage.id, words, Surroundings(around.text, number))
-
-
-@dataclass(frozen=True)
-class _Appended:
-    """Documents that one write added passages to, behind all that they had: how many those were."""
-
-    lengths: Mapping[str, int]
-
-    @classmethod
-    def of(cls, passages: Sequence[Passage], before: Mapping[str, tuple[int, int]]) -> _Appended | None:
-        """None if a new passage comes before an old one. `before`: of each document its length and its last place."""
-        first: dict[str, int] = {}
-        for passage in passages:
-            first[passage.document_id] = min(passage.seq, first.get(passage.document_id, passage.seq))
-        if any(document_id in before and seq <= before[document_id][1] for document_id, seq in first.items()):
-            return None
-        return cls({document_id: before.get(document_id, (0, 0))[0] for document_id in first})

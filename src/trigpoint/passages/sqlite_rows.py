@@ -112,7 +112,7 @@ def delete_others(connection: sqlite3.Connection, no: int, key: str, doc_id: str
 def mark(connection: sqlite3.Connection, no: int, doc_ids: Iterable[str], chunks: Sequence[Passage]) -> None:
     """Move the project's generation on, and say which documents changed with it."""
     connection.execute("update project set generation = generation + 1 where no = ?", (no,))
-    generation = connection.execute("select generation from project where no = ?", (no,)).fetchone()[0]
+    now = generation(connection, no)
     sources = {chunk.document_id: chunk.metadata.get("source") for chunk in chunks}
     for doc_id in doc_ids:
         source: Any = sources.get(doc_id)
@@ -121,7 +121,7 @@ def mark(connection: sqlite3.Connection, no: int, doc_ids: Iterable[str], chunks
             "insert into document (project_no, doc_id, generation, path, title, sha256) values (?, ?, ?, ?, ?, ?) "
             "on conflict do update set generation = excluded.generation, path = coalesce(excluded.path, path), "
             "title = coalesce(excluded.title, title), sha256 = coalesce(excluded.sha256, sha256)",
-            (no, doc_id, generation, *(_text(source.get(name)) for name in ("path", "title", "sha256"))),
+            (no, doc_id, now, *(_text(source.get(name)) for name in ("path", "title", "sha256"))),
         )
 
 
@@ -153,6 +153,12 @@ def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: s
         (no, key, doc_id, skip),
     )
     return [chunk_of(row) for row in rows.fetchall()]
+
+
+def generation(connection: sqlite3.Connection, no: int) -> int:
+    """Return how many changes the project has seen."""
+    found: int = connection.execute("select generation from project where no = ?", (no,)).fetchone()[0]
+    return found
 
 
 def lengths(connection: sqlite3.Connection, no: int, key: str, doc_ids: Iterable[str]) -> dict[str, tuple[int, int]]:

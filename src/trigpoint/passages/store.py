@@ -88,6 +88,10 @@ class PassageStore(Protocol):
 
     def inspect(self, sample: int) -> Inspection: ...
 
+    def lacks_words(self) -> bool:
+        """Return whether words of some passages are still being indexed, so that a search by words can miss these."""
+        ...
+
     def close(self) -> None: ...
 
 
