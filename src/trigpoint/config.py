@@ -176,6 +176,12 @@ class Settings(BaseSettings):
         description="Days that documents from registers and submitted files are kept after they were last used. Unset: for ever.",
     )
 
+    watch_every_hours: float | None = Field(
+        None,
+        ge=6,
+        description="Hours between two looks of the worker at the registers that are watched (`trigpoint watch`). Unset: only when somebody asks.",
+    )
+
     # Jobs, reviews, webhooks
     worker_concurrency: int = Field(2, ge=1, le=64, description="Jobs that one worker runs at once.")
     job_lease_seconds: int = Field(

@@ -510,6 +510,22 @@ class BotChallenge(PortalError):
     """The register wants proof of a person. Says where a person can go instead."""
 
 
+class RobotsRefuse(PortalError):
+    """The register asks programs not to fetch what was wanted."""
+
+
+class WatchNotFound(TrigpointError):
+    code = "watch_not_found"
+    status = 404
+
+
+class WatchBusy(TrigpointError):
+    """Somebody is looking at the register for this watch at this moment."""
+
+    code = "watch_busy"
+    status = 409
+
+
 class UnknownAuthority(InvalidInput):
     """No register is known for an authority, or none that Trigpoint can read."""
 

@@ -23,6 +23,7 @@ NOUNS = {
     "connect": "Configuration for Claude Desktop, VS Code, Cursor and n8n.",
     "call": "Call a tool of a running MCP server.",
     "portal": "The council's planning register: look up, list, fetch.",
+    "watch": "New applications in a register that match what you look for.",
     "demo": "A local planning portal and sample applications.",
     "library": "Your own sources: ingest, ask, cite.",
     "graph": "Load and look at the graph of projects, entities and relations.",

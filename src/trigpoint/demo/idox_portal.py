@@ -40,14 +40,14 @@ class IdoxDemoPortal(DemoPortal):
         results_a_page: int = 10,
         straight_to_details: bool = False,
         needs_referer: bool = False,
+        robots: str | None = None,
     ) -> None:
         self.documents_a_page = documents_a_page
-        self.results_a_page = results_a_page
         self.straight_to_details = straight_to_details
         self.needs_referer = needs_referer
         self._tokens: dict[str, str] = {}
         self._results: dict[str, list[str]] = {}
-        super().__init__(register, host=host, port=port, faults=faults)
+        super().__init__(register, host=host, port=port, faults=faults, robots=robots, results_a_page=results_a_page)
 
     @property
     def address(self) -> str:

@@ -23,6 +23,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trigpoint.demo.atrium_search import AtriumSearch
 from trigpoint.demo.faults import Fault, Faults
 from trigpoint.demo.register import Entry, Served, display_page, other_page
 from trigpoint.errors import StoreError
@@ -54,11 +55,19 @@ class DemoPortal:
         port: int = 0,
         faults: list[Fault] | None = None,
         unknown_redirects: bool = False,
+        robots: str | None = None,
+        results_a_page: int = 10,
+        script_pages: bool = True,
     ) -> None:
         self.register = dict(register)
         self.faults = Faults(faults)
         self.seen: list[Seen] = []
         self.unknown_redirects = unknown_redirects
+        self.robots = robots
+        self.results_a_page = results_a_page
+        self._search_pages = AtriumSearch(
+            lambda: self.register, results_a_page=results_a_page, script_pages=script_pages
+        )
         self._address = (host, port)
         self._server = uvicorn.Server(uvicorn.Config(self.app(), log_config=None, log_level="critical", lifespan="off"))
 
@@ -101,6 +110,7 @@ class DemoPortal:
         administration = [
             Route("/_demo/requests", self._requests),
             Route("/_demo/faults", self._order, methods=["GET", "PUT"]),
+            Route("/robots.txt", self._robots),
         ]
         return _Faulty(Starlette(routes=[*self.routes(), *administration]), self)
 
@@ -110,6 +120,7 @@ class DemoPortal:
             Route("/", self._index),
             Route("/Planning/Display/{reference:path}", self._display),
             Route("/Search/Planning", self._search),
+            *self._search_pages.routes(),
             Route("/Disclaimer/Accept", self._accept, methods=["POST"]),
             Route("/Document/Download", self._download),
         ]
@@ -140,6 +151,9 @@ class DemoPortal:
         if self.unknown_redirects:
             return RedirectResponse("/Search/Planning", 302)
         return HTMLResponse(other_page("Page not found"), 404)
+
+    async def _robots(self, request: Request) -> Response:
+        return Response("Not found", 404) if self.robots is None else Response(self.robots, media_type="text/plain")
 
     async def _search(self, request: Request) -> Response:
         return HTMLResponse(other_page("Planning application search", search=True))

@@ -28,6 +28,7 @@ from trigpoint.jobs.queue import Lease, LeaseLost, Queue, Verdict
 from trigpoint.jobs.review_job import ReviewJob
 from trigpoint.jobs.reviews import Reviews
 from trigpoint.jobs.scripts import AWAY, patiently
+from trigpoint.jobs.watching import keep_watching
 from trigpoint.jobs.webhooks import Delivery, Outbox
 from trigpoint.logs import request_id
 from trigpoint.metrics import JOBS, WEBHOOKS
@@ -78,6 +79,7 @@ class Worker:
             asyncio.create_task(self._deliver(stop, sender)),
             asyncio.create_task(self._purge()),
             asyncio.create_task(self._remove_old_documents()),
+            asyncio.create_task(keep_watching(self._settings)),
             asyncio.create_task(self._take_up_orphans()),
             asyncio.create_task(alive.show_alive(self._redis, self.name)),
         ]

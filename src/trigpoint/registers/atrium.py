@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from urllib.parse import quote
+
+import httpx
 from selectolax.lexbor import LexborHTMLParser
 
-from trigpoint.errors import RequestFailed
-from trigpoint.registers import atrium_documents, atrium_pages
-from trigpoint.registers.models import Application, RegisterDocument
-from trigpoint.registers.register import WebRegister
+from trigpoint.errors import PageNotUnderstood, RequestFailed
+from trigpoint.registers import atrium_documents, atrium_pages, atrium_results
+from trigpoint.registers.forms import Form, form_to
+from trigpoint.registers.labels import describe
+from trigpoint.registers.models import Application, Listed, Listing, RegisterDocument
+from trigpoint.registers.register import WebRegister, wards_in
+from trigpoint.registers.robots import require_allowed
+
+MOST_PAGES = 50
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search that has been filled in but for its days: where it is sent, and from which page."""
+
+    action: str
+    page: httpx.URL
+    asked: Mapping[str, str]
+
+
+class _NoFurtherPage(Exception):
+    """The first page of a list came, and a later one did not."""
+
+    def __init__(self, cause: RequestFailed | PageNotUnderstood) -> None:
+        self.cause = cause
 
 
 class AtriumRegister(WebRegister):
@@ -20,7 +47,69 @@ class AtriumRegister(WebRegister):
         return atrium_documents.parse_documents(await self._page(application_ref), str(self.site.base))
 
     async def page_url(self, application_ref: str) -> str:
-        return f"{self.entry.address}/Planning/Display/{application_ref}"
+        return self._page_of(application_ref)
+
+    async def recent(self, since: date, until: date, wards: Sequence[str] = ()) -> Listing:
+        """Return the applications that the register received between two days, by its advanced search."""
+        form, address = await self._search_form()
+        list_of_wards, chosen = wards_in(form, wards)
+        rows: list[Application] = []
+        for ward in chosen or [""]:
+            asked = {**form.fields, "SearchPlanning": "true"}
+            if list_of_wards is not None:
+                asked[list_of_wards] = ward
+            rows += await self._received(_Search(form.action, address, asked), since, until)
+        listed = (Listed(one, self._page_of(one.reference)) for one in rows)
+        return self._listing(listed, by_ward=list_of_wards is not None)
+
+    async def _search_form(self) -> tuple[Form, httpx.URL]:
+        url = self.site.at("Search/Advanced")
+        await require_allowed(self.site, url)
+        page = await self.site.page(url)
+        if await self._accept_if_disclaimer(page.html):
+            page = await self.site.page(url)
+        form = form_to(page.html, "/Search/Results")
+        if page.missing or form is None or not {"DateReceivedFrom", "DateReceivedTo"} <= set(form.fields):
+            raise PageNotUnderstood(
+                f"The page of the advanced search has no form with the days of receipt (expected one to /Search/Results "
+                f"with DateReceivedFrom and DateReceivedTo). Found: {describe(page.html)}"
+            )
+        return form, page.url
+
+    async def _received(self, search: _Search, since: date, until: date) -> list[Application]:
+        """Return what was received between two days. Pages that only a browser can have are avoided by shorter times."""
+        try:
+            return await self._all_pages(search, since, until)
+        except _NoFurtherPage as error:
+            if since >= until:
+                raise error.cause from None
+        middle = since + (until - since) // 2
+        first = await self._received(search, since, middle)
+        return first + await self._received(search, middle + timedelta(days=1), until)
+
+    async def _all_pages(self, search: _Search, since: date, until: date) -> list[Application]:
+        days = {"DateReceivedFrom": f"{since:%d/%m/%Y}", "DateReceivedTo": f"{until:%d/%m/%Y}"}
+        target = self.site.on(search.page, search.action)
+        page = await self.site.page(target, form={**search.asked, **days}, referer=str(search.page))
+        results = page.url
+        rows = atrium_results.parse_results(page.html)
+        visited: set[str] = set()
+        while following := atrium_results.next_page(page.html):
+            address = self.site.on(results, following)
+            if address in visited:
+                break
+            if len(visited) >= MOST_PAGES:
+                raise RequestFailed(f"The list has more than {MOST_PAGES} pages. Watch a shorter time, or fewer wards")
+            visited.add(address)
+            try:
+                page = await self.site.page(address, referer=str(results), by_script=True)
+                rows += atrium_results.parse_results(page.html)
+            except (RequestFailed, PageNotUnderstood) as error:
+                raise _NoFurtherPage(error) from error
+        return rows
+
+    def _page_of(self, reference: str) -> str:
+        return f"{self.entry.address}/Planning/Display/{quote(reference)}"
 
     def document_id(self, document_url: str) -> str:
         return atrium_documents.document_id(document_url)

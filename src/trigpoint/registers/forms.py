@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -21,6 +21,11 @@ class Form:
 
     action: str
     fields: Mapping[str, str]
+    choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of each list: what it shows, and its value
+
+    def list_called(self, word: str) -> str | None:
+        """Return the name of the first list to choose from whose name ends with a word."""
+        return next((name for name in self.choices if name.casefold().endswith(word)), None)
 
 
 def form_to(page: LexborHTMLParser, action_part: str) -> Form | None:
@@ -28,7 +33,7 @@ def form_to(page: LexborHTMLParser, action_part: str) -> Form | None:
     for form in page.css("form"):
         action = form.attributes.get("action") or ""
         if action_part.casefold() in action.casefold():
-            return Form(action, _fields(form))
+            return Form(action, _fields(form), _choices(form))
     return None
 
 
@@ -53,21 +58,31 @@ def _caption(button: LexborNode) -> str:
 
 def _fields(form: LexborNode) -> dict[str, str]:
     fields: dict[str, str] = {}
-    for field in form.css("input, select, textarea"):
-        name, kind = field.attributes.get("name"), (field.attributes.get("type") or "text").lower()
+    for one in form.css("input, select, textarea"):
+        name, kind = one.attributes.get("name"), (one.attributes.get("type") or "text").lower()
         if not name or kind in _BUTTONS or kind == "file":
             continue
-        if kind in ("checkbox", "radio") and "checked" not in field.attributes:
+        if kind in ("checkbox", "radio") and "checked" not in one.attributes:
             continue
-        fields.setdefault(name, _value(field, kind))
+        fields.setdefault(name, _value(one, kind))
     return fields
 
 
-def _value(field: LexborNode, kind: str) -> str:
-    if field.tag == "select":
-        options = field.css("option")
+def _choices(form: LexborNode) -> dict[str, dict[str, str]]:
+    lists = {name: one for one in form.css("select") if (name := one.attributes.get("name"))}
+    return {name: {plain(option): _option_value(option) for option in one.css("option")} for name, one in lists.items()}
+
+
+def _option_value(option: LexborNode) -> str:
+    value = option.attributes.get("value", "") if "value" in option.attributes else plain(option)
+    return value or ""
+
+
+def _value(node: LexborNode, kind: str) -> str:
+    if node.tag == "select":
+        options = node.css("option")
         chosen = next((one for one in options if "selected" in one.attributes), options[0] if options else None)
         return "" if chosen is None else chosen.attributes.get("value") or ""
-    if field.tag == "textarea":
-        return field.text()
-    return field.attributes.get("value") or ("on" if kind in ("checkbox", "radio") else "")
+    if node.tag == "textarea":
+        return node.text()
+    return node.attributes.get("value") or ("on" if kind in ("checkbox", "radio") else "")

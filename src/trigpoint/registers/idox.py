@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator, Sequence
+from datetime import date
 from pathlib import Path
 
 import httpx
@@ -12,10 +14,11 @@ from trigpoint.config import Settings
 from trigpoint.errors import PageNotUnderstood, RequestFailed
 from trigpoint.registers import idox_pages
 from trigpoint.registers.entries import RegisterEntry
-from trigpoint.registers.forms import disclaimer_form, form_to
+from trigpoint.registers.forms import Form, disclaimer_form, form_to
 from trigpoint.registers.labels import application_of, describe, same_reference
-from trigpoint.registers.models import Application, RegisterDocument
-from trigpoint.registers.register import WebRegister
+from trigpoint.registers.models import Application, Listed, Listing, RegisterDocument
+from trigpoint.registers.register import WebRegister, wards_in
+from trigpoint.registers.robots import require_allowed
 from trigpoint.registers.site import MAX_DOCUMENT_BYTES, TRIES, Fetched, Page
 
 MOST_PAGES = 100
@@ -62,6 +65,27 @@ class IdoxRegister(WebRegister):
     async def page_url(self, application_ref: str) -> str:
         return str(self._address_of("summary", await self._key(application_ref)))
 
+    async def recent(self, since: date, until: date, wards: Sequence[str] = ()) -> Listing:
+        """Return the applications of the register's weekly lists of validated applications, from the week of `since`."""
+        address = self.site.at("search.do", action="weeklyList", searchType="Application")
+        await require_allowed(self.site, address)
+        form, page = await self._form(address, "weeklyListResults.do", "a weekly list")
+        list_of_weeks = form.list_called("week")
+        if list_of_weeks is None:
+            raise PageNotUnderstood(
+                f"The page of weekly lists has no list of weeks (expected select[name=week]). Found: {describe(page.html)}"
+            )
+        list_of_wards, chosen = wards_in(form, wards)
+        rows: list[Listed] = []
+        for week in idox_pages.weeks_between(form.choices[list_of_weeks], since, until):
+            for ward in chosen or [""]:
+                asked = {**form.fields, list_of_weeks: week, "dateType": "DC_Validated"}
+                if list_of_wards is not None:
+                    asked[list_of_wards] = ward
+                async for found in self._results(form, page, asked):
+                    rows.append(Listed(found.application(), str(self._address_of("summary", found.key))))
+        return self._listing(rows, by_ward=list_of_wards is not None)
+
     def document_id(self, document_url: str) -> str:
         return idox_pages.document_id(document_url)
 
@@ -78,13 +102,8 @@ class IdoxRegister(WebRegister):
         return self._keys[reference]
 
     async def _search(self, reference: str) -> str:
-        page = await self._visit(str(self.site.at("search.do", action="simple", searchType="Application")))
-        form = form_to(page.html, "simpleSearchResults.do")
-        if form is None:
-            raise PageNotUnderstood(
-                f"The search page has no form for a simple search (expected one to simpleSearchResults.do). "
-                f"Found: {describe(page.html)}"
-            )
+        address = self.site.at("search.do", action="simple", searchType="Application")
+        form, page = await self._form(address, "simpleSearchResults.do", "a simple search")
         asked = {
             **form.fields,
             "searchType": "Application",
@@ -103,6 +122,31 @@ class IdoxRegister(WebRegister):
                 break
             page = await self._visit(following)
         raise self.entry.not_found(reference)
+
+    async def _form(self, address: httpx.URL, action: str, what: str) -> tuple[Form, Page]:
+        """Return the form of a search page. Raises PageNotUnderstood if the page has none."""
+        page = await self._visit(str(address))
+        form = form_to(page.html, action)
+        if form is None:
+            raise PageNotUnderstood(
+                f"The search page has no form for {what} (expected one to {action}). Found: {describe(page.html)}"
+            )
+        return form, page
+
+    async def _results(self, form: Form, page: Page, asked: dict[str, str]) -> AsyncIterator[idox_pages.Found]:
+        """Yield the applications that a form finds, on all pages of its results."""
+        page = await self._visit(self.site.on(page.url, form.action), form=asked, referer=str(page.url))
+        visited: set[str] = set()
+        while True:
+            for found in idox_pages.parse_results(page.html):
+                yield found
+            following = idox_pages.next_page(page.html, str(page.url))
+            if following is None or following in visited:
+                return
+            if len(visited) >= MOST_PAGES:
+                raise RequestFailed(f"The list has more than {MOST_PAGES} pages. Watch a shorter time, or fewer wards")
+            visited.add(following)
+            page = await self._visit(following)
 
     # --- pages
 

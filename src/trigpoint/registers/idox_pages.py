@@ -9,16 +9,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trigpoint.errors import PageNotUnderstood, RequestFailed
 from trigpoint.registers.labels import describe, label_text, plain, register_day, same_reference, value_or_none
-from trigpoint.registers.models import RegisterDocument
+from trigpoint.registers.models import Application, RegisterDocument
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,20 @@ class Found:
 
     reference: str
     key: str
+    proposal: str | None = None
+    address: str | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)  # what its line of facts says: "validated", "status"
+
+    def application(self) -> Application:
+        """Return what the list tells of the application."""
+        return Application(
+            reference=self.reference,
+            proposal=self.proposal,
+            address=self.address,
+            status=value_or_none(self.facts.get("status", "")),
+            date_received=register_day(self.facts.get("received", "")),
+            date_validated=register_day(self.facts.get("validated", "")),
+        )
 
 
 def is_fault(page: LexborHTMLParser) -> bool:
@@ -138,6 +152,16 @@ def parse_documents(page: LexborHTMLParser, page_url: str) -> list[RegisterDocum
     return list(documents.values())
 
 
+def weeks_between(choices: Mapping[str, str], since: date, until: date) -> list[str]:
+    """Return the values of the weeks, named by their first day, that have a day between two days."""
+    days = {value: register_day(value) or register_day(shown) for shown, value in choices.items()}
+    return [
+        value
+        for value, first in days.items()
+        if first is not None and first <= until and first + timedelta(days=6) >= since
+    ]
+
+
 def next_page(page: LexborHTMLParser, page_url: str) -> str | None:
     """Return the address of the next page of results or documents."""
     link = page.css_first("p.pager a.next, .pager a.next, a.next[href*='page']")
@@ -161,8 +185,17 @@ def name_in_url(url: str) -> str | None:
 def _result(row: LexborNode) -> Found | None:
     link = row.css_first("a[href*='applicationDetails.do']")
     key = _key_in(link.attributes.get("href") or "") if link is not None else None
-    match = _REFERENCE.search(plain(row.css_first(".metaInfo")) or plain(row))
-    return Found(match[1], key) if key and match else None
+    line = plain(row.css_first(".metaInfo")) or plain(row)
+    match = _REFERENCE.search(line)
+    if link is None or key is None or match is None:
+        return None
+    return Found(match[1], key, plain(link) or None, value_or_none(plain(row.css_first(".address"))), _facts(line))
+
+
+def _facts(line: str) -> dict[str, str]:
+    """Return the parts of "Ref. No: … | Received: … | Validated: … | Status: …" by their labels."""
+    parts = [part.partition(":") for part in line.split("|")]
+    return {label_text(label.strip()): value.strip() for label, _, value in parts}
 
 
 def _key_in(href: str) -> str | None:

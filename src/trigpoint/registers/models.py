@@ -40,3 +40,23 @@ class RegisterDocument:
     file_size: int | None
     file_name: str
     drawing_ref: str | None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An application in a list of the register, as far as the list tells it, and the address of its page."""
+
+    application: Application
+    page_url: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A register's list of new applications. `left_out` counts rows whose reference is none of this register's.
+
+    `by_ward`: the list was asked for by ward, so that its applications are in the wards that were wanted.
+    """
+
+    rows: tuple[Listed, ...]
+    by_ward: bool = False
+    left_out: int = 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -11,10 +13,11 @@ from typing import Protocol, Self
 from selectolax.lexbor import LexborHTMLParser
 
 from trigpoint.config import Settings
-from trigpoint.errors import DownloadFailed, RequestFailed, shorten
+from trigpoint.errors import DownloadFailed, InvalidInput, InvalidReference, RequestFailed, shorten
 from trigpoint.registers.entries import RegisterEntry
+from trigpoint.registers.forms import Form
 from trigpoint.registers.labels import parse_html
-from trigpoint.registers.models import Application, RegisterDocument
+from trigpoint.registers.models import Application, Listed, Listing, RegisterDocument
 from trigpoint.registers.site import MAX_DOCUMENT_BYTES, MAX_PAGE_BYTES, Fetched, Site
 from trigpoint.registers.sniffing import HTML
 
@@ -32,6 +35,9 @@ class Register(Protocol):
 
     async def page_url(self, application_ref: str) -> str:
         """Return the address of the application's page, for people."""
+
+    async def recent(self, since: date, until: date, wards: Sequence[str] = ()) -> Listing:
+        """Return the applications that the register lists as new between two days, in these wards if it can."""
 
     async def fetch(self, document_url: str, path: Path) -> Fetched:
         """Stream a document to `path`, whole and flushed to disk, or leave nothing there."""
@@ -83,6 +89,17 @@ class WebRegister(ABC):
             _discard(path)
             raise
 
+    def _listing(self, rows: Iterable[Listed], *, by_ward: bool) -> Listing:
+        """Return rows as a list: each application once, those with a reference of this register only."""
+        ours: dict[str, Listed] = {}
+        left_out = 0
+        for row in rows:
+            try:
+                ours.setdefault(self.entry.check_reference(row.application.reference), row)
+            except InvalidReference:
+                left_out += 1
+        return Listing(tuple(ours.values()), by_ward, left_out)
+
     async def _save(self, url: str, path: Path) -> Fetched:
         return await self.site.save(url, path, name=self.name_in_url(url))
 
@@ -96,6 +113,9 @@ class WebRegister(ABC):
     async def page_url(self, application_ref: str) -> str: ...
 
     @abstractmethod
+    async def recent(self, since: date, until: date, wards: Sequence[str] = ()) -> Listing: ...
+
+    @abstractmethod
     def document_id(self, document_url: str) -> str: ...
 
     @abstractmethod
@@ -104,6 +124,22 @@ class WebRegister(ABC):
     @abstractmethod
     async def _accept_if_disclaimer(self, page: LexborHTMLParser) -> bool:
         """Accept the register's disclaimer if this page is one, and return whether it is."""
+
+
+def wards_in(form: Form, wards: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Return the name of a form's list of wards and the values of those wanted. Raises InvalidInput for an unknown one.
+
+    A form without such a list gives None, and nothing to choose.
+    """
+    name = form.list_called("ward")
+    if not wards or name is None:
+        return None, []
+    offered = {shown.casefold(): value for shown, value in form.choices[name].items() if value}
+    unknown = [ward for ward in wards if ward.casefold() not in offered]
+    if unknown:
+        known = ", ".join(shown for shown, value in form.choices[name].items() if value)
+        raise InvalidInput(f"The register has no ward {shorten(unknown[0])}. Its wards are: {shorten(known, 2000)}")
+    return name, [offered[ward.casefold()] for ward in wards]
 
 
 def _discard(path: Path) -> None:

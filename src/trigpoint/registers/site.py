@@ -60,6 +60,7 @@ class Page:
     html: LexborHTMLParser
     url: httpx.URL
     missing: bool = False
+    text: str = ""
 
 
 class Site:
@@ -67,12 +68,13 @@ class Site:
 
     def __init__(self, settings: Settings, address: str, *, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
         self.base = httpx.URL(address)
+        self.user_agent = settings.scraper_user_agent
         self.max_document_bytes = max_document_bytes
         self._interval = settings.scraper_rate_limit
         self._timeout = settings.scraper_timeout
         self._pace = Pace(settings.data_dir / "portal", self.base.netloc.decode("ascii"), self._interval)
         self._http = httpx.AsyncClient(
-            headers={"User-Agent": settings.scraper_user_agent},
+            headers={"User-Agent": self.user_agent},
             timeout=httpx.Timeout(self._timeout),
             follow_redirects=False,
             trust_env=not _is_loopback(self.base.host),
@@ -94,9 +96,17 @@ class Site:
             raise RequestFailed(f"'{shorten(target, 200)}' is not an address") from None
 
     async def page(
-        self, url: httpx.URL | str, *, form: Mapping[str, str] | None = None, referer: str | None = None
+        self,
+        url: httpx.URL | str,
+        *,
+        form: Mapping[str, str] | None = None,
+        referer: str | None = None,
+        by_script: bool = False,
     ) -> Page:
-        """Return a page; a form is posted. Raises RequestFailed, PortalBusy, BotChallenge."""
+        """Return a page; a form is posted. Raises RequestFailed, PortalBusy, BotChallenge.
+
+        `by_script`: as the register's own script asks for a part of a page.
+        """
         target = self.own(str(url), RequestFailed)
 
         async def read(response: httpx.Response) -> Page:
@@ -109,10 +119,10 @@ class Site:
                 if len(body) > MAX_PAGE_BYTES:
                     raise RequestFailed(f"The page {shorten(target, 200)} is larger than {MAX_PAGE_BYTES >> 20} MB")
             self._refuse_challenge(response, bytes(body))
-            html = await asyncio.to_thread(parse_html, _decoded(bytes(body), response.charset_encoding))
-            return Page(html, response.url, missing)
+            text = _decoded(bytes(body), response.charset_encoding)
+            return Page(await asyncio.to_thread(parse_html, text), response.url, missing, text)
 
-        sent = _Sent("GET" if form is None else "POST", target, dict(form or {}), referer)
+        sent = _Sent("GET" if form is None else "POST", target, dict(form or {}), referer, by_script)
         return await self._try(sent, read, seconds=self._timeout)
 
     async def save(self, url: str, path: Path, *, name: str | None, referer: str | None = None) -> Fetched:
@@ -223,9 +233,12 @@ class _Sent:
     url: httpx.URL
     form: dict[str, str]
     referer: str | None
+    by_script: bool = False
 
     def request(self, client: httpx.AsyncClient) -> httpx.Request:
         headers = {"Referer": self.referer} if self.referer else {}
+        if self.by_script:
+            headers["X-Requested-With"] = "XMLHttpRequest"
         return client.build_request(self.method, self.url, headers=headers, data=self.form or None)
 
     def redirected(self, url: httpx.URL, status: int) -> _Sent:

@@ -32,6 +32,7 @@ from trigpoint.api.web import (
     reviews,
     sign_in,
     status,
+    watch,
 )
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.sessions import COOKIE, Sessions, is_own_form
@@ -43,7 +44,7 @@ from trigpoint.keys import KeyScope
 log = logging.getLogger(__name__)
 
 PARTS = frozenset(
-    {"", "reviews", "policies", "library", "graph", "status", "sign-in", "sign-out", "static", "favicon.ico"}
+    {"", "reviews", "watch", "policies", "library", "graph", "status", "sign-in", "sign-out", "static", "favicon.ico"}
 )
 _OTHERS = frozenset({"api", "health", "docs", "redoc", "openapi.json", "metrics"})
 _PUBLIC = frozenset({"sign-in", "static", "favicon.ico"})
@@ -143,6 +144,7 @@ def pages_app() -> Starlette:
             *library.ROUTES,
             *graph.ROUTES,
             *status.ROUTES,
+            *watch.ROUTES,
             *sign_in.ROUTES,
             Route("/static/{name}", static),
             Route("/favicon.ico", static),
@@ -176,7 +178,7 @@ def _scope_needed(method: str, part: str) -> KeyScope:
     """Return the scope that a key needs for a page."""
     if method in _SAFE:
         return "read"
-    return "submit" if part in ("", "reviews") else "manage"
+    return "submit" if part in ("", "reviews", "watch") else "manage"
 
 
 async def _refuse_size(scope: Scope, receive: Receive, send: Send, limit: int) -> None:

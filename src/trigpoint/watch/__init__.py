@@ -1,0 +1,1 @@
+"""Watching registers: which new applications match what somebody looks for."""
