@@ -286,6 +286,13 @@ class ReviewIncomplete(TrigpointError):
     status = 400
 
 
+class PageNotShown(TrigpointError):
+    """The page of a document has other people's data on it."""
+
+    code = "page_not_shown"
+    status = 403
+
+
 class LetterChanged(TrigpointError):
     """Somebody else saved the letter meanwhile. Both versions are kept, and named in the details."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,27 @@ def test_status_tells_a_living_worker_an_address_with_a_path_and_a_model_of_a_wr
     assert ">Up<" in rows["Document store"]
     assert ">Down<" in rows["Model"]
     assert "TRIGPOINT_MODEL=clod:opus cannot be used" in rows["Model"]
+
+
+def test_the_page_of_a_public_comment_is_quoted_and_not_shown(site: httpx.Client, clean_redis_url: str) -> None:
+    place = str(site.post("/reviews", data={"application_ref": "25/01178/REM"}).headers["location"])
+    given = json.loads(result().model_dump_json())
+    for citation in _citations(given["review"]):
+        citation["document"] = "Public comment 0a495d.pdf"
+    complete(clean_redis_url, ReviewResult.model_validate(given))
+    page = site.get(place).text
+    assert "strip.png" not in page
+    assert "2 cycle parking spaces per dwelling" in page
+    assert site.get(f"{place}/evidence/1/strip.png").status_code == 403
+    assert site.get(f"{place}/evidence/1/pages/1.png").status_code == 403
+
+
+def _citations(data: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(data, dict):
+        if "document_id" in data and "quote" in data:
+            yield data
+        for value in data.values():
+            yield from _citations(value)
+    elif isinstance(data, list):
+        for one in data:
+            yield from _citations(one)

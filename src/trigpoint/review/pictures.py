@@ -12,6 +12,7 @@ from trigpoint.documents.roots import DocumentRoots
 from trigpoint.errors import FileMissing, TrigpointError
 from trigpoint.review.findings import Citation
 from trigpoint.review.overview import Overview
+from trigpoint.review.people import is_public_comment
 from trigpoint.review.result import ReviewBody
 from trigpoint.text.picture import PagePicture
 
@@ -26,11 +27,14 @@ DrawStrip = Callable[[Path, int, str], PagePicture]
 
 
 def pictured(review: ReviewBody) -> list[Citation]:
-    """Return the quotations to show as pictures: the first of each main point, both sides of a contradiction."""
+    """Return the quotations to show as pictures: the first of each main point, both sides of a contradiction.
+
+    Pages of public comments are never shown: a picture has the name and address that were masked in the words.
+    """
     overview = Overview(review)
     wanted = [citation for point in overview.main for citation in point.finding.evidence[:1]]
     wanted += [c for point in overview.contradictions[:MOST_CONTRADICTIONS] for c in point.finding.evidence[:2]]
-    return [citation for citation in dict.fromkeys(wanted) if citation.pages]
+    return [one for one in dict.fromkeys(wanted) if one.pages and not is_public_comment(one.document)]
 
 
 def files_here(settings: Settings, documents: Iterable[Mapping[str, Any]]) -> dict[str, Path]:

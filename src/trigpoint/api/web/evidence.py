@@ -20,10 +20,11 @@ from trigpoint.api.web.paging import whole_number
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page, web_address
 from trigpoint.documents.roots import DocumentRoots
-from trigpoint.errors import FileMissing, ReviewIncomplete, TrigpointError
+from trigpoint.errors import FileMissing, PageNotShown, ReviewIncomplete, TrigpointError
 from trigpoint.review.citing import document_title
 from trigpoint.review.findings import Citation
 from trigpoint.review.overview import Overview
+from trigpoint.review.people import is_public_comment
 from trigpoint.review.result import ReviewResult
 from trigpoint.text.picture import PagePicture
 
@@ -36,6 +37,7 @@ async def evidence_page(request: Request) -> Response:
     problem, path, pictures = None, None, []
     try:
         path = await _file(request, chosen)
+        _require_showable(evidence)
         pictures = [await asyncio.to_thread(_draw, request, path, evidence, number) for number in evidence.pages]
     except TrigpointError as error:
         problem = error.message
@@ -62,6 +64,7 @@ async def evidence_picture(request: Request) -> Response:
     number = whole_number(request.path_params["page"])
     if number not in chosen.citation.pages:
         raise HTTPException(404)
+    _require_showable(chosen.citation)
     path = await _file(request, chosen)
     picture = await asyncio.to_thread(_draw, request, path, chosen.citation, number)
     return _png(picture)
@@ -72,10 +75,20 @@ async def evidence_strip(request: Request) -> Response:
     chosen = await _chosen(request)
     if not chosen.citation.pages:
         raise HTTPException(404)
+    _require_showable(chosen.citation)
     path = await _file(request, chosen)
     citation = chosen.citation
     resources: Resources = request.scope["resources"]
     return _png(await asyncio.to_thread(draw_strip, resources, path, citation.pages[0], citation.quote))
+
+
+def _require_showable(citation: Citation) -> None:
+    """Raise PageNotShown for a page of a public comment: a picture has what was masked in the words."""
+    if is_public_comment(citation.document):
+        raise PageNotShown(
+            "This page is not shown, because comments of the public have names and addresses on them. The quotation is what a "
+            "review uses of it. Whoever may read the comment can open the file"
+        )
 
 
 def _png(picture: PagePicture) -> Response:

@@ -25,6 +25,7 @@ from trigpoint.review.letter import Ground, Letter, PointKind, Reference, Stance
 from trigpoint.review.letter_blocks import letter_blocks, usual_closing, usual_opening
 from trigpoint.review.letter_draft import clipped
 from trigpoint.review.letter_files import LETTER_PAGES, first_letter, letter_length, letter_text
+from trigpoint.review.people import is_public_comment
 from trigpoint.text.picture import STRIP_HEIGHT, STRIP_WIDTH
 
 STANCES: dict[Stance, str] = {"object": "Object", "comment": "Comment", "support": "Support"}
@@ -203,7 +204,12 @@ def _link(review_id: str, reference: Reference, numbers: dict[tuple[str, str, tu
     """A quotation leads to its marked page, other places to the page of the document."""
     key = (reference.document_id or "", reference.passage_id or "", reference.pages, reference.quote)
     if number := numbers.get(key):
-        return Link(reference.text, f"/reviews/{review_id}/evidence/{number}", reference.quote, marked=True)
+        return Link(
+            reference.text,
+            f"/reviews/{review_id}/evidence/{number}",
+            reference.quote,
+            not is_public_comment(reference.text),
+        )
     if reference.document_id and reference.pages:
         document = quote(reference.document_id, safe="")
         return Link(reference.text, f"/reviews/{review_id}/documents/{document}?page={reference.pages[0]}#page", "")

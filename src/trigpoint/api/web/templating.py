@@ -17,6 +17,7 @@ from trigpoint.api.web.charts import draw_comparison
 from trigpoint.review.citing import document_title, policy_place
 from trigpoint.review.findings import listed_pages, pages_text
 from trigpoint.review.overview import deadline, plain_text
+from trigpoint.review.people import is_public_comment
 
 STATIC = {
     "site.css": "text/css; charset=utf-8",
@@ -100,6 +101,7 @@ def environment() -> Environment:
         "listed_pages": lambda pages: listed_pages(tuple(pages)),
         "pages_text": lambda pages: pages_text(tuple(pages)),
     }
+    made.tests |= {"public_comment": is_public_comment}
     made.globals |= {"static": static_url, "version": __version__}
     return made
 
