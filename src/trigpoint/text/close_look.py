@@ -13,7 +13,7 @@ from trigpoint.text import ocr
 from trigpoint.text.account import LeftOut, ReadBy
 from trigpoint.text.doubts import NEEDS_OCR, Doubt
 from trigpoint.text.forms import comment_lines, fill_in
-from trigpoint.text.hidden import kept_apart, may_hide_text, off_page_text, unseen
+from trigpoint.text.hidden import kept_apart, unseen
 from trigpoint.text.images import OCR_DPI, QUICK_LOOK_DPI, Box, overlap
 from trigpoint.text.ink import Ink, is_inked, may_be_text, skew
 from trigpoint.text.layout import margin_lines
@@ -132,9 +132,9 @@ def _trusted_layer(sheet: Sheet) -> _Layer:
 
 def _visible(sheet: Sheet) -> _Layer:
     blocks = [Piece(block[:4], block[4]) for block in sheet.layout.blocks]
-    outside = off_page_text(sheet.markup, sheet.size)
+    outside = list(sheet.off_page_text())
     drawn_over = sheet.layout.drawn_over()
-    spans = list(sheet.spans()) if drawn_over or may_hide_text(sheet.markup) else []
+    spans = list(sheet.spans()) if drawn_over or sheet.may_hide_text else []
 
     def stands_out(box: Box) -> bool:
         return is_inked(sheet.raster(QUICK_LOOK_DPI / 72, clip=box).grey, _VISIBLE_CONTRAST)

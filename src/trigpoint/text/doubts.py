@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from trigpoint.text.hidden import may_hide_text
 from trigpoint.text.images import Box, overlap
 from trigpoint.text.layout import PageLayout
 from trigpoint.text.pages import has_text
@@ -21,7 +20,7 @@ _MOST_OUTLINES_TRIED = 3_000
 _LETTER_HEIGHTS = (3.0, 40.0)
 
 
-def doubts_of(layout: PageLayout, markup: str, *, has_fields: bool, has_comments: bool) -> tuple[Doubt, ...]:
+def doubts_of(layout: PageLayout, *, may_hide_text: bool, has_fields: bool, has_comments: bool) -> tuple[Doubt, ...]:
     """Return what speaks against taking the page's text layer for all of its text; usually nothing."""
     doubts: list[Doubt] = []
     if not has_text(layout.text):
@@ -32,7 +31,7 @@ def doubts_of(layout: PageLayout, markup: str, *, has_fields: bool, has_comments
         doubts.append("pictures")
     if _has_outlined_text(layout):
         doubts.append("outlines")
-    if may_hide_text(markup) or (not layout.has_only_text and layout.drawn_over()):
+    if may_hide_text or (not layout.has_only_text and layout.drawn_over()):
         doubts.append("hidden")
     if has_fields:
         doubts.append("form")

@@ -18,7 +18,6 @@ from trigpoint.text.attachments import AttachedFile, attached_file, attachments_
 from trigpoint.text.close_look import look_closely
 from trigpoint.text.damage import damage, lost_tail
 from trigpoint.text.doubts import Doubt, doubts_of, open_pictures
-from trigpoint.text.hidden import off_page_text
 from trigpoint.text.images import QUICK_LOOK_DPI
 from trigpoint.text.layout import PageLayout
 from trigpoint.text.mupdf import mupdf, open_document, open_file
@@ -87,8 +86,14 @@ def _first_look(page: Any, label: str | None, note: str | None, *, is_form: bool
     layout = sheet.layout
     text, tables = sheet.with_tables()
     is_drawing, is_blank = _marks(page, layout)
-    has_fields = is_form and page.first_widget is not None
-    has_comments = page.first_annot is not None
+    doubts: tuple[Doubt, ...] = ()
+    if not is_blank:
+        doubts = doubts_of(
+            layout,
+            may_hide_text=sheet.may_hide_text,
+            has_fields=is_form and page.first_widget is not None,
+            has_comments=page.first_annot is not None,
+        )
     return PageLook(
         sheet.number,
         text,
@@ -98,9 +103,9 @@ def _first_look(page: Any, label: str | None, note: str | None, *, is_form: bool
         is_blank,
         label,
         note,
-        doubts=() if is_blank else doubts_of(layout, sheet.markup, has_fields=has_fields, has_comments=has_comments),
+        doubts=doubts,
         pictures=open_pictures(layout),
-        hidden=tuple(off_page_text(sheet.markup, sheet.size)),
+        hidden=sheet.off_page_text(),
         tables=tables,
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from html import unescape
+from itertools import groupby
+from typing import Any
 
 from trigpoint.text.account import Kind, LeftOut
 from trigpoint.text.images import Box, overlap
@@ -15,11 +16,8 @@ TINY = 2.0  # points
 _FAINT = 0xC8  # of 255, in each of red, green and blue
 _MOSTLY = 0.5
 
-_STYLE = re.compile(r"font-size:([0-9.]+)pt(?:;color:#([0-9a-f]{6}))?")
-_PLACE = re.compile(r"top:(-?[0-9.]+)pt;left:(-?[0-9.]+)pt")
-_TINY_SIZES = ("font-size:0.", "font-size:1.")
-_LINE = re.compile(r'<p style="top:(-?[0-9.]+)pt;left:(-?[0-9.]+)pt;line-height:([0-9.]+)pt">(.*?)</p>', re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
+_FAINT_COLOUR = re.compile(rb"color:#(?:c[89a-f]|[def][0-9a-f]){3}")  # begins with a literal, so that it is quick
+_TINY_SIZES = (b"font-size:0.", b"font-size:1.")
 
 WHY: dict[Kind, str] = {
     "hidden_text": "it is drawn so that it cannot be seen",
@@ -48,26 +46,25 @@ class TextSpan:
         return self.opacity < 40 or _is_faint(self.colour)
 
 
-def may_hide_text(markup: str) -> bool:
-    """Return whether a page's text, as MuPDF writes it in HTML, has anything on the page that a reader may not see."""
-    if markup.count("color:#000000") == markup.count("<span") and not any(size in markup for size in _TINY_SIZES):
+def has_unusual_style(html: bytes) -> bool:
+    """Return whether a text, as MuPDF writes it in HTML, has a style that a reader of the page may not see."""
+    if any(size in html for size in _TINY_SIZES):
+        return True
+    spans = html.count(b"<span")
+    if html.count(b"color:#000000") == spans:
         return False
-    return any(
-        not colour or float(size) < TINY or _is_faint(int(colour, 16)) for size, colour in set(_STYLE.findall(markup))
-    )
+    return html.count(b"color:#") < spans or _FAINT_COLOUR.search(html) is not None
 
 
-def off_page_text(markup: str, size: tuple[float, float]) -> list[HiddenText]:
-    """Return the lines of a page that lie outside it."""
-    width, height = size
-    if all(0 <= float(top) <= height and 0 <= float(left) <= width for top, left in _PLACE.findall(markup)):
-        return []
-    texts = [
-        clean_text(unescape(_TAG.sub("", match[4]))).strip()
-        for match in _LINE.finditer(markup)
-        if not (-float(match[3]) <= float(match[1]) <= height and -width <= float(match[2]) <= width)
-    ]
-    return [HiddenText("off_page_text", text) for text in texts if text]
+def off_page_lines(words: Iterable[tuple[Any, ...]], page: Box) -> list[HiddenText]:
+    """Return the lines of PyMuPDF's words, or those parts of them, that do not touch the page."""
+    outside = [word for word in words if not _touch(word[:4], page)]
+    lines = (" ".join(word[4] for word in line) for _, line in groupby(outside, key=lambda word: word[5:7]))
+    return [HiddenText("off_page_text", text) for line in lines if (text := clean_text(line).strip())]
+
+
+def _touch(box: Sequence[float], page: Box) -> bool:
+    return box[0] < page[2] and box[2] > page[0] and box[1] < page[3] and box[3] > page[1]
 
 
 def _is_faint(colour: int) -> bool:

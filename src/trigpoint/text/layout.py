@@ -84,9 +84,6 @@ class PageLayout:
 
     def margins(self) -> tuple[MarginLine, ...]:
         """Return the lines of blocks that lie wholly in the top or the bottom margin."""
-        top, bottom = MARGIN * self.size[1], (1 - MARGIN) * self.size[1]
-        if not any(block[3] <= top or block[1] >= bottom for block in self.blocks):
-            return ()
         placed, offset = [], 0
         for block in self.blocks:
             text = clean_text(block[4]) if self.is_dirty else block[4]

@@ -28,8 +28,11 @@ _QUICK_RATE = 1 / 100  # common words per character of running prose, with a wid
 
 def looks_like_prose(text: str) -> bool:
     """Return True if the text is certainly English prose. Cheap: to be asked first, of every page, without controls."""
-    common = text.count(" the ") + text.count(" of ") + text.count(" and ")
-    return common > _QUICK_RATE * len(text) and (text.isascii() or not _ODD.search(text))
+    enough = _QUICK_RATE * len(text)
+    common = text.count(" the ")
+    if common <= enough:
+        common += text.count(" of ") + text.count(" and ")
+    return common > enough and (text.isascii() or not _ODD.search(text))
 
 
 def is_plausible(text: str) -> bool:
@@ -44,7 +47,7 @@ def is_plausible(text: str) -> bool:
     count = sum(letters.values())
     if count < _ENOUGH_LETTERS:
         return True
-    if sum(word in _COMMON for word in words) >= _ENOUGH_COMMON * len(words):
+    if sum(map(_COMMON.__contains__, words)) >= _ENOUGH_COMMON * len(words):
         return True
     latin = [letters[chr(code)] for code in range(ord("a"), ord("z") + 1)]
     if sum(latin) < count / 2:
@@ -55,6 +58,8 @@ def is_plausible(text: str) -> bool:
 
 def has_odd_codes(text: str) -> bool:
     """Return whether the text has many characters that no font prints: private codes, controls, unknown ones."""
+    if not _ODD.search(text):
+        return False
     tokens = [token for token in text.split() if len(token) > 1]  # an odd character alone is a bullet or a tick
     return sum(len(_ODD.findall(token)) for token in tokens) > max(1, _FEW_ODD * sum(map(len, tokens)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from trigpoint.text.forms import Comment, Field
-from trigpoint.text.hidden import TextSpan
+from trigpoint.text.hidden import TextSpan, has_unusual_style, off_page_lines
 from trigpoint.text.images import Box, picture_scale, raster_scale, sheet_scale
 from trigpoint.text.ink import Grey
-from trigpoint.text.layout import PageLayout
+from trigpoint.text.layout import Block, PageLayout
 from trigpoint.text.mupdf import mupdf, pixels
 from trigpoint.text.ocr import Picture
-from trigpoint.text.pages import clean_text
+from trigpoint.text.pages import HiddenText, clean_text
 from trigpoint.text.table_layer import with_tables
 from trigpoint.text.tables import Table
 
+_EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)
 _FILLED_OR_STROKED = 16 | 32  # of MuPDF's flags of a character
 _KINDS = {2: "check", 3: "choice", 4: "choice", 5: "check", 7: "text"}  # of PDF's widgets; the others hold no text
 
@@ -45,6 +46,17 @@ class Raster:
         return self.picture.samples.count(self.picture.samples[:1]) == len(self.picture.samples)
 
 
+def _html(layer: Any) -> bytes:
+    """Text with its styles, as MuPDF writes it in HTML: the quickest way to all of a page's colours and sizes."""
+    low = mupdf().mupdf
+    buffer = low.fz_new_buffer(1 << 15)
+    output = low.FzOutput(buffer)
+    low.fz_print_stext_page_as_html(output, layer.this, 0)
+    output.fz_close_output()
+    html: bytes = low.fz_buffer_extract_copy(buffer)
+    return html
+
+
 class Sheet:
     """A page. All boxes are in points on the page as it is shown, turned if it says so."""
 
@@ -56,9 +68,14 @@ class Sheet:
     @cached_property
     def size(self) -> tuple[float, float]:
         """The width and height of the page as it is shown."""
+        x0, y0, x1, y1 = self._bounds
+        return (y1 - y0, x1 - x0) if self._rotation in (90, 270) else (x1 - x0, y1 - y0)
+
+    @cached_property
+    def _bounds(self) -> Box:
+        """The page as it lies."""
         box = self._layer.this.m_internal.mediabox
-        width, height = box.x1 - box.x0, box.y1 - box.y0
-        return (height, width) if self._rotation in (90, 270) else (width, height)
+        return box.x0, box.y0, box.x1, box.y1
 
     @cached_property
     def _layer(self) -> Any:
@@ -70,21 +87,60 @@ class Sheet:
     @cached_property
     def layout(self) -> PageLayout:
         """The page's blocks: text, pictures and drawn shapes."""
-        return PageLayout.of(self._layer.extractBLOCKS(), self.size, self._turn if self._rotation else None)
+        blocks = self._layer.extractBLOCKS() if self._reaches_off_page else self._all_blocks
+        return PageLayout.of(blocks, self.size, self._turn if self._rotation else None)
 
     @cached_property
-    def markup(self) -> str:
-        """The page's text with its styles, off the page too, as MuPDF writes it in HTML."""
-        pymupdf = mupdf()
-        layer = self._layer
-        if self.layout.pictures:  # they would be part of it
-            layer = self._page.get_textpage(flags=pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_MEDIABOX_CLIP)
-        return str(layer._extractText(1))
+    def _all_blocks(self) -> Sequence[Block]:
+        """The blocks on the page and off it."""
+        bounds = self._bounds
+        self._look_within(_EVERYWHERE)
+        try:
+            blocks: Sequence[Block] = self._layer.extractBLOCKS()
+        finally:
+            self._look_within(bounds)
+        return blocks
+
+    @cached_property
+    def _reaches_off_page(self) -> bool:
+        left, top, right, bottom = self._bounds
+        return any(x0 < left or y0 < top or x1 > right or y1 > bottom for x0, y0, x1, y1, _, _, _ in self._all_blocks)
+
+    def _look_within(self, box: Box) -> None:
+        """Make MuPDF give only what touches this area of the text that it has collected."""
+        rect = mupdf().mupdf.fz_rect()
+        rect.x0, rect.y0, rect.x1, rect.y1 = box
+        self._layer.this.m_internal.mediabox = rect
+
+    def off_page_text(self) -> tuple[HiddenText, ...]:
+        """Return the lines, or parts of lines, that do not touch the page."""
+        if not self._reaches_off_page:
+            return ()
+        bounds = self._bounds
+        self._look_within(_EVERYWHERE)
+        try:
+            words = self._layer.extractWORDS()
+        finally:
+            self._look_within(bounds)
+        return tuple(off_page_lines(words, bounds))
+
+    @cached_property
+    def may_hide_text(self) -> bool:
+        """Whether the page has text in a style that a reader may not see."""
+        return has_unusual_style(_html(self._without_pictures))
 
     def with_tables(self) -> tuple[str, tuple[Table, ...]]:
         """Return the text with tables as Markdown rows, and the tables."""
         layout = self.layout
-        return with_tables(self._page, self._layer, layout.text, layout.lines_drawn(), mupdf().TEXTFLAGS_TEXT)
+        return with_tables(self.number, self._layer, layout.text, layout.lines_drawn(), lambda: self._without_pictures)
+
+    @cached_property
+    def _without_pictures(self) -> Any:
+        """The text layer alone: pictures would be part of its HTML and of its spans, with all their bytes."""
+        if not self.layout.pictures:
+            return self._layer
+        pymupdf = mupdf()
+        return self._page.get_textpage(flags=pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_MEDIABOX_CLIP)
 
     def spans(self) -> Iterator[TextSpan]:
         """Return the text in runs of one style."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from trigpoint.text.images import Box
 from trigpoint.text.pages import clean_text
 from trigpoint.text.rulings import find_grids, may_have_table
 from trigpoint.text.table_cells import Word
-from trigpoint.text.tables import Table, find_tables, text_with_tables
+from trigpoint.text.tables import Table, find_tables, text_with_tables, without_underlines
 
 _BOLD = 16  # MuPDF's flag of a span
 _STRIP = 8.0  # points: spans are looked up by the strip of the page that their middle lies in
@@ -18,27 +18,37 @@ _STRIP = 8.0  # points: spans are looked up by the strip of the page that their 
 Strips = Mapping[int, list[Box]]
 
 
-def with_tables(page: Any, layer: Any, text: str, boxes: Sequence[Box], flags: int) -> tuple[str, tuple[Table, ...]]:
+def with_tables(
+    page: int, layer: Any, text: str, boxes: Sequence[Box], styled: Callable[[], Any]
+) -> tuple[str, tuple[Table, ...]]:
     """Return the page's text with its tables as Markdown rows, and the tables.
 
     `layer` is where the text comes from, `boxes` are those of the page's vector drawings: a page on which they make no
-    grid costs next to nothing.
+    grid costs next to nothing. `styled` gives a layer without pictures.
     """
-    if not text.strip() or not may_have_table(boxes) or not find_grids(boxes):
+    if not may_have_table(boxes) or not text.strip():
+        return text, ()
+    found = layer.extractWORDS()
+    if not any(map(_may_be_turned, found)) and not find_grids(without_underlines(boxes, found)):
         return text, ()
     lines = text.splitlines(keepends=True)
-    words = _words(page, layer, lines, flags)
-    tables = find_tables(page.number + 1, words, boxes)
+    words = _words(found, lines, styled)
+    tables = find_tables(page, words, boxes)
     return (text_with_tables(lines, words, tables), tables) if tables else (text, ())
 
 
-def _words(page: Any, layer: Any, lines: Sequence[str], flags: int) -> list[Word]:
+def _may_be_turned(word: tuple[Any, ...]) -> bool:
+    """Whether a word of some letters is taller than it is wide."""
+    return bool(word[3] - word[1] > word[2] - word[0]) and sum(map(str.isalnum, word[4])) >= 4
+
+
+def _words(found: Iterable[tuple[Any, ...]], lines: Sequence[str], styled: Callable[[], Any]) -> list[Word]:
     """The words of the layer in their order; none if they are not those of the lines."""
-    bold, turned = _styles(page.get_textpage(flags=flags).extractDICT())
+    bold, turned = _styles(styled().extractDICT())
     words: list[Word] = []
     letters = iter([(number, len("".join(line.split()))) for number, line in enumerate(lines)])
     number, left = next(letters)
-    for x0, y0, x1, y1, text, *_ in layer.extractWORDS():
+    for x0, y0, x1, y1, text, *_ in found:
         text = "".join(clean_text(text).split())
         while not left:
             number, left = next(letters, (number, len(text)))

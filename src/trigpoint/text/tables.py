@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
+from operator import itemgetter
 from statistics import median
+from typing import Any
 
 from trigpoint.text.images import Box
 from trigpoint.text.rulings import Grid, find_grids, is_thin
@@ -60,7 +62,7 @@ def find_tables(page: int, words: Sequence[Word], boxes: Iterable[Box]) -> tuple
     tables: list[Table] = []
     for turn in sorted({word.turn for word in words}):
         upright = [Word(*_turned(word[:4], turn), *word[4:]) for word in words if word.turn == turn]
-        lines = _without_underlines([_turned(box, turn) for box in boxes], upright)
+        lines = without_underlines([_turned(box, turn) for box in boxes], upright)
         found = (_table(page, grid, upright) for grid in find_grids(lines))
         tables += [replace(table, box=_turned(table.box, -turn % 4), turn=turn) for table in found if table is not None]
     return tuple(tables)
@@ -178,22 +180,31 @@ def _cell_at(cells: Sequence[Cell], row: int, column: int) -> Cell | None:
     return None
 
 
-def _without_underlines(boxes: Iterable[Box], words: Sequence[Word]) -> list[Box]:
-    """The boxes without thin ones that run through the feet of words: underlined text is no table."""
-    by_foot = sorted(words, key=lambda word: word.y1)
-    feet = [word.y1 for word in by_foot]
+def without_underlines(boxes: Iterable[Box], words: Iterable[tuple[Any, ...]]) -> list[Box]:
+    """Return the boxes without thin ones that run through the feet of words: underlined text is no table.
+
+    Words are tuples that begin with their boxes.
+    """
+    by_foot = sorted([word[:4] for word in words], key=itemgetter(3))
+    feet = [word[3] for word in by_foot]
+    above: dict[float, list[tuple[float, float]]] = {}  # many lines are drawn word by word, at one height
     kept = []
     for box in boxes:
-        at = (box[1] + box[3]) / 2
-        near = by_foot[bisect_left(feet, at + _FOOT) : bisect_left(feet, at + _DEEPEST_FOOT)] if is_thin(box) else []
-        under = sum(
-            max(0.0, min(word.x1, box[2]) - max(word.x0, box[0]))
-            for word in near
-            if word.y0 + 0.5 * (word.y1 - word.y0) < at
-        )
-        if under < (box[2] - box[0]) / 2:
-            kept.append(box)
+        if is_thin(box):
+            at = (box[1] + box[3]) / 2
+            if at not in above:
+                near = by_foot[bisect_left(feet, at + _FOOT) : bisect_left(feet, at + _DEEPEST_FOOT)]
+                above[at] = [(x0, x1) for x0, y0, x1, y1 in near if (y0 + y1) / 2 < at]
+            if _is_underline(box[0], box[2], above[at]):
+                continue
+        kept.append(box)
     return kept
+
+
+def _is_underline(left: float, right: float, words: Iterable[tuple[float, float]]) -> bool:
+    """Whether words cover half of a line from `left` to `right`."""
+    covered = sum([min(x1, right) - max(x0, left) for x0, x1 in words if x0 < right and x1 > left])
+    return covered >= (right - left) / 2
 
 
 def _used_columns(cells: Sequence[Cell]) -> list[int]:
