@@ -2,6 +2,9 @@
 
 Facts only: the documents are not part of this project. `TUNED` tables were looked at while the table reader was
 written; `UNSEEN` ones were written down first and read by it only to be counted; `LAST` ones were added at the end.
+`HELD_OUT` ones are every other page, in the order of a hash, of those that were left with three columns or more, and two
+pages of other documents. At first sight 52 of their 60 cells were right: all of the twelve planning tables, none of the
+two others, one of which is read now that lines of print between rules can be rows.
 """
 
 from __future__ import annotations
@@ -446,6 +449,155 @@ LAST = (
             ("Travelling households", "2016 - 2021", "18"),
             ("Not Known", "2026 - 31", "1"),
             ("Sub-Total", "Total", "24"),
+        ),
+    ),
+)
+
+_HOUSING, _JOBS = "Total New Housing 2009-2026 (including commitments)", "Total Employment Land 2026 (ha)"
+_TRANSPORT, _GREEN = "Transport Improvements", "Environmental Improvements"
+_CULTURE = "Cultural and Residential Service Improvements"
+
+HELD_OUT = (
+    RealTable(
+        _TEWKESBURY,
+        55,
+        (
+            ("Ashchurch Rural", "Site", "Homedowns Achievement Park"),
+            ("Ashchurch Rural", "Site", "Newton Farm Business Park"),
+            ("Bishops Cleeve", "Notes", "1.68 ha extension"),
+            ("Elmstone Hardwicke", "Notes", "3.3 ha extension"),
+            ("Gretton", "Site", "Park Farm Industrial Estate"),
+            ("Highnam", "Notes", "1.9ha extension"),
+        ),
+    ),
+    RealTable(
+        _TEWKESBURY,
+        168,
+        (
+            ("Policy HER2 Listed Buildings", "NPPF Guidance", "5"),
+            ("Policy NAT3", "NPPG Definition", "A, B, C, E"),
+            ("Policy ENV1", "Comments", "Essential to achieving the wider vision and aspirations of the Local Plan"),
+            ("Policy TRAC7", "NPPF Guidance", "3, 5"),
+            ("Policy TRAC9", "NPPF Guidance", "3"),
+            ("Policy RCN1", "NPPF Guidance", "2, 4"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        15,
+        (
+            ("Brierley Hill", "Additional Office floorspace (sqm) 2006-26", "220,000"),
+            ("Brierley Hill", "New Housing 2009-2026 (including commitments)", "2,940"),
+            ("Walsall", "Additional Comparison Retail floorspace (sqm) 2006-26", "85,000"),
+            ("Walsall", "Distinctive Strengths & Unique Opportunities", "A blend of heritage and modern architecture"),
+            (
+                "Walsall",
+                "Cultural and Community Service Improvements",
+                "A centre for nightlife and cultural facilities",
+            ),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        17,
+        (
+            ("1. Pendeford", _JOBS, "71"),
+            ("1. Pendeford", _CULTURE, "Not applicable."),
+            ("2. Stafford Road", _HOUSING, "1645"),
+            ("3. South of Wolverhampton", _HOUSING, "565"),
+            ("3. South of Wolverhampton", _TRANSPORT, "Remodelling of internal road network and links to Penn Road"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        18,
+        (
+            ("5. Loxdale", _HOUSING, "860"),
+            ("5. Loxdale", _JOBS, "86"),
+            ("5. Loxdale", _TRANSPORT, "Improve walking, cycling and public transport links."),
+            ("5. Loxdale", _CULTURE, "Improvements to George Rose Park as Part of the redevelopment"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        19,
+        (
+            ("7. Bloxwich", _JOBS, "156"),
+            ("7. Bloxwich", _TRANSPORT, "M6J9 and J10 improvements. Relocate Bloxwich Station"),
+            ("8. Hill Top", _HOUSING, "5472"),
+            ("8. Hill Top", _CULTURE, "Opening of a new medical centre to overcome deficiencies."),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        20,
+        (
+            ("11a. Dudley", _HOUSING, "1160"),
+            ("11a. Dudley", _JOBS, "191"),
+            ("11a. Dudley", _GREEN, "Significant areas of high ecological value at Saltwells"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        21,
+        (
+            ("12. Oldbury", _HOUSING, "5209 including West Bromwich Strategic Cntre"),
+            ("12. Oldbury", _JOBS, "411"),
+            ("13. Rowley Regis", _HOUSING, "4698"),
+            ("13. Rowley Regis", _TRANSPORT, "Platform lengthening and expanded park and Ride"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        22,
+        (
+            ("16. Coseley", _HOUSING, "1909"),
+            ("16. Coseley", _JOBS, "44"),
+            ("16. Coseley", _CULTURE, "Neptune Health Park, Tipton is being refurbished"),
+        ),
+    ),
+    RealTable(
+        _BLACK_COUNTRY,
+        84,
+        (
+            ("Sandown Quarry", "Map Ref", "WP6"),
+            ("Sandown Quarry", "Estimated Throughput Capacity (TPA)", "3,000,000 (total capacity)"),
+            ("SITA Transfer Station", "Waste Stream(s)", "C&I, CD&EW"),
+            ("SITA Transfer Station", "Proposal", "Expansion of Existing Facility (various options)"),
+            ("Walsall Borough", "Timescale for Delivery", "2015/16"),
+            ("Walsall Borough - Darlaston", "Estimated Throughput Capacity (TPA)", "10 - 15,000"),
+        ),
+    ),
+    RealTable(_BLACK_COUNTRY, 106, (("LOI MIN5", "Target", "100%"),)),
+    RealTable(
+        _BISHOPSGATE,
+        86,
+        (
+            ("3264DA", "Status", "Application permitted on 19 January 2001"),
+            ("06/00305/FULL", "Description", "Installation of lighting to entrance canopy"),
+            ("13/00449/FULLR3", "Status", "Application withdrawn on 11 April 2014"),
+            ("18/00543/DPAR", "Status", "Prior Approval Required and Refused on 13 July 2018"),
+            ("19/00420/FULLR3", "Status", "Application permitted on 6 June 2019"),
+        ),
+    ),
+    RealTable(
+        "pdfs/layout/multicolumn.pdf",
+        3,
+        (
+            ("Austria", "Population (millions)", "8.9"),
+            ("Belgium", "Official Language", "Dutch, French, German"),
+            ("Czech Republic", "Capital", "Prague"),
+            ("Finland", "Area (km2)", "338,424"),
+        ),
+    ),
+    RealTable(
+        "pdfs/layout/i1040nr.pdf",
+        46,
+        (
+            ("At least $100,000 but not over $160,850", "(d) Subtraction amount", "$ 5,889.25"),
+            ("Over $160,850 but not over $349,700", "(b) Multiplication amount", "× 33% (.33)"),
+            ("At least $100,000 but not over $128,500", "(d) Subtraction amount", "$ 7,152.50"),
+            ("Over $195,850 but not over $349,700", "(d) Subtraction amount", "$ 20,800.00"),
         ),
     ),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pymupdf
 import pytest
-from real_tables import LAST, TUNED, UNSEEN, RealTable
+from real_tables import HELD_OUT, LAST, TUNED, UNSEEN, RealTable
 
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import Page
@@ -86,6 +87,43 @@ def test_a_table_with_horizontal_lines_only_has_its_columns_by_the_gaps_between_
 
     assert page.tables[0].headings == ("Use", "Rate", "Spaces")
     assert page.tables[0].rows[1] == ("Retail", "1 per 100 sqm", "14")
+
+
+def test_lines_of_print_are_rows_if_rules_divide_only_the_header_and_the_end(
+    read: Callable[..., tuple[Page, ...]],
+) -> None:
+    texts = (*PARKING, ("Total", "", "134"))
+
+    def draw(page: pymupdf.Page) -> None:
+        for number, row in enumerate(texts):
+            for column, text in enumerate(row):
+                page.insert_text((77 + 120 * column, 214 + 14 * number), text, fontsize=10)
+        page.insert_text((77, 284), "Every space has room for a trailer. " * 2, fontsize=10)
+        for y in (202, 217, 260):
+            page.draw_line((72, y), (432, y), width=0.5)
+
+    ((table,),) = [page.tables for page in read(draw)]
+    assert (table.headings, table.rows) == (texts[0], texts[1:])
+
+
+def test_a_wrapped_row_between_rules_is_one_row(read: Callable[..., tuple[Page, ...]]) -> None:
+    lines = (
+        ("Cycle parking for", "one space for each"),
+        ("staff of the shop", "five members of"),
+        ("and visitors", "staff"),
+    )
+
+    def draw(page: pymupdf.Page) -> None:
+        for number, row in enumerate((("Use", "Rate"), *lines)):
+            for column, text in enumerate(row):
+                page.insert_text((77 + 180 * column, 214 + 14 * number), text, fontsize=10)
+        for y in (202, 217, 260):
+            page.draw_line((72, y), (432, y), width=0.5)
+
+    ((table,),) = [page.tables for page in read(draw)]
+    assert table.rows == (
+        ("Cycle parking for staff of the shop and visitors", "one space for each five members of staff"),
+    )
 
 
 def test_a_heading_across_columns_belongs_to_each_of_them(read: Callable[..., tuple[Page, ...]]) -> None:
@@ -169,7 +207,9 @@ def test_every_word_of_a_page_with_tables_is_in_its_text(shared_data: Path, proc
                 assert not missing, f"page {page.number}"
 
 
-@pytest.mark.parametrize(("name", "tables"), [("tuned", TUNED), ("unseen", UNSEEN), ("last", LAST)])
+@pytest.mark.parametrize(
+    ("name", "tables"), [("tuned", TUNED), ("unseen", UNSEEN), ("last", LAST), ("held out", HELD_OUT)]
+)
 def test_cells_of_real_tables_have_the_right_headings(
     name: str, tables: Sequence[RealTable], shared_data: Path, processor: DocumentProcessor
 ) -> None:
@@ -192,4 +232,4 @@ def _is_right(page: Page, cell: tuple[str, str, str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9✓%£.-]", "", text.lower())
+    return re.sub(r"[^a-z0-9✓%£.-]", "", unicodedata.normalize("NFKC", text).lower())  # ligatures are letters

@@ -234,13 +234,16 @@ def _skew(sheet: Sheet) -> float:
 
 
 def _best_turn(sheet: Sheet, engine: ocr.Engine, found: ocr.Recognised, angle: float, timeout: float) -> int:
-    """The quarter turn that makes a page upright that reads badly as it is; 0 if none does."""
+    """The quarter turn that makes a page upright that reads badly as it is; 0 if none does.
+
+    Tesseract reads lines that run up the page too, but a page that has them is not upright.
+    """
     scale, _ = sheet.ocr_scale(QUICK_LOOK_DPI)
     looks = {
         turn: engine.read(sheet.raster(scale, turn + angle, dpi=QUICK_LOOK_DPI).picture, timeout=timeout)
         for turn in (90, 270, 180)
     }
-    turn = max(looks, key=lambda turn: looks[turn].confident_words)
+    turn = max(looks, key=lambda turn: looks[turn].confident_words / (1 if looks[turn].is_level else 2))
     return turn if looks[turn].confident_words >= max(TURNED_WORDS, 2 * found.confident_words) else 0
 
 

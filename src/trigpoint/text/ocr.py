@@ -69,6 +69,12 @@ class Recognised:
         return sum(score for _, score in self.words) / len(self.words) if self.words else None
 
     @property
+    def is_level(self) -> bool:
+        """Whether most of the lines run from left to right, and not up or down the picture."""
+        level = sum(line.box[2] - line.box[0] >= line.box[3] - line.box[1] for line in self.lines)
+        return 2 * level >= len(self.lines)
+
+    @property
     def confident_words(self) -> int:
         """Words of two letters or more that Tesseract is sure of."""
         return sum(score >= CONFIDENT and sum(c.isalpha() for c in word) >= 2 for word, score in self.words)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -15,6 +15,9 @@ from trigpoint.text.rulings import Grid, gaps
 CAPTION = re.compile(r"(table|figure|fig\.?|schedule)\s+[0-9A-Z]", re.IGNORECASE)
 
 _COLUMN_GAP = 9.0
+_FEW_LINES = 4  # above and below the header, at the end, above a total
+_FEWEST_ROWS = 2
+_MOST_LINES_BEGIN = 0.8
 _HEADER_GAP = 9.0  # points between the lines of a header that has no line above it
 
 
@@ -55,7 +58,41 @@ def with_columns(grid: Grid, words: Sequence[Word]) -> Grid:
     columns = grid.columns if len(grid.columns) > 2 else _columns_by_gaps(grid, words)
     header_top = _top_of_header(columns, grid.rows[0], words)
     rows = (header_top, *grid.rows) if header_top is not None else grid.rows
+    if len(grid.rows) <= _FEW_LINES:
+        inside = [word for word in words if is_inside(word, (columns[0], rows[0], columns[-1], rows[-1]))]
+        rows = tuple(sorted({*rows, *_rows_by_lines(columns, rows[1:], inside)}))
     return Grid(columns, rows, grid.horizontal, grid.vertical, open_columns=True)
+
+
+def _rows_by_lines(columns: Sequence[float], rows: Sequence[float], words: Sequence[Word]) -> Iterator[float]:
+    """The edges between lines of print, if those are rows: lines divide only the header and the end of many tables."""
+    for top, bottom in pairwise(rows):
+        lines = _lines_of([word for word in words if top <= (word.y0 + word.y1) / 2 <= bottom])
+        begins = [line for line in lines if _begins_row(line, columns)]
+        if len(begins) >= max(_FEWEST_ROWS, _MOST_LINES_BEGIN * len(lines)) and begins[0] is lines[0]:
+            for above, line in pairwise(lines):
+                if line in begins:
+                    yield (max(word.y1 for word in above) + min(word.y0 for word in line)) / 2
+
+
+def _begins_row(line: Sequence[Word], columns: Sequence[float]) -> bool:
+    """Whether a line can be a row of its own: it says something of the first column, in words that begin anew, and of
+    another column."""
+    used = {_index(columns, (word.x0 + word.x1) / 2) for word in line}
+    first = min(line, key=lambda word: word.x0).text[0]
+    return 0 in used and len(used) > 1 and not first.islower()
+
+
+def _lines_of(words: Iterable[Word]) -> list[list[Word]]:
+    """Words by the line of print that they are on, from top to bottom."""
+    lines: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: word.y0 + word.y1):
+        last = lines[-1][0] if lines else None
+        if last is not None and (word.y0 + word.y1) - (last.y0 + last.y1) < last.y1 - last.y0:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return lines
 
 
 def _columns_by_gaps(grid: Grid, words: Sequence[Word]) -> tuple[float, ...]:
