@@ -160,7 +160,8 @@ async def test_the_second_reader_sees_what_it_means_by_heading_and_statement_bef
     with use(ScriptedModel(judge=judged(CONTRADICTION))) as (server, settings):
         await judge(evidence_of_text(TWO_WIDTHS), settings)
     checking = next(text_of(one) for one in server.requests if pass_of(one) == "check")
-    assert "“It is drawn with a width of 2.0 m” (under “Drawings”, after “The plans show the path.”)" in checking
+    assert "“It is drawn with a width of 2.0 m” (in the statement “It is drawn with a width of 2.0 m along" in checking
+    assert "the whole of Mill Lane.”, under “Drawings”, after “The plans show the path.”)" in checking
 
 
 def test_the_limits_that_the_model_is_told_are_those_that_are_enforced() -> None:

@@ -115,7 +115,8 @@ def test_two_quotations_of_one_policy_are_both_kept() -> None:
     [label] = draft.add_policies([PolicyPassage("X1", text, "LTN_1_20", "rev_LTN_1_20_2020_07", "2020", "9.9", 1)])
     rows = [{"policy": label, "words": "Shared paths must be lit"}]
     rows += [{"policy": label, "words": "Shared paths beside Mill Lane must be 3.0 m wide"}]
-    assert verdict(draft, policy=rows)[0] == "verified"
+    part_of_a_row = {"policy": label, "words": "Mill Lane must be 3.0 m wide"}
+    assert verdict(draft, policy=[*rows, part_of_a_row])[0] == "verified"
     assert [one.quote for one in draft.verified()["F1"].policy] == [row["words"] for row in rows]
 
 

@@ -156,7 +156,7 @@ class DraftVerifier:
         own = self._own_policies(asked, given) if asked else ()
         named = [self._policy(one, given, {policy.passage_id for policy in own}, checked) for one in given.policy]
         cited = [one for one in named if one is not None] or list(own)
-        return tuple({(one.passage_id, fold(one.quote)): one for one in cited}.values())
+        return _without_parts(cited)
 
     def _own_policies(self, asked: Check, given: DraftFinding) -> tuple[PolicyCitation, ...]:
         """Return the policies that the question rests on, each with its sentence nearest to the statement."""
@@ -304,6 +304,19 @@ def _cited(place: Found, outcome: Outcome, telling: Sequence[Told]) -> Citation:
     if not telling:
         return citation
     return citation.model_copy(update={"status": telling[0].status, "speaker": telling[0].speaker})
+
+
+def _without_parts(cited: Sequence[PolicyCitation]) -> tuple[PolicyCitation, ...]:
+    """Return quotations of policy, each once, and none that is a part of another one of the same passage."""
+    once = list({(one.passage_id, fold(one.quote)): one for one in cited}.values())
+    return tuple(
+        one
+        for one in once
+        if not any(
+            other is not one and other.passage_id == one.passage_id and fold(one.quote) in fold(other.quote)
+            for other in once
+        )
+    )
 
 
 def _both_sides(finding: Finding, quotes: Sequence[Found]) -> list[str]:

@@ -66,7 +66,8 @@ Findings that cannot be verified come back to you once with the reasons."""
 CHECK = f"""{_COMMON}
 
 You are a second, independent reader. For each claim you see only the claim and the words that are quoted for it. In brackets
-are the heading and the statement before the words, so that you can tell what "it" is; they prove nothing themselves. Say:
+are the whole statement, if the words are a part of it, which counts as quoted too; and its heading and the statement before it, which
+prove nothing themselves, so that you can tell what "it" is. Say:
 - `supported`: the quoted words, with the policy and the calculation given, show what the claim says.
 - `overstated`: they show less than the claim says: a hedge is left out, a part is told as the whole, something that exists,
   is asked for or is another scheme's is told as proposed, or a judgement is stronger than its reason. Give in `instead` the

@@ -19,6 +19,7 @@ from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, re
 from trigpoint.review.sheets import Sheets
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
+LONGEST_STATEMENT = 600  # of which a quotation is a part
 LONGEST_BEFORE = 240  # of the statement before a quotation
 MOST_FACTS = 90
 NOTHING_ASKED = (
@@ -184,7 +185,10 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
 
 
 def _around(one: Citation, sheets: Sheets) -> str:
-    """Return the heading under which words are and the statement before them, so that "it" and "this" can be understood."""
+    """Return the whole statement if words are a part of it, its heading and the statement before it.
+
+    A figure may come from the whole statement, and "it" and "this" are understood by what comes before.
+    """
     statements = sheets.words_of(sheets.labels[sheets.label_of(one.document_id)]).statements
     start = int(one.passage_id.rpartition(":")[2].partition("-")[0])
     at = next((n for n, statement in enumerate(statements) if statement.end > start), None)
@@ -194,7 +198,9 @@ def _around(one: Citation, sheets: Sheets) -> str:
     same_part = at > 0 and statements[at - 1].headings == statements[at].headings
     before = one_line(statements[at - 1].text)[-LONGEST_BEFORE:] if same_part else ""
     columns = " | ".join(one_line(column) for column in statements[at].columns)
+    whole = one_line(statements[at].text)
     said = [
+        f"in the statement “{whole[:LONGEST_STATEMENT]}”" if len(whole) > len(one.quote) + 20 and not columns else "",
         f"under “{heading}”" if heading else "",
         f"columns “{columns}”" if columns else "",
         f"after “{before}”" if before and not columns else "",
