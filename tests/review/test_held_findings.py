@@ -290,6 +290,32 @@ def test_what_stays_unsupported_or_cannot_be_reworded_is_dropped_with_the_reason
     assert "goes too far" in left_out.why
 
 
+def test_a_policy_that_a_second_reader_finds_unfit_is_left_out_for_good_and_the_finding_stays() -> None:
+    draft = draft_of()
+    verdict(draft)
+    refs = [one.ref for one in draft.verified()["F1"].policy]
+    assert len(refs) > 1
+    assert draft.record_support("F1", "supported", "", unfit=refs[:1]).verdict == "verified"
+    assert [one.ref for one in draft.verified()["F1"].policy] == refs[1:]
+    draft.record_support("F1", "overstated", "a part only", unfit=refs[:1])
+    assert verdict(draft, id="F1", statement="The shared path will be 2.5 m wide.")[0] == "verified"
+    assert [one.ref for one in draft.verified()["F1"].policy] == refs[1:]
+
+
+def test_a_figure_that_only_an_unfit_policy_gave_does_not_outlive_it() -> None:
+    draft = draft_of()
+    label = next(name for name, one in draft.labels.by_label.items() if "minimum width 4.5 m" in one.text)
+    row = {"policy": label, "words": "More than 300 cyclists an hour: minimum width 4.5 m"}
+    given = {"statement": "The shared path is 2.5 m wide, below the minimum width of 4.5 m.", "recommendation": None}
+    assert verdict(draft, **given, policy=[row])[0] == "verified"
+    [ref] = [one.ref for one in draft.verified()["F1"].policy]
+    answer = draft.record_support("F1", "supported", "", unfit=[ref])
+    assert answer.verdict == "returned"
+    assert "4.5" in answer.reasons[0]
+    draft.settle()
+    assert draft.verified() == {}
+
+
 def test_a_suspected_discrepancy_is_not_reported_by_arithmetic_after_a_second_reader_denied_it() -> None:
     text = "A total of 144 cycle parking spaces is proposed, comprising 127 spaces in racks and 7 spaces on stands."
     draft = draft_of(text)

@@ -51,7 +51,7 @@ class HeldFindings(ABC):
 
     def _check(self, name: str, given: DraftFinding, tries: int, before: Held | None = None) -> Held:
         """Check a finding by the rules and against the others. The first try is strict, so that it can be mended."""
-        checked = self._verifier().check(given, lenient=tries > 1)
+        checked = self._verifier().check(given, lenient=tries > 1, unfit=before.unfit if before else ())
         self._change(told=tuple(dict.fromkeys((*self.state.told, *checked.told))))
         by: By = "rules"
         if checked.finding is not None:
@@ -62,7 +62,7 @@ class HeldFindings(ABC):
         held = Held(given=given, verdict=_verdict(name, checked, tries), tries=tries, by=by, **_kept(checked))
         if before is None:
             return held
-        kept = ("questioned", "instead", "instead_outcome")
+        kept = ("questioned", "instead", "instead_outcome", "unfit")
         return held.model_copy(update={field: getattr(before, field) for field in kept})
 
     def _hold(self, name: str, held: Held) -> None:
@@ -97,14 +97,28 @@ class HeldFindings(ABC):
         return held.given.question is not None, quotes, bool(held.given.recommendation)
 
     def record_support(
-        self, name: str, support: Support, why: str, instead: str = "", outcome: DraftOutcome | None = None
+        self,
+        name: str,
+        support: Support,
+        why: str,
+        instead: str = "",
+        outcome: DraftOutcome | None = None,
+        unfit: Iterable[str] = (),
     ) -> Verdict:
         """Note what a second, independent reader says of a verified finding.
 
+        Policies that do not ask for the point (`unfit`, by their references) are left out for good: the finding rests on
+        its quotations.
         Unless it is supported it is sent back once, whatever was wrong with it before; after that it counts in the
         second reader's own words (`instead`, `outcome`) if these can be verified, and is dropped otherwise.
         """
         held = self.state.held[name].model_copy(update={"support": support})
+        if left_out := (*held.unfit, *unfit):
+            held = held.model_copy(update={"unfit": left_out})
+            held = self._check(name, held.given, held.tries, held).model_copy(update={"support": support})
+            self._hold(name, held)
+        if not held.counts:
+            return held.verdict  # what it says is not proved without that policy
         if support == "supported":
             self._hold(name, held)
             return held.verdict

@@ -6,7 +6,7 @@ policy is in force and says so, and an absence was looked for. Every reason says
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from trigpoint.review.absence import absence_reasons, not_shown_point
@@ -73,11 +73,12 @@ class DraftVerifier:
     told_statements: frozenset[str] = frozenset()
     calculated: tuple[Calculation, ...] = ()
 
-    def check(self, given: DraftFinding, *, lenient: bool = False) -> Checked:
+    def check(self, given: DraftFinding, *, lenient: bool = False, unfit: Collection[str] = ()) -> Checked:
         """Return the finding as it would count, with every reason why it does not.
 
         A support that fails (a policy row, one of the quotations, an equation, the recommendation) is a reason too. With
-        `lenient` it is left out instead, and said, if what is left carries the whole statement.
+        `lenient` it is left out instead, and said, if what is left carries the whole statement. `unfit` are references of
+        policies that are not to be cited for it.
         """
         checked = Checked()
         given, asked = self._question(given, checked)
@@ -85,6 +86,7 @@ class DraftVerifier:
             return self._not_shown(given, asked, checked)
         quotes = self.quotes(given.evidence, checked)
         policies = self._policies(given, asked, checked) if given.outcome != "contradicted" else ()
+        policies = tuple(one for one in policies if one.ref not in unfit)
         cited = tuple(dict.fromkeys(_cited(place, given.outcome, self._told(place)) for place in quotes))
         finding = _finding(given, asked, cited, policies, self._calculations(given, checked))
         sources = self.sources(finding, quotes)

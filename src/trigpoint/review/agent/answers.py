@@ -60,6 +60,9 @@ class Opinion(Submitted):
         max_length=600,
         description="For overstated: the claim as the quoted words show it, in one or two sentences.",
     )
+    unfit: tuple[str, ...] = Field(
+        (), max_length=8, description="References of quoted policies that do not ask for the point, as they are shown."
+    )
     outcome: Literal["met", "partly", "failed", "contradicted"] | None = Field(
         None, description="For overstated: the outcome that the words bear, if it is another one."
     )

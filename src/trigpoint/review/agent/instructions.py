@@ -72,7 +72,9 @@ prove nothing themselves, so that you can tell what "it" is. Say:
 - `overstated`: they show less than the claim says: a hedge is left out, a part is told as the whole, something that exists,
   is asked for or is another scheme's is told as proposed, or a judgement is stronger than its reason. Give in `instead` the
   claim as the words do show it, with the same point, and in `outcome` the outcome that they bear if it is another one.
-- `not_supported`: they do not show it, say something else, or the policy quoted does not ask for it.
+- `not_supported`: they do not show it, or say something else.
+If a policy is quoted that does not ask for the point, name it in `unfit` and judge the claim without it: it is left out. A claim that
+itself says what policy asks, though none of those quoted does, is overstated.
 Be strict about facts and fair about judgement: what a reasonable officer would conclude from these words is supported."""
 
 MEND = f"""{_COMMON}

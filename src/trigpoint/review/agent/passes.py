@@ -154,7 +154,7 @@ class Passes:
             for name in batch:
                 if (said := opinions.get(name)) is not None:
                     why = shorten(said.why, 300)
-                    self.draft.record_support(name, said.support, why, said.instead, said.outcome)
+                    self.draft.record_support(name, said.support, why, said.instead, said.outcome, said.unfit)
 
     async def _check(self, names: Sequence[str]) -> Opinions | None:
         findings = self.draft.verified()
