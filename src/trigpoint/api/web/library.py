@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, replace
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -13,7 +15,9 @@ from trigpoint.api.services import Services
 from trigpoint.api.web.asking import address, ask, site_of
 from trigpoint.api.web.templating import page
 from trigpoint.config import Settings
-from trigpoint.errors import ToolFailed
+from trigpoint.errors import ConfigurationError, InvalidInput, ToolFailed
+from trigpoint.library.citations import STYLES, current_references, formatted, installed_styles, style_named
+from trigpoint.library.projects import load_projects
 from trigpoint.review.findings import pages_text
 
 _RESULTS = 12
@@ -42,10 +46,14 @@ class Found:
     score: float
     doubt: str | None = None
     chunk_id: str = ""
+    doi: str | None = None
+    styled: str | None = None
 
     @property
     def full_citation(self) -> str:
-        """The reference, and the pages that this passage stands on."""
+        """The reference with the pages of this passage. In a chosen style it is the entry of a list, without pages."""
+        if self.styled is not None:
+            return self.styled
         return f"{self.citation.rstrip('. ')}, {pages_text(self.pages)}." if self.pages else self.citation
 
     @property
@@ -75,6 +83,7 @@ class Found:
             score=item["score"],
             doubt=item.get("citation_doubt"),
             chunk_id=item.get("chunk_id") or "",
+            doi=item.get("doi"),
         )
 
 
@@ -94,6 +103,9 @@ async def search(request: Request) -> Response:
     chosen = next((p for p in listed if p["id"] == project), None)
     found: list[Found] = []
     problem, weak = None, False
+    style = request.query_params.get("style", "harvard")
+    if style not in STYLES:
+        raise HTTPException(404)
     if chosen is None:
         problem = "Choose one of the projects." if project or query else None
     elif query:
@@ -102,8 +114,10 @@ async def search(request: Request) -> Response:
         try:
             answer = await ask(services.settings, "library", tool, args)
             found = [Found.of(item) for item in answer["items"]]
+            if style != "harvard":
+                found = await asyncio.to_thread(_in_style, services.settings, project, found, style)
             weak = answer.get("weak", False)
-        except ToolFailed as error:
+        except (ToolFailed, ConfigurationError, InvalidInput) as error:
             problem = error.message
     return page(
         request,
@@ -115,7 +129,21 @@ async def search(request: Request) -> Response:
         found=found,
         weak=weak,
         problem=problem,
+        style=style,
+        styles=installed_styles(),
     )
+
+
+def _in_style(settings: Settings, project: str, found: list[Found], style: str) -> list[Found]:
+    """Return the passages cited in a style, as far as the project's references have their works."""
+    known = load_projects(settings).by_id.get(project)
+    references = current_references(known.references if known else None)
+    chosen = style_named(style)
+    works = [references.find(one.citekey, one.doi) for one in found]
+    return [
+        replace(one, styled=formatted(work.csl, chosen) if work else None)
+        for one, work in zip(found, works, strict=True)
+    ]
 
 
 async def _projects(settings: Settings) -> list[dict[str, Any]]:
