@@ -316,7 +316,10 @@ def test_a_row_of_a_table_is_told_and_not_quoted_with_its_bars(result: ReviewRes
 def test_an_unknown_council_is_a_blank_to_fill_in_and_never_a_guess(result: ReviewResult) -> None:
     assert result.application.authority_name is None
     text = _pdf_text(letter_pdf(first_letter(result), DAY))
-    assert "Development Management [Name of the council] 16 November 2026 Dear Sir or Madam," in text
+    assert (
+        "Development Management [Name of the council] [Address of the council] 16 November 2026 Dear Sir or Madam,"
+        in text
+    )
     assert "Cherwell District Council" not in text
 
 

@@ -17,6 +17,7 @@ from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.registers.directory import Directory
 from trigpoint.registers.downloads import Download, Run, allowed_folder, download_all, download_one
+from trigpoint.registers.entries import RegisterEntry
 from trigpoint.registers.filters import Wanted
 from trigpoint.registers.folder import FolderRegister
 from trigpoint.registers.models import RegisterDocument
@@ -106,6 +107,7 @@ class RegisterOut(BaseModel):
     authority: str
     name: str | None
     page_url: str | None
+    post: str | None = Field(None, description="The council's postal address, if it is known")
 
 
 class DetailsAnswer(BaseModel):
@@ -210,16 +212,14 @@ class Scraper:
         entry, page_url = register.entry, await register.page_url(reference)
         return DetailsAnswer(
             application=ApplicationOut(**dataclasses.asdict(application)),
-            register_entry=RegisterOut(authority=entry.authority, name=entry.name, page_url=page_url),
+            register_entry=_register_out(entry.authority, entry, page_url),
         )
 
     def _folder_details(self, name: str, call: Call) -> DetailsAnswer:
         register = FolderRegister(self.settings, name)
         authority = register.given.authority
         entry = _directory(call).table.find(authority)
-        known = (
-            RegisterOut(authority=authority, name=entry.name if entry else None, page_url=None) if authority else None
-        )
+        known = _register_out(authority, entry, None) if authority else None
         return DetailsAnswer(
             application=ApplicationOut(**dataclasses.asdict(register.application())),
             register_entry=known,
@@ -381,3 +381,8 @@ def _download(one: Download) -> DownloadOut:
         error=one.error.message if one.error else None,
         source_kind=source_kind(document),
     )
+
+
+def _register_out(authority: str, entry: RegisterEntry | None, page_url: str | None) -> RegisterOut:
+    name, post = (entry.name, entry.post or None) if entry else (None, None)
+    return RegisterOut(authority=authority, name=name, page_url=page_url, post=post)

@@ -43,6 +43,7 @@ class RegisterEntry(BaseModel):
     setting: str | None = Field(None, description="The setting that holds the address, instead of `address`.")
     reference: str = _ANY_REFERENCE
     example: str = ""
+    post: str = Field("", max_length=1_000, description="The postal address for letters, one line of it on each line.")
     tried: str = "not tried"
     note: str = ""
 

@@ -24,6 +24,7 @@ def application_of(found: Data, fetched: Data, ingested: Data) -> Application:
             "portal_url": register.get("page_url"),
             "authority": register.get("authority"),
             "authority_name": register.get("name"),
+            "authority_post": register.get("post"),
         }
     )
 

@@ -16,6 +16,7 @@ PointKind = Literal["shortfall", "contradiction", "request", "question", "streng
 
 LINE = 300
 PARAGRAPH = 6_000
+LONGEST_ADDRESS = 1_000
 MOST_POINTS = 60
 
 
@@ -62,11 +63,11 @@ class Condition(Stored):
 
 
 class Council(Stored):
-    """Whom the letter is addressed to. An empty name is printed as a blank to fill in."""
+    """Whom the letter is addressed to. An empty name or address is printed as a blank to fill in."""
 
     name: str = Field("", max_length=LINE)
     department: str = Field("Development Management", max_length=LINE)
-    address: str = Field("", max_length=1_000, description="One line of the address on each line.")
+    address: str = Field("", max_length=LONGEST_ADDRESS, description="One line of the address on each line.")
 
 
 class Sender(Stored):
@@ -74,7 +75,7 @@ class Sender(Stored):
 
     name: str = Field("", max_length=LINE)
     organisation: str = Field("", max_length=LINE)
-    address: str = Field("", max_length=1_000, description="One line of the address on each line.")
+    address: str = Field("", max_length=LONGEST_ADDRESS, description="One line of the address on each line.")
     email: str = Field("", max_length=LINE)
 
 

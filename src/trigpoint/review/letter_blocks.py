@@ -16,6 +16,7 @@ BlockKind = Literal[
 
 TITLES: dict[Stance, str] = {"object": "Objection", "support": "Letter of support", "comment": "Comments"}
 NO_COUNCIL = "[Name of the council]"
+NO_COUNCIL_ADDRESS = "[Address of the council]"
 NO_NAME = "[Your name]"
 NO_ADDRESS = "[Your address]"
 _GROUNDS: frozenset[PointKind] = frozenset({"shortfall", "contradiction", "request", "remark"})
@@ -51,7 +52,9 @@ def _head(letter: Letter, today: date) -> Iterator[Block]:
     sender, council = letter.sender, letter.council
     lines = [sender.name or NO_NAME, sender.organisation, sender.address or NO_ADDRESS, sender.email]
     yield Block("sender", _lines(*lines))
-    yield Block("council", _lines(council.department, council.name or NO_COUNCIL, council.address))
+    yield Block(
+        "council", _lines(council.department, council.name or NO_COUNCIL, council.address or NO_COUNCIL_ADDRESS)
+    )
     yield Block("date", day_text(letter.date, today))
     yield Block("greeting", "Dear Sir or Madam,")
     yield Block("title", title(letter))

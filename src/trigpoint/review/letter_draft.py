@@ -15,6 +15,7 @@ from trigpoint.review.evidence import collapse
 from trigpoint.review.findings import Citation, Finding, NotAssessed, listed_pages
 from trigpoint.review.letter import (
     LINE,
+    LONGEST_ADDRESS,
     MOST_POINTS,
     PARAGRAPH,
     Condition,
@@ -41,13 +42,16 @@ def draft_letter(result: ReviewResult) -> Letter:
     drafted = result.review.letter
     letter = drafted if drafted is not None and drafted.grounds else _from_findings(result.review)
     application = result.application
-    council = letter.council.name or application.authority_name or ""
+    council = {
+        "name": (letter.council.name or application.authority_name or "")[:LINE],
+        "address": (letter.council.address or application.authority_post or "")[:LONGEST_ADDRESS],
+    }
     return letter.model_copy(
         update={
             "reference": application.reference[:LINE],
             "site": collapse(application.address or "")[:LINE],
             "proposal": collapse(application.proposal or "")[:PARAGRAPH],
-            "council": letter.council.model_copy(update={"name": council[:LINE]}),
+            "council": letter.council.model_copy(update=council),
             "suggestion": letter.suggestion or Suggestion(stance=letter.stance, why=""),
             **_in_plain_words(letter, result.review),
         }

@@ -48,6 +48,7 @@ class Application(Stored):
     portal_url: str | None = None
     authority: str | None = Field(None, description="The planning authority, as a slug.")
     authority_name: str | None = None
+    authority_post: str | None = Field(None, description="Its postal address, if the table of registers has one.")
 
 
 class AspectReview(Stored):
