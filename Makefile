@@ -15,8 +15,8 @@ help: ## This list
 $(RUNS): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' || \
 		{ echo "$(PYTHON) is $$($(PYTHON) -V 2>&1). Trigpoint needs Python 3.11.5 or later: make PYTHON=python3.12 …"; exit 1; }
+	@echo "Installing pinned packages into $(VENV) (once; 900 MB on disk, a few minutes)…"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing pinned packages into $(VENV) (once; a few minutes)…"
 	@$(PIP) install -q --no-deps --require-hashes -r requirements.lock
 	@$(PIP) install -q --no-deps --no-build-isolation -e .
 	@touch $(RUNS)
