@@ -13,6 +13,7 @@ from lxml import etree
 from page_samples import browser as http_client
 from page_samples import finding, result
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+from writing import tab_to
 
 from review_states import complete
 from serving_api import serving
@@ -133,7 +134,8 @@ def test_from_the_review_to_a_signed_letter_by_mouse(page: Page, place: str, wid
     page.get_by_role("button", name="Save").last.click()
     expect(page.get_by_text("Saved as version 1.")).to_be_visible()
     text = word_text(take(page, "Letter (Word)"))
-    assert text.startswith("A. Writer1 Mill LaneBicester\nDevelopment ManagementCherwell District Council\n")
+    head = "A. Writer1 Mill LaneBicester\nDevelopment ManagementCherwell District Council[Address of the council]\n"
+    assert text.startswith(head)
     assert "Objection to planning application 25/01178/REM" in text
     assert text.index("My children cross here") < text.index("Parking is below the standard")
     assert "The path is 1.5 m wide" not in text
@@ -143,23 +145,12 @@ def test_from_the_review_to_a_signed_letter_by_mouse(page: Page, place: str, wid
     assert copied.startswith("OBJECTION TO PLANNING APPLICATION 25/01178/REM")
 
 
-def _tab_to(page: Page, name: str) -> None:
-    """Press Tab until the focus is on what has this name, its label or its text."""
-    script = """() => { const e = document.activeElement; if (!e) return ''; const l = e.labels && e.labels[0];
-        return (e.getAttribute('aria-label') || (l && l.textContent) || e.textContent || '').trim() }"""
-    for _ in range(120):
-        page.keyboard.press("Tab")
-        if str(page.evaluate(script)).startswith(name):
-            return
-    raise AssertionError(f"Tab never reaches {name}")
-
-
 def test_from_the_review_to_a_signed_letter_by_keyboard_only(page: Page, place: str) -> None:
     page.goto(place)
-    _tab_to(page, "Write the letter")
+    tab_to(page, "Write the letter")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Write the letter")).to_be_visible()
-    _tab_to(page, "Object")
+    tab_to(page, "Object")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("radio", name="Comment")).to_be_checked()
     expect(page.get_by_label("First paragraph")).to_have_value(
@@ -167,30 +158,30 @@ def test_from_the_review_to_a_signed_letter_by_keyboard_only(page: Page, place: 
         "points below are settled before it is decided."
     )
     page.keyboard.press("ArrowLeft")
-    _tab_to(page, "Cycle parking")
+    tab_to(page, "Cycle parking")
     page.keyboard.press("Space")
     expect(page.locator("[data-point]").first.get_by_role("checkbox")).not_to_be_checked()
-    _tab_to(page, "Move down")
+    tab_to(page, "Move down")
     page.keyboard.press("Enter")
     expect(page.locator("[data-point]").first).to_contain_text("The path is 1.5 m wide")
     assert str(page.evaluate("document.activeElement.dataset.move")) == "1"
     expect(page.locator("[data-saved]")).to_have_text("Moved to place 2 of 3. Not saved yet.")
-    _tab_to(page, "Cycle parking")
-    _tab_to(page, "Words and evidence")
+    tab_to(page, "Cycle parking")
+    tab_to(page, "Words and evidence")
     page.keyboard.press("Enter")
-    _tab_to(page, "Text")
+    tab_to(page, "Text")
     page.keyboard.press("Control+A")
     page.keyboard.type("Typed without a mouse.")
-    _tab_to(page, "Your name")
+    tab_to(page, "Your name")
     page.keyboard.type("K. Board")
-    _tab_to(page, "Your address")
+    tab_to(page, "Your address")
     page.keyboard.type("2 Mill Lane")
-    _tab_to(page, "Name of the council")
+    tab_to(page, "Name of the council")
     page.keyboard.type("Exeter City Council")
-    _tab_to(page, "Save")
+    tab_to(page, "Save")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Saved as version 1.")).to_be_visible()
-    _tab_to(page, "Letter (Word)")
+    tab_to(page, "Letter (Word)")
     with page.expect_download() as waiting:
         page.keyboard.press("Enter")
     text = word_text(Path(waiting.value.path()))
@@ -221,10 +212,21 @@ def test_the_sender_is_filled_in_for_the_next_letter(page: Page, place: str, fin
     expect(page.locator("[data-paper]")).to_contain_text("A. Writer")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_is_short_until_something_is_unfolded(browser: Browser, address: str, place: str, width: int) -> None:
+    context = browser.new_context(base_url=address, viewport={"width": width, "height": 844})
+    page = context.new_page()
+    page.goto(f"{place}/letter")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 4 * 844
+    context.close()
+
+
 def test_two_writers_see_that_the_other_has_saved_and_both_texts_stay(context: BrowserContext, place: str) -> None:
     page, other = context.new_page(), context.new_page()
     for one in (page, other):
         one.goto(f"{place}/letter")
+    for one in (page, other):
+        one.get_by_text("The beginning and the end").click()
     other.get_by_label("First paragraph").fill("Their words.")
     other.get_by_role("button", name="Save").last.click()
     expect(other.get_by_text("Saved as version 1.")).to_be_visible()

@@ -14,6 +14,7 @@ from page_samples import model_led
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from redis import Redis
 from whole_site import running_everything
+from writing import write_by_keyboard, write_by_mouse
 
 from trigpoint.config import load_settings
 from trigpoint.policies.digest import digest_pdf, read_digest
@@ -130,6 +131,28 @@ def test_a_finding_opens_its_page_beside_it_and_leads_back(page: Page, review: s
     expect_marked_page(page.locator("figure.sheet img").first)
     page.locator("[data-back]").first.click()
     expect(page.locator("[data-finding].current")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(("hand", "width"), [("mouse", 1280), ("mouse", 390), ("keyboard", 1280)])
+def test_from_a_reference_to_a_signed_letter(page: Page, tmp_path: Path, hand: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto("/")
+    if hand == "mouse":
+        write_by_mouse(page)
+    else:
+        write_by_keyboard(page)
+    expect(page.get_by_text("Saved as version 1.")).to_be_visible()
+    link = page.get_by_role("link", name="Letter (Word)")
+    with page.expect_download() as waiting:
+        link.click() if hand == "mouse" else link.press("Enter")
+    waiting.value.save_as(tmp_path / "letter.docx")
+    with pymupdf.open(tmp_path / "letter.docx") as letter:  # another library than the one that wrote it
+        words = " ".join(" ".join(sheet.get_text() for sheet in letter).split())
+    assert words.startswith("A. Writer 1 Mill Lane Bicester")
+    assert "Cherwell District Council 39 Castle Quay Banbury OX16 5FD" in words
+    assert "Objection to planning application 24/00633/F" in words
+    assert "Long-stay cycle parking is below the minimum" in words
+    assert words.endswith("Yours faithfully, A. Writer")
 
 
 def test_the_strip_of_a_finding_shows_its_words_marked(page: Page, review: str) -> None:
@@ -345,6 +368,7 @@ PAGES = (
     "REVIEW?show=problems",
     "REVIEW/evidence/1",
     "REVIEW/documents",
+    "REVIEW/letter",
     "DOCUMENT",
     "/reviews/compare",
     "/policies?date=2024-06-01",
@@ -374,11 +398,12 @@ def pages(address: str, review: str) -> list[str]:
     return [path.replace("REVIEW", review).replace("ENTITY", entity).replace("DOCUMENT", document) for path in PAGES]
 
 
+@pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_on_any_page(
-    browser: Browser, address: str, pages: list[str], axe: str, scheme: str
+    browser: Browser, address: str, pages: list[str], axe: str, scheme: str, width: int
 ) -> None:
-    context = browser.new_context(base_url=address, color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    context = browser.new_context(base_url=address, color_scheme=scheme, viewport={"width": width, "height": 844})
     page = context.new_page()
     found = []
     for path in pages:

@@ -151,6 +151,40 @@ def test_the_first_point_cannot_move_further_up(site: httpx.Client, several: str
         assert points(site.post(f"{several}/letter", data=fields | {"action": action})) == ["a", "b", "c"]
 
 
+def test_a_question_moves_among_the_questions_only(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    kinds = {"a": "shortfall", "b": "shortfall", "q": "question", "r": "question", "s": "strength"}
+    grounds = tuple(Ground.model_validate({"id": one, "kind": kind, "text": one}) for one, kind in kinds.items())
+    place = submit()
+    made = result()
+    drafted = Letter(stance="comment", grounds=grounds)
+    complete(clean_redis_url, made.model_copy(update={"review": made.review.model_copy(update={"letter": drafted})}))
+    shown = site.get(f"{place}/letter")
+    fields = form_of(shown)
+    assert "2 of 2 ticked" in shown.text
+    for action, order in (("up:q", "abqrs"), ("down:b", "abqrs"), ("down:q", "abrqs"), ("up:s", "abqrs")):
+        assert points(site.post(f"{place}/letter", data=fields | {"action": action})) == list(order)
+
+
+@pytest.mark.parametrize(
+    ("post", "printed"),
+    [("39 Castle Quay\nBanbury\nOX16 5FD", "39 Castle Quay\nBanbury\nOX16 5FD"), (None, "[Address of the council]")],
+)
+def test_the_councils_address_comes_from_the_register_or_is_a_blank(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str, post: str | None, printed: str
+) -> None:
+    place = submit()
+    made = result()
+    council = {"authority_name": "Cherwell District Council", "authority_post": post}
+    complete(clean_redis_url, made.model_copy(update={"application": made.application.model_copy(update=council)}))
+    shown = site.get(f"{place}/letter")
+    assert form_of(shown)["council_address"] == [post or ""]
+    paper = html.fromstring(shown.text).xpath("//*[@data-paper]//p[@class='council']")[0]
+    lines = [line.strip() for line in paper.itertext() if line.strip()]
+    assert lines == ["Development Management", "Cherwell District Council", *printed.split("\n")]
+
+
 def test_a_point_of_ones_own_can_be_added_and_an_empty_one_is_dropped(site: httpx.Client, several: str) -> None:
     added = site.post(f"{several}/letter", data=form_of(site.get(f"{several}/letter")) | {"action": "add"})
     assert points(added) == ["a", "b", "c", "own-1"]

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from trigpoint.api.routes.letters import completed, current_letter
 from trigpoint.api.services import Services
-from trigpoint.api.web.letter_form import letter_of, moved, with_own_point
+from trigpoint.api.web.letter_form import letter_of, moved, printed_with, with_own_point
 from trigpoint.api.web.paging import whole_number
 from trigpoint.api.web.templating import environment, page
 from trigpoint.dates import today
@@ -39,6 +39,9 @@ KINDS: dict[PointKind, str] = {
 }
 
 
+_TITLES = {"ground": "", "question": "For the council to check", "strength": "To welcome"}
+
+
 @dataclass(frozen=True)
 class Link:
     """A place where the writer can check a point. `marked`: its page shows the words marked."""
@@ -47,6 +50,18 @@ class Link:
     href: str | None
     quote: str
     marked: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """The points that are printed together, each with its links. A section with a title is folded."""
+
+    title: str
+    points: tuple[tuple[Ground, list[Link]], ...]
+
+    @property
+    def ticked(self) -> int:
+        return sum(ground.ticked for ground, _ in self.points)
 
 
 @dataclass(frozen=True)
@@ -169,7 +184,7 @@ async def _page(
         status,
         review=review,
         letter=letter,
-        points=_points(review, letter),
+        sections=_sections(_points(review, letter)),
         blocks=letter_blocks(letter, today()),
         text=letter_text(letter),
         pages=await asyncio.to_thread(letter_length, letter),
@@ -189,6 +204,15 @@ async def _page(
         unsaved=unsaved,
         changed=changed,
     )
+
+
+def _sections(points: list[tuple[Ground, list[Link]]]) -> list[Section]:
+    """Sort the points as the letter prints them. Questions and praise are folded."""
+    return [
+        Section(title, tuple(chosen))
+        for name, title in _TITLES.items()
+        if (chosen := [point for point in points if printed_with(point[0]) == name])
+    ]
 
 
 def _points(review: Review, letter: Letter) -> list[tuple[Ground, list[Link]]]:

@@ -41,13 +41,23 @@ def letter_of(form: FormData, base: Letter) -> Letter:
     )
 
 
+def printed_with(ground: Ground) -> str:
+    """Return the part of the letter in which a point is printed: the grounds, the questions, or what is welcomed."""
+    return ground.kind if ground.kind in ("question", "strength") else "ground"
+
+
 def moved(letter: Letter, ground_id: str, step: int) -> Letter:
-    """Return the letter with a point one place further up (-1) or down (1)."""
+    """Return the letter with a point one place further up (-1) or down (1) among those that are printed with it."""
     grounds = list(letter.grounds)
-    at = next((place for place, one in enumerate(grounds) if one.id == ground_id), None)
-    if at is None or not 0 <= at + step < len(grounds):
+    chosen = next((one for one in grounds if one.id == ground_id), None)
+    if chosen is None:
         return letter
-    grounds[at], grounds[at + step] = grounds[at + step], grounds[at]
+    places = [place for place, one in enumerate(grounds) if printed_with(one) == printed_with(chosen)]
+    at = places.index(grounds.index(chosen))
+    if not 0 <= at + step < len(places):
+        return letter
+    here, there = places[at], places[at + step]
+    grounds[here], grounds[there] = grounds[there], grounds[here]
     return letter.model_copy(update={"grounds": tuple(grounds)})
 
 
