@@ -18,7 +18,6 @@ from trigpoint.errors import ApplicationNotFound, ConfigurationError, InvalidRef
 from trigpoint.ids import parse_application_ref
 
 SHIPPED = Path(__file__).with_name("registers.toml")
-READABLE = ("atrium", "idox")
 WAY_OUT = (
     'save the documents and review them from a folder: `trigpoint review --documents FOLDER`, or "Review what I have" '
     "on the start page"
@@ -73,7 +72,7 @@ class RegisterEntry(BaseModel):
     @property
     def readable(self) -> bool:
         """Whether Trigpoint can read this register's software."""
-        return self.software in READABLE
+        return self.software != "other"
 
     def check_reference(self, value: object) -> str:
         """Return a reference of this authority in upper case. Raises InvalidReference."""

@@ -135,8 +135,10 @@ class _Intake:
         into = self.scratch / f"archive{self._archives}"
         try:
             entries = list(unpack(given.path, into, self._budget))
-        except ArchiveRefused:
-            raise
+        except ArchiveRefused as error:
+            raise ArchiveRefused(
+                f"{shorten(given.name)}: {error.message}. Take it out of the files, and send them again"
+            ) from None
         except InvalidInput as error:
             yield self._account(given, "unreadable", reason=error.message, size=size)
             return
