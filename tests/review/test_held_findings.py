@@ -331,6 +331,28 @@ def test_a_suspected_discrepancy_is_not_reported_by_arithmetic_after_a_second_re
     assert "contradicted" not in left
 
 
+def test_a_discrepancy_that_a_finding_reports_is_not_reported_by_arithmetic_too() -> None:
+    texts = "It will employ the equivalent of 98 full-time staff.", "It is for a community of 900 pupils and 105 staff."
+    draft = ReviewDraft(evidence_of_text(*texts), ASPECTS)
+    assert _contradictions(draft) == 1
+    one, other = quote("the equivalent of 98 full-time staff"), quote("900 pupils and 105 staff") | {"document": "D2"}
+    pupils = CONTRADICTION | {"statement": "A community of 900 pupils is not a staff.", "evidence": [one, other]}
+    assert verdict(draft, **pupils)[0] == "verified"
+    assert _contradictions(draft) == 2
+    staff = CONTRADICTION | {
+        "statement": "There are 98 staff in one place and 105 in another.",
+        "evidence": [one, other],
+    }
+    assert verdict(draft, **staff)[0] == "verified"
+    assert _contradictions(draft) == 2
+
+
+def _contradictions(draft: ReviewDraft) -> int:
+    judged = draft.conclude(None, model="test")
+    found = [f.outcome for one in judged.aspects for f in one.findings]
+    return found.count("contradicted") + len(judged.contradictions)
+
+
 def test_findings_that_say_the_same_are_merged_with_what_they_settle() -> None:
     draft = draft_of()
     assert verdict(draft, **CONTRADICTION, settles=["C1"])[0] == "verified"

@@ -40,7 +40,7 @@ from trigpoint.review.submitted import (
 )
 from trigpoint.review.verify_drafts import Checked, DraftVerifier
 from trigpoint.review.verify_figures import calculation_of
-from trigpoint.review.verify_together import contradicted
+from trigpoint.review.verify_together import contradicted, reports
 
 READ_BY_ANOTHER = 0.89  # certainty of a fact that a model read: quoted and weighed, never judged by rules alone
 PolicySearch = Callable[[str], Awaitable[Sequence[PolicyPassage]]]
@@ -258,7 +258,12 @@ class ReviewDraft(HeldFindings):
         reported by one that a second reader did not find in the quoted words."""
         held = self.state.held.values()
         reported = [name for one in held if one.counts or one.by == "second reader" for name in one.given.settles]
-        return frozenset((*self.state.dismissed, *reported))
+        told = [
+            f"C{number}"
+            for number, discrepancy in enumerate(self._base.discrepancies, 1)
+            if any(reports(finding, discrepancy) for finding in self.verified().values())
+        ]
+        return frozenset((*self.state.dismissed, *reported, *told))
 
     def quality(self) -> Quality:
         """Return how the review came about, as far as the draft knows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trigpoint.reading.discrepancies import Discrepancy
 from trigpoint.review.findings import Finding
 from trigpoint.review.lookup import stems
 from trigpoint.review.stated import read_numbers
@@ -26,6 +27,22 @@ def contradicted(one: Finding, others: Mapping[str, Finding]) -> str | None:
                 f"Hand in one judgement that takes both into account, under the id {name} to replace it"
             )
     return None
+
+
+def reports(finding: Finding, discrepancy: Discrepancy) -> bool:
+    """Return whether a finding reports a discrepancy found by arithmetic: it quotes two of its places, with their figures."""
+    if finding.outcome != "contradicted":
+        return False
+    figures = [{number.value for number in read_numbers(text)} for text in (finding.text, discrepancy.summary)]
+    quoted = [
+        [*one.passage_id.removeprefix(f"{one.document_id}:").split("-"), one.document_id] for one in finding.evidence
+    ]
+    places = {
+        (source.document_id, source.start)
+        for source in (one.source for one in discrepancy.inputs)
+        if any(name == source.document_id and int(a) < source.end and source.start < int(b) for a, b, name in quoted)
+    }
+    return len(places) >= 2 and len(figures[0] & figures[1]) >= 2
 
 
 def _repeats(one: Finding, other: Finding) -> bool:

@@ -240,7 +240,7 @@ def verified(draft: ReviewDraft) -> str:
         weight = ", essential" if finding.essential else ""
         lines.append(f"{name} [{held.given.aspect}{weight}] {finding.outcome}: {one_line(finding.text)}")
         where = "; ".join(dict.fromkeys(one.place for one in finding.evidence))
-        lines.append(f"   {where}. Policy: {', '.join(one.ref for one in finding.policy) or 'none'}")
+        lines.append(f"   {where}. Policy: {', '.join(dict.fromkeys(one.ref for one in finding.policy)) or 'none'}")
         lines += [f"   {kind}: {text}" for kind in ("recommendation", "condition") if (text := getattr(finding, kind))]
     return block("findings", "\n".join(lines))
 
