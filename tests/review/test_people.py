@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -51,6 +52,13 @@ def test_other_documents_are_read_as_they_are(kind: str) -> None:
 
 def test_comments_are_not_named_after_their_authors() -> None:
     assert name_without_people("Jane Example.pdf", "public", "25_01178_REM_a1b2c3") == "Public comment a1b2c3.pdf"
+    masked = name_without_people("03_Jane_Example.md", "public", "03_Jane_Example.md")
+    assert re.fullmatch(r"Public comment [0-9a-f]{6}\.md", masked)
+    council = "04_Stoke_Gifford_Parish_Council.md"
+    assert name_without_people(council, "public", council) == "Public comment Stoke Gifford Parish Council.md"
+    group = "04_Objection_Portmarsh_Cycling_Campaign.md"
+    assert name_without_people(group, "public", group) == "Public comment Portmarsh Cycling Campaign.md"
+    assert name_without_people("Mr Hall of the Society.pdf", "public", "x_a1") == "Public comment a1.pdf"
     assert name_without_people("Transport Assessment.pdf", "applicant", "x_1") == "Transport Assessment.pdf"
     assert is_public_comment("Public comment a1b2c3.pdf")
     assert not is_public_comment("Planning Statement.pdf")

@@ -7,6 +7,7 @@ from typing import Literal
 from trigpoint.reading.documents import Document
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.vocabulary import SourceKind, Speaker
+from trigpoint.text.letters import Writer, letter_writer
 
 Genre = Literal["application", "consultee letter", "representation", "committee report", "appeal decision"]
 
@@ -21,7 +22,7 @@ _NAMES = Lexicon(
         "body": "active_travel_england national_highways highways_england natural_england environment_agency "
         "historic_england county_council highway_authority highways_authority thames_water sport_england transport_for_london "
         "lead_local_flood tfl police network_rail",
-        "public": "objection objections representation representations neighbour neighbours comment_from letter_of_support "
+        "public": "objection objections representation representations neighbour neighbours comment_from letter_of_support public_comment* "
         "letters_of parish_council town_council residents_association petition",
         "report": "committee_report officer_report officer's_report officers_report delegated_report report_to_committee "
         "secretary_of_state_referral committee case_officer_report",
@@ -94,6 +95,8 @@ def _genre_by_words(text: str) -> Genre:
     said = _WORDS.tag_text(text[:FIRST_WORDS])
     if len(said.get("appeal", ())) >= 2:
         return "appeal decision"
+    if (writer := letter_writer(text)) is not None:
+        return _GENRE_OF[writer]
     if "report" in said and "recommend" in said and "us" not in said:
         return "committee report"
     if "against" in said:
@@ -103,6 +106,11 @@ def _genre_by_words(text: str) -> Genre:
     return "application"
 
 
+_GENRE_OF: dict[Writer, Genre] = {
+    "consultee": "consultee letter",
+    "public": "representation",
+    "council": "committee report",
+}
 _KIND_OF: dict[Genre, SourceKind] = {
     "application": "applicant",
     "consultee letter": "consultee",

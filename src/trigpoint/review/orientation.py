@@ -6,11 +6,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from trigpoint.reading.profile import Profile
-from trigpoint.reading.vocabulary import Status, aspects_of
+from trigpoint.reading.vocabulary import SourceKind, Status, aspects_of
 from trigpoint.review.aspects import Aspect
 from trigpoint.review.evidence import Evidence, PolicyPassage, readable_ref
 from trigpoint.review.quoting import asked_provisions
 from trigpoint.review.sheets import Sheets
+from trigpoint.text.classify import OTHER
+
+_SORTS: dict[SourceKind, str] = {
+    "applicant": "document",
+    "consultee": "consultation response",
+    "public": "representation",
+    "council": "report or decision",
+}
+"""How documents are called whose type is none of the contract's."""
 
 
 @dataclass(frozen=True)
@@ -135,9 +144,8 @@ def orient(evidence: Evidence, aspects: Iterable[Aspect], sheets: Sheets, labels
 
 def _documents(sheets: Sheets) -> Iterable[DocumentEntry]:
     for label, document in sheets.labels.items():
-        yield DocumentEntry(
-            label, document.name, document.document_type, document.source_kind, len(document.pages), len(document.text)
-        )
+        kind = document.document_type if document.document_type != OTHER else _SORTS[document.source_kind]
+        yield DocumentEntry(label, document.name, kind, document.source_kind, len(document.pages), len(document.text))
 
 
 def _aspect(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> AspectEntry:

@@ -6,6 +6,7 @@ objection, an applicant, an agent. So do officers, councillors, organisations an
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -34,6 +35,10 @@ _STREET = re.compile(
     rf"\b(?:Flat \d+\w?,? )?\d{{1,4}}[A-Za-z]?,? (?:{_NAME} ){{1,3}}(?:{'|'.join(sorted(word.capitalize() for word in STREETS))})\b"
 )
 _NUMBER = re.compile(r"\b(?:at|of|from|in) (?P<value>(?:number|no\.?) \d{1,4}[a-z]?)\b", re.IGNORECASE)
+_SORT = re.compile(r"^(?:(?:Objection|Representation|Comments?|Response|Letter|Support)(?: from| of| by)? )+")
+_GROUP = re.compile(
+    r"(?:(?<=^)|(?<= ))(?P<group>(?:[A-Z][\w'’&-]* ){1,5}(?:(?:Parish|Town|Community) Council|Campaign|Society|Association|Forum))\b"
+)
 _POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b")
 _OFFICIAL = re.compile(
     rf"(?i:\b(?:dear|for the attention of|taken by|officer(?:'s)?(?: name)?:?|clerk:?))[ \t]+"
@@ -66,10 +71,19 @@ def without_people(text: str, source_kind: str, document_type: str) -> str:
 
 
 def name_without_people(name: str, source_kind: str, document_id: str) -> str:
-    """Return a document's name, unless it is a comment of the public, which is often named after its author."""
+    """Return a document's name, unless it is a comment of the public, which is often named after its author.
+
+    A parish council, a campaign or an association is nobody's private name, and is kept.
+    """
     if source_kind != "public":
         return name
-    return f"{_COMMENT}{document_id.rpartition('_')[2]}{PurePath(name).suffix}"
+    said = name.replace("_", " ")
+    group = _GROUP.search(said.lstrip("0123456789 "))
+    if group and not _TITLED.search(said):
+        return f"{_COMMENT}{_SORT.sub('', group['group'])}{PurePath(name).suffix}"
+    tail = document_id.rpartition("_")[2]
+    number = tail if re.fullmatch(r"[0-9a-f]+", tail) else hashlib.sha256(document_id.encode()).hexdigest()[:6]
+    return f"{_COMMENT}{number}{PurePath(name).suffix}"
 
 
 def is_public_comment(name: str) -> bool:

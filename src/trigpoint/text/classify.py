@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from trigpoint.text.images import plain_name
+from trigpoint.text.letters import letter_writer
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -61,7 +62,7 @@ _BY_NAME = (
     (
         "transport_assessment",
         rf"transport {_REPORT}|travel ?plan|traffic (?:impact|{_REPORT})|highways? {_REPORT}|parking survey|"
-        r"(?:es|information) transport",
+        r"transport (?:and highways? )?(?:addendum|technical note)|(?:es|information) transport",
     ),
     ("noise_assessment", rf"(?:noise|vibration)(?: and vibration| impact)* {_REPORT}|noise and vibration|acoustics?"),
     (
@@ -95,6 +96,10 @@ _BY_NAME = (
         r"(?:site|location|block|layout) ?plans?|site ?location|location map|site boundary|red line (?:boundary|plan)",
     ),
     ("environmental_statement", r"^es(?! .*\b(?:plans?|masterplan|sections?|stud(?:y|ies)))"),
+)
+
+_NAMES_A_LETTER = re.compile(
+    r"\b(?:responses?|comments?|objections?|representations?|consult\w*|letters?|memo(?:randum)?|emails?|committee|officers?)\b"
 )
 
 # A storey is named in these too, but they show planting, uses or parameters, not rooms.
@@ -161,8 +166,14 @@ class DocumentClassifier:
     """Stateless; `classify` never fails, it falls back to `other`."""
 
     def classify(self, filename: str, text: str = "") -> Classification:
-        """The type by the file's name (high), else by its text (medium), else `other` (low)."""
-        if (found := by_name(filename)) is not None:
+        """The type by the file's name (high), else by its text (medium), else `other` (low).
+
+        A letter about a report is no such report: responses, objections and officers' reports are `other`.
+        """
+        found = by_name(filename)
+        if (found is None or _NAMES_A_LETTER.search(plain_name(filename))) and letter_writer(text) is not None:
+            return Classification(OTHER, "medium")
+        if found is not None:
             return Classification(found, "high")
         if (found := by_content(text)) is not None:
             return Classification(found, "medium")

@@ -1,0 +1,60 @@
+"""Whether a text is somebody's letter on an application rather than part of it: told by its first page."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Writer = Literal["consultee", "public", "council"]
+
+HEAD = 500  # characters: the letterhead, or the title of a report
+FIRST_PAGE = 2_000
+LONGEST_LETTER = 40_000  # characters
+
+_COMMITTEE = r"committee report|officers? report|delegated report|report (?:of|by) the (?:head|director|assistant|chief|service)|planning (?:and \w+ )?committee|committee date|case officer"
+_CITIZENS = (
+    r"(?:parish|town|community) council|campaign|(?:residents|neighbours|tenants) association|civic society|"
+    r"amenity society|neighbourhood forum|cycling uk|ramblers|comments for planning application|comment type|"
+    r"public comments?|neighbour comments?"
+)
+_BODIES = (
+    r"county council|highways? authority|highways? (?:and|development|department|team|england)|active travel england|"
+    r"national highways|environment agency|natural england|historic england|sport england|transport for london|"
+    r"network rail|police|constabulary|lead local flood|(?:thames|anglian|severn trent|wessex|southern) water|"
+    r"internal drainage board|environmental (?:health|protection)|\w+ officer"
+)
+_THANKS = r"thank ?you for (?:consulting|your consultation|the consultation)"
+_ANSWER = (
+    r"(?:consultation|planning|substantive|consultee|formal) response|response to (?:a |the )?(?:planning )?consultation|"
+    rf"{_THANKS}|formal recommendation|consultee comments?|"
+    r"no objections?|raises? (?:an )?objection|wish(?:es)? to object|(?:resolved|writing|decided) to object|"
+    r"response objection|recommends? (?:refusal|approval|that|the following)"
+)
+_OBJECTION = (
+    r"objections?|(?:i|we|council|members|society|campaign) (?:strongly |formally )?(?:objects?|supports?)|comment type"
+)
+_GREETING = r"dear (?:sir|madam|mr|mrs|ms|miss|mx|dr|cllr|councillor|planning|case|colleagues?|all|[a-z]+ [a-z]+)"
+_HEADER = r"(?:your|our) ref|memorandum|to [a-z ]{3,60} council|date of meeting"
+_FOR_APPLICANT = r"our clients?|on behalf of (?:the applicants?|our|my)|we are pleased to submit|please find enclosed"
+
+
+def _has(pattern: str, text: str) -> bool:
+    return re.search(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])", text) is not None
+
+
+def letter_writer(text: str) -> Writer | None:
+    """Return who wrote a letter or report on an application; None for the applicant's documents and in doubt."""
+    page = re.sub(r"[^a-z0-9&]+", " ", text[: FIRST_PAGE * 2].lower())[:FIRST_PAGE]
+    head = page[:HEAD]
+    answers, greets = _has(_ANSWER, page), _has(_GREETING, page)
+    if _has(_COMMITTEE, head) and _has("recommendation|recommended|item number", page) and not greets:
+        return "council"
+    if _has(_FOR_APPLICANT, page) or len(text) > LONGEST_LETTER:
+        return None
+    if _has(_CITIZENS, head) and (answers or greets or _has(_OBJECTION, page)):
+        return "public"
+    if _has(_BODIES, head) and answers and (greets or _has(_HEADER, page) or _has(_ANSWER, head)):
+        return "consultee"
+    if _has(_THANKS, page) and (greets or _has(_HEADER, page)):
+        return "consultee"
+    return "public" if greets and _has(_OBJECTION, page) else None

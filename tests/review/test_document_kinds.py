@@ -1,0 +1,71 @@
+"""Whose letter a document is, and that it is no report, is told by its first page as well as by its name."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.reading.applications import own_applications
+from written_samples import written_evidence
+
+from trigpoint.reading.documents import Document
+from trigpoint.reading.sources import source_kind_of
+from trigpoint.review.agent.shown import application
+from trigpoint.review.draft import ReviewDraft
+from trigpoint.text.classify import DocumentClassifier
+from trigpoint.text.letters import letter_writer
+
+WRITER = {
+    "Response": "consultee",
+    "Comment": "public",
+    "Parish_Council": "public",
+    "Objection": "public",
+    "Representation": "public",
+    "Committee_Report": "council",
+}
+DOCUMENTS = [(one.name, document) for one in own_applications() for document in one.documents]
+NAMED = pytest.mark.parametrize("named", [True, False], ids=["named", "named Document 7.pdf"])
+
+
+def _writer(name: str) -> str:
+    return next((kind for word, kind in WRITER.items() if word in name), "applicant")
+
+
+@NAMED
+@pytest.mark.parametrize("document", [one for _, one in DOCUMENTS], ids=[f"{a}/{d.name}" for a, d in DOCUMENTS])
+def test_letters_are_told_from_the_applicants_documents(document: Document, named: bool) -> None:
+    name = document.name if named else "Document 7.pdf"
+    wanted = _writer(document.name)
+    assert source_kind_of(name, document.text) == wanted
+    found = DocumentClassifier().classify(name, document.text).document_type
+    assert found == "other" or wanted == "applicant"
+    if named and ("Transport" in document.name or "Travel_Plan" in document.name):
+        assert found == "transport_assessment"
+
+
+@pytest.mark.parametrize(
+    ("text", "writer"),
+    [
+        (
+            "Thank you for consulting us.\nOur ref: 12. The site location plan and the flood risk assessment are noted.",
+            "consultee",
+        ),
+        (
+            "MEMORANDUM\nTo: Planning. From: Highways Officer\nConsultation response: no objection. Location plan seen.",
+            "consultee",
+        ),
+        ("Little Barton Parish Council\nDear Sir, flood risk, flood risk, flood zone. The council objects.", "public"),
+        ("Dear Sir or Madam,\nI object to the extension. The location plan is wrong.", "public"),
+        ("Dear Sir,\nOn behalf of our client we submit the planning statement and the location plan.", None),
+        ("Transport Assessment\nPrepared for Barton Homes. Our ref: 77. Submitted to Barton County Council.", None),
+        ("Flood Risk Assessment\n1 Introduction. The Environment Agency was consulted.", None),
+    ],
+)
+def test_a_letter_is_known_by_its_first_page(text: str, writer: str | None) -> None:
+    assert letter_writer(text) == writer
+    if writer:
+        assert DocumentClassifier().classify("Scan 4.pdf", text).document_type == "other"
+
+
+def test_the_model_is_told_what_a_letter_is_and_who_sent_it() -> None:
+    shown = application(ReviewDraft(written_evidence("barn-tithe-lane"), ()).orientation())
+    assert "03_Highways_Consultation_Response.md (consultation response, by the consultee" in shown
+    assert "04_Parish_Council_Comment.md (representation, by the public" in shown
