@@ -41,20 +41,22 @@ def not_shown_point(
     places: tuple[Place, ...] = (),
     quotes: Sequence[Found] = (),
     proved: bool = True,
+    read: int = 0,
 ) -> NotAssessed:
     """Return an open point: in the judge's words if they tell what was looked for and not found, and otherwise in ours.
 
     Ours name what was looked for and what the quoted pages do say, so that the point is not lost. `proved` says
-    whether the judge's figures have their source.
+    whether the judge's figures have their source, `read` how many pages were read whole.
     """
     subject = asked.words.subject if asked else (given.requirement or "it")
     ask = f"Show {subject}" if asked is None or asked.essential or asked.show else None
     own = proved and tells_what_was_found(given.statement)
+    ours = _in_our_words(evidence, subject, given, places, quotes, read)
     return NotAssessed(
         check=asked.id if asked else "other",
         requirement=asked.requirement if asked else (given.requirement or given.statement),
         essential=bool(asked and asked.essential),
-        reason=" ".join(given.statement.split()) if own else _in_our_words(evidence, subject, given, places, quotes),
+        reason=" ".join(given.statement.split()) if own else ours,
         places=places,
         request=ask,
         policy=tuple(policy.ref for policy in evidence.cite(asked.provisions)) if asked else (),
@@ -71,16 +73,25 @@ def tells_what_was_found(statement: str) -> bool:
 
 
 def _in_our_words(
-    evidence: Evidence, subject: str, given: DraftFinding, places: tuple[Place, ...], quotes: Sequence[Found]
+    evidence: Evidence, subject: str, given: DraftFinding, places: tuple[Place, ...], quotes: Sequence[Found], read: int
 ) -> str:
-    pages = "the one page" if evidence.pages_read == 1 else f"the {evidence.pages_read} pages"
-    words = [f"We found no statement of {subject} that settles it in {pages} we could read."]
+    words = [f"We found no statement of {subject} that settles it in {_looked_at(evidence.pages_read, read)}."]
     if given.looked_for:
         words.append(f"We looked for {', '.join(' '.join(one.split()) for one in given.looked_for)}.")
     words += [f"{one.citation('partly').place} says “{one.words}”." for one in quotes[:2]]
     if places and not quotes:
         words.append("The pages named here touch on it.")
     return " ".join(words)
+
+
+def _looked_at(pages: int, read: int) -> str:
+    if pages == 1:
+        return "the one page we could read"
+    if read >= pages:
+        return f"the {pages} pages, all of which were read"
+    if not read:
+        return f"the {pages} pages, which were searched by their words"
+    return f"the {pages} pages, of which {read} were read whole and the others searched by their words"
 
 
 def absence_reasons(given: DraftFinding, quotes: Sequence[Found]) -> list[str]:

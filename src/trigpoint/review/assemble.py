@@ -21,6 +21,8 @@ BRIEF = (
     "a judged review set TRIGPOINT_MODEL and the key of its provider, or let your own agent judge over MCP."
 )
 
+MOST_RECOMMENDATIONS = 10
+
 RECORDED = (
     "The answers of the model in this review were recorded earlier and are replayed from a transcript. Reading, verification "
     "and everything that follows from them were done now."
@@ -50,6 +52,7 @@ def assemble_review(
         profile=judgement.profile,
         letter=judgement.letter and judgement.letter.resting_on(kept),
         conclusion=conclusion,
+        consultees=judgement.consultees,
     )
 
 
@@ -120,13 +123,13 @@ def _recommendations(findings: Sequence[Finding], conclusion: Conclusion | None)
     """Return the recommendations of the conclusion, or else those of the findings in order of weight."""
     if conclusion is not None and conclusion.recommendations:
         return _unique(one.text for one in conclusion.recommendations)
-    return _unique(finding.recommendation for finding in _by_weight(findings))
+    return _unique(finding.recommendation for finding in _by_weight(findings))[:MOST_RECOMMENDATIONS]
 
 
 def _conditions(findings: Sequence[Finding], conclusion: Conclusion | None) -> tuple[str, ...]:
     if conclusion is not None and conclusion.conditions:
         return _unique(one.text for one in conclusion.conditions)
-    return _unique(finding.condition for finding in _by_weight(findings))
+    return _unique(finding.condition for finding in _by_weight(findings))[:MOST_RECOMMENDATIONS]
 
 
 def _by_weight(findings: Sequence[Finding]) -> list[Finding]:

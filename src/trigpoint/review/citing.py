@@ -12,11 +12,13 @@ _LONG_NAMES = {
     "LTCP": "Oxfordshire Local Transport and Connectivity Plan",
     "LCWIP": "Bicester Local Cycling and Walking Infrastructure Plan",
 }
-_ENDING = re.compile(r"\.(?:pdf|docx?|odt|rtf|txt|html?|xlsx?|csv|pptx?|png|jpe?g|tiff?)(?=$|[\s,;:).])", re.IGNORECASE)
+_ENDING = re.compile(
+    r"\.(?:pdf|docx?|odt|rtf|txt|md|html?|xlsx?|csv|pptx?|png|jpe?g|tiff?)(?=$|[\s,;:).])", re.IGNORECASE
+)
 _REFERENCE_IN_FRONT = re.compile(
     r"^(?=[^-]*\d{2}[ _]\d{3,})[A-Z0-9]+(?:[ _][A-Z0-9]+)+-(?=[A-Za-z])"
 )  # UTT_25_3011_OP-…
-_NUMBER_OF_REGISTER = re.compile(r"^\d{6,}[ -]+|[ -]+\d{6,}$")
+_NUMBER_OF_REGISTER = re.compile(r"^\d{6,}[ -]+|[ -]+\d{6,}$|^\d{2}[ .-]+(?=[A-Za-z])")
 _SHORT_WORDS = frozenset(
     {"ACT", "AIR", "BAY", "BUS", "CAR", "KEY", "LOW", "MAP", "NEW", "NON", "OLD", "OUR", "TOP", "USE", "WAY"}
 )

@@ -26,6 +26,12 @@ _VAGUE = re.compile(
     r"encourage[sd]?|endeavour\w*|adequate|appropriate level)\b",
     re.IGNORECASE,
 )
+_TRIGGER = re.compile(
+    r"\b(?:before|until|prior to|within|upon|thereafter|at all times|for the (?:life|lifetime) of|no later than|first "
+    r"(?:occupation|use|occupied|used|approved)|commence\w*|during|in accordance with|as approved|retained|maintained)\b",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(r"£\s?\d|\b(?:financial )?contributions?\b|\bpay(?:s|ment)?\b", re.IGNORECASE)
 _ABOUT_DOCUMENTS = re.compile(
     r"\b(?:documents?|application|submission|applicant) (?:do|does|did|has|have) not\b", re.IGNORECASE
 )
@@ -149,6 +155,10 @@ def _condition_reasons(text: str) -> list[str]:
     )
     if vague := _VAGUE.search(text):
         reasons.append(f"“{vague.group()}” is not precise enough for a condition")
+    if not _TRIGGER.search(text):
+        reasons.append("A condition says by when, or until when, it must be met: otherwise it cannot be enforced")
+    if money := _MONEY.search(text):
+        reasons.append(f"“{money.group()}”: a payment is secured by an obligation, not by a condition")
     return reasons
 
 
@@ -209,20 +219,24 @@ def _letter(
         reference=evidence.application_ref,
         site=evidence.profile.site[:1000],
         proposal=evidence.profile.proposal[:6000],
-        grounds=tuple(_ground(number, one, known) for number, one in enumerate(grounds, 1)),
+        grounds=tuple(_ground(number, one, known, stance) for number, one in enumerate(grounds, 1)),
         conditions=tuple(Condition(text=one.text, rests_on=one.rests_on, annex=True) for one in conditions),
     )
 
 
-def _ground(number: int, one: DraftGround, known: Mapping[str, Finding | None]) -> Ground:
-    resting = [finding for name in one.rests_on if (finding := known[name]) is not None]
+def _ground(number: int, one: DraftGround, known: Mapping[str, Finding | None], stance: Stance) -> Ground:
+    """Return a ground. What is met is no ground against anything: it is welcomed, and left out of an objection."""
+    cited = [finding for name in one.rests_on if (finding := known[name]) is not None]
+    resting = [finding for finding in cited if finding.outcome != "met"] or cited
+    kind = _kind(resting)
     return Ground(
         id=f"ground-{number}",
-        kind=_kind(resting),
+        kind=kind,
+        ticked=not (kind == "strength" and stance == "object"),
         heading=one.heading.strip().rstrip("."),
         text=" ".join(one.text.split()),
         references=tuple(_references(resting))[:6],
-        asks=" ".join(one.asks.split()),
+        asks=" ".join(one.asks.split()) if kind != "strength" else "",
         rests_on=tuple(finding.check for finding in resting),
     )
 

@@ -74,8 +74,9 @@ class Quality(Stored):
         """Return the same in one sentence for readers."""
         calls = sum(one.calls for one in self.passes.values())
         asked = f" in {calls} calls" if calls else ""
+        some = f"{self.pages_read} of {self.pages} pages read whole, the others searched by their words"
+        read = some if self.pages_read < self.pages else f"all {self.pages} pages read whole"
         return (
             f"Findings: {self.submitted} handed in{asked}, {self.verified} verified ({self.corrected} of them after a "
-            f"correction), {self.dropped} dropped; {self.support_checked} checked by a second reader; "
-            f"{self.pages_read} of {self.pages} pages read."
+            f"correction), {self.dropped} dropped; {self.support_checked} checked by a second reader; {read}."
         )

@@ -100,6 +100,9 @@ class Letter(Stored):
     council: Council = Council()
     sender: Sender = Sender()
     opening: str = Field("", max_length=PARAGRAPH)
+    consultees: tuple[str, ...] = Field(
+        (), max_length=12, description="What others recommend, a sentence each, printed after the opening."
+    )
     grounds: tuple[Ground, ...] = Field((), max_length=MOST_POINTS)
     conditions: tuple[Condition, ...] = Field((), max_length=MOST_POINTS)
     closing: str = Field("", max_length=PARAGRAPH)

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Literal
 
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Stance
+from trigpoint.review.voice import in_voice
 
 BlockKind = Literal[
     "sender", "council", "date", "greeting", "title", "about", "heading", "paragraph", "ground", "item", "condition",
@@ -34,12 +35,29 @@ class Block:
 
 def letter_blocks(letter: Letter, today: date) -> tuple[Block, ...]:
     """Return the letter from the sender's address to the end of its annex."""
+    letter = _in_one_voice(letter)
     return (*_head(letter, today), *_body(letter), *_foot(letter), *_annex(letter))
 
 
 def body_blocks(letter: Letter) -> tuple[Block, ...]:
     """Return the letter for a form that asks for names and addresses in fields of its own."""
+    letter = _in_one_voice(letter)
     return (Block("title", title(letter)), *_about(letter), *_body(letter), *_foot(letter), *_annex(letter))
+
+
+def _in_one_voice(letter: Letter) -> Letter:
+    """Return the letter with all points in the sender's voice: "I" for a person, "we" for a group.
+
+    What a person has added or written in the opening and the closing stays as it is.
+    """
+    plural = _me(letter) == "we"
+    grounds = tuple(
+        one
+        if one.kind == "remark"
+        else one.model_copy(update={"text": in_voice(one.text, plural), "asks": in_voice(one.asks, plural)})
+        for one in letter.grounds
+    )
+    return letter.model_copy(update={"grounds": grounds})
 
 
 def title(letter: Letter) -> str:
@@ -71,6 +89,7 @@ def _body(letter: Letter) -> Iterator[Block]:
     points = [ground for ground in letter.grounds if ground.ticked and not ground.annex]
     grounds = [ground for ground in points if ground.kind in _GROUNDS]
     yield from _paragraphs(letter.opening or usual_opening(letter))
+    yield from _paragraphs(" ".join(letter.consultees))
     if grounds:
         yield Block("heading", _grounds_title(letter))
         yield from _grounds(grounds, 1)

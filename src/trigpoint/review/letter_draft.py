@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import CORE
 from trigpoint.review.citing import document_place, document_title, in_plain_words, place_of_ref, place_text
+from trigpoint.review.consultees import Recommendation
 from trigpoint.review.disagreements import DISAGREEMENTS
 from trigpoint.review.evidence import collapse
 from trigpoint.review.findings import Citation, Finding, NotAssessed, listed_pages
@@ -23,6 +24,7 @@ from trigpoint.review.letter import (
     Letter,
     PointKind,
     Reference,
+    Stance,
     Suggestion,
 )
 from trigpoint.review.people import MASK
@@ -52,10 +54,23 @@ def draft_letter(result: ReviewResult) -> Letter:
             "site": collapse(application.address or "")[:LINE],
             "proposal": collapse(application.proposal or "")[:PARAGRAPH],
             "council": letter.council.model_copy(update=council),
+            "consultees": _others(result.review.consultees, letter.stance),
             "suggestion": letter.suggestion or Suggestion(stance=letter.stance, why=""),
             **_in_plain_words(letter, result.review),
         }
     )
+
+
+def _others(given: Iterable[Recommendation], stance: Stance) -> tuple[str, ...]:
+    """Say what consultees recommend, in their words. An objection cites those who do not support the application."""
+    return tuple(_recommends(one) for one in given if one.position != "for" or stance != "object")
+
+
+def _recommends(one: Recommendation) -> str:
+    title = document_title(one.document)
+    page = f", page {one.page}" if one.page else ""
+    quote = clipped(one.quote).rstrip(".")
+    return f"{one.body or f'A consultee ({title})'} has answered: “{quote}” ({title}{page})."
 
 
 def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Ground, ...] | tuple[Condition, ...]]:
@@ -238,7 +253,7 @@ def _quotation(citation: Citation, who: str, page: str) -> str:
 
 def clipped(quote: str) -> str:
     """Return a quotation on one line, and at its last whole word if it is long."""
-    text = collapse(quote).replace("“", "‘").replace("”", "’")
+    text = collapse(quote).replace("**", "").lstrip("*> ").replace("“", "‘").replace("”", "’")
     if len(text) <= LONGEST_QUOTE:
         return text
     return f"{text[:LONGEST_QUOTE].rsplit(' ', 1)[0]} …"

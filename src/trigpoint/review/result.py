@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from trigpoint.reading.profile import Profile
 from trigpoint.review.conclusion import Conclusion, Quality
+from trigpoint.review.consultees import Recommendation
 from trigpoint.review.findings import (
     Assessed,
     Citation,
@@ -126,6 +127,7 @@ class ReviewBody(Stored):
     profile: Profile | None = Field(None, description="What is being built, as the documents tell it.")
     letter: Letter | None = Field(None, description="The letter as it was drafted with the judgement, if it was.")
     conclusion: Conclusion | None = Field(None, description="What a judged review comes to, sentence by sentence.")
+    consultees: tuple[Recommendation, ...] = Field((), description="What those who were consulted recommend, quoted.")
     full_markdown: str = ""
 
     @property
@@ -251,4 +253,5 @@ class Judgement(Stored):
     notes: tuple[str, ...] = ()
     fallback_from: str | None = None
     conclusion: Conclusion | None = None
+    consultees: tuple[Recommendation, ...] = ()
     quality: Quality | None = None

@@ -271,7 +271,7 @@ class DraftVerifier:
             proved = not figure_reasons(given.statement, sources, (), self.evidence)
             where = desk.places(given, asked, quotes)
             checked.open_point = not_shown_point(
-                self.evidence, asked, given, places=where, quotes=quotes, proved=proved
+                self.evidence, asked, given, places=where, quotes=quotes, proved=proved, read=len(self.read)
             )
         return checked
 
