@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from trigpoint.reading.statements import Statement, split_sentences
-from trigpoint.review.evidence import PolicyPassage, fold
-from trigpoint.review.findings import PolicyCitation
+from trigpoint.reading.statements import Statement
+from trigpoint.review.evidence import fold
 from trigpoint.review.sheets import Sheets
 
 MOST_HITS = 12
@@ -93,20 +92,3 @@ def _stem(word: str) -> str:
 def shared(one: str, other: Iterable[str]) -> set[str]:
     """Return the words of a text that others have too."""
     return set(stems(one)) & {stem for text in other for stem in stems(text)}
-
-
-def nearest_sentence(citation: PolicyCitation, passage: PolicyPassage, claim: str) -> PolicyCitation:
-    """Return a citation that quotes the sentence of its passage nearest to a claim: the row of a table that applies.
-
-    Only words count: a figure that somebody made up must not find the sentence that happens to have it.
-    """
-    text = " ".join(passage.text.split())
-    sentences = [text[start:end].strip() for start, end in split_sentences(text)]
-    wanted = {stem for stem in stems(claim.replace("-", " ")) if not any(letter.isdigit() for letter in stem)}
-
-    def nearness(sentence: str) -> float:
-        words = set(stems(sentence))
-        return len(wanted & words) / math.sqrt(len(words) or 1)
-
-    best = max(sentences, key=nearness, default=citation.quote)
-    return citation.model_copy(update={"quote": best}) if nearness(best) > nearness(citation.quote) else citation

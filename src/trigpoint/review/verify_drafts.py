@@ -14,10 +14,10 @@ from trigpoint.review.aspects import Aspect, Check, aspect
 from trigpoint.review.evidence import Evidence, PolicyPassage, fold, policy_citation
 from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, Outcome, PolicyCitation
 from trigpoint.review.locating import Found, parts_of
-from trigpoint.review.lookup import Lookup, nearest_sentence, shared, stems
+from trigpoint.review.lookup import Lookup, shared, stems
 from trigpoint.review.orientation import PolicyLabels, reference
+from trigpoint.review.policy_words import fitting_words
 from trigpoint.review.proportion import disproportionate
-from trigpoint.review.quoting import rates_asked
 from trigpoint.review.sheets import Sheets
 from trigpoint.review.submitted import DraftFinding, PolicyQuote, Quote
 from trigpoint.review.verify import policy_problem
@@ -161,14 +161,14 @@ class DraftVerifier:
         return _without_parts(cited)
 
     def _own_policies(self, asked: Check, given: DraftFinding) -> tuple[PolicyCitation, ...]:
-        """Return the policies that the question rests on, each with its sentence nearest to the statement."""
-        rates = rates_asked(asked, self.evidence)
-        return tuple(
-            nearest_sentence(
-                one, self.evidence.policies[one.passage_id], f"{rates.words if rates else ''} {given.statement}"
-            )
-            for one in self.evidence.cite(asked.provisions)
-        )
+        """Return the policies that the question rests on, each with the words that fit the statement, if any do."""
+        claim = f"{asked.requirement} {given.statement}"
+        return tuple(self._worded(one, claim) for one in self.evidence.cite(asked.provisions))
+
+    def _worded(self, citation: PolicyCitation, claim: str) -> PolicyCitation:
+        passage = self.evidence.policies[citation.passage_id]
+        words = fitting_words(passage, claim, self.evidence.profile) if passage.section_ref else ""
+        return citation.model_copy(update={"quote": words})
 
     def _policy(self, one: PolicyQuote, given: DraftFinding, own: set[str], checked: Checked) -> PolicyCitation | None:
         passage = self.labels.find(one.policy)
@@ -181,9 +181,8 @@ class DraftVerifier:
             checked.lost.append(Lost(reason, one.words or ""))
             return None
         claim = f"{given.requirement or ''} {given.statement}"
-        citation = nearest_sentence(policy_citation(passage, claim), passage, claim)
-        if one.words:
-            citation = citation.model_copy(update={"quote": " ".join(one.words.split())})
+        chosen = " ".join((one.words or "").split()) or fitting_words(passage, claim, self.evidence.profile)
+        citation = policy_citation(passage, claim).model_copy(update={"quote": chosen})
         if problem := policy_problem(citation, self.evidence):
             checked.lost.append(Lost(problem, citation.quote))
             return None
@@ -239,12 +238,17 @@ class DraftVerifier:
         """Return the texts that the figures of a finding may come from."""
         texts = [place.document.text[place.start : place.end] for place in quotes]
         texts += [place.words for place in quotes]
-        texts += [f"{one.quote} {one.version_label}" for one in finding.policy]
+        texts += [f"{one.quote or self._section_text(one)} {one.version_label}" for one in finding.policy]
         texts += [one.document for one in finding.evidence]
         texts += [str(page) for one in finding.evidence for page in one.pages]
         profile = self.evidence.profile
         texts += [profile.proposal, *(f"{use.size or ''} {use.unit} {use.words}" for use in profile.uses)]
         return [*texts, finding.requirement]
+
+    def _section_text(self, cited: PolicyCitation) -> str:
+        """Return the section that is cited without words: figures of it may be told."""
+        passage = self.evidence.policies.get(cited.passage_id)
+        return passage.text if passage else ""
 
     def _meaning_reasons(
         self, given: DraftFinding, finding: Finding, asked: Check | None, quotes: Sequence[Found]

@@ -1,0 +1,127 @@
+"""The words of a section of policy that ask for a point: the sentence, the clause or the row of a table that fits it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from trigpoint.land_uses import Use
+from trigpoint.reading.profile import Profile
+from trigpoint.reading.statements import split_sentences
+from trigpoint.reading.uses import read_uses
+from trigpoint.review.evidence import PolicyPassage, collapse
+from trigpoint.review.lookup import stems
+
+LONG_SENTENCE = 220  # characters: a longer one is read clause by clause
+FEWEST_USES = 3  # different uses that a table by use names
+ENOUGH = 0.55  # score that words must reach to be quoted
+_GENERIC = frozenset(
+    "cycle develop plan site scheme propos application document transport policy space way use need new road rout route provision "
+    "street provid parking park unit area people per stay".split()
+)
+_LABELS: dict[str, tuple[Use, ...]] = {
+    r"\b(?:sheltered|elderly|nursing|care home|extra care)": ("care_home",),
+    r"\b(?:residential|dwellings?|houses|flats|homes)\b": ("dwellings",),
+    r"\b(?:education|school|pupil)": ("school", "college"),
+    r"\b(?:retail|shops?)\b": ("retail",),
+    r"\b(?:office|finance)": ("office",),
+    r"\b(?:industr|warehous|storage)": ("industrial", "storage"),
+    r"\b(?:leisure|assembly|sports)": ("leisure",),
+    r"\b(?:hospital|health)": ("health",),
+}
+_SPEED_WEIGHT = 2.5
+_GENERIC_WEIGHT = 0.25
+_SPEED = re.compile(r"\b(\d+) ?mph\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?<=[;:]) (?=\([a-z]\) |[a-z])")
+_EXCEPT = re.compile(r"\b(?:all )?except\b[^:]*")
+_SAME = {
+    "bicycl": "cycle", "bike": "cycle", "cyclist": "cycle", "cycl": "cycle", "cycling": "cycle", "walk": "pedestrian",
+    "foot": "pedestrian", "buse": "bus", "unlit": "lit", "light": "lit", "hom": "resident", "home": "resident", "hous": "resident",
+    "dwell": "resident", "flat": "resident", "apartment": "resident", "resid": "resident", "residential": "resident",
+    "residents": "resident", "stair": "step", "rack": "rack", "door": "step", "splay": "access", "visibility": "access",
+    "wide": "width", "wid": "width", "tier": "tier", "school": "student", "passag": "step", "gat": "step",
+    "bridleway": "right", "footpath": "right", "pupil": "student", "staff": "employe", "lift": "step",
+}  # fmt: skip
+
+
+def policy_units(text: str) -> list[str]:
+    """Return the rows, sentences and clauses of a section, each as it is printed. Headings are none."""
+    units: list[str] = []
+    for line in text.splitlines():
+        plain = collapse(line)
+        for start, end in split_sentences(plain):
+            sentence = plain[start:end].strip()
+            units += _CLAUSE.split(sentence) if len(sentence) > LONG_SENTENCE else [sentence]
+    said = [one.strip() for one in units if one.strip()]
+    return list(dict.fromkeys([one for one in said if one[-1] in ".;:|" or " | " in one or " and" in one[-5:]] or said))
+
+
+def fitting_words(passage: PolicyPassage, claim: str, profile: Profile) -> str:
+    """Return the words of a passage that fit a claim, or nothing if none fit clearly.
+
+    Only words count: a figure that somebody made up must not find the sentence that happens to have it.
+    """
+    units = policy_units(passage.text)
+    row = _row(_rows_by_use(units), claim, profile)
+    if row:
+        return row
+    heading = collapse(passage.text.splitlines()[0]) if passage.text else ""
+    scores = _scores(units, claim, heading)
+    best = max(range(len(units)), key=scores.__getitem__, default=None)
+    return units[best] if best is not None and scores[best] >= ENOUGH else ""
+
+
+def _meant(text: str) -> list[str]:
+    """Return the words of a text that tell its subject, speeds among them: a row of a table may be about 40 mph."""
+    found = [stem for stem in stems(text.replace("-", " ")) if not any(letter.isdigit() for letter in stem)]
+    return [*(_SAME.get(stem, stem) for stem in found), *(f"{speed}mph" for speed in _SPEED.findall(text))]
+
+
+def _scores(units: Sequence[str], claim: str, heading: str = "") -> list[float]:
+    """Return how near each unit is to a claim: rare words count for more, and long units do not win by length.
+
+    A heading that speaks of the same thing makes all of its section a little nearer.
+    """
+    words = [set(_meant(one)) for one in units]
+    seen = Counter(word for one in words for word in one)
+    wanted = set(_meant(claim))
+    weight = {word: _weight(word) * math.log(2 + (len(units) - count) / count) for word, count in seen.items()}
+    near = sum(0.2 for word in wanted & set(_meant(heading)) if word not in _GENERIC)
+    return [sum(weight[word] for word in wanted & one) / (1 + math.log1p(len(one)) / 4) + near for one in words]
+
+
+def _weight(word: str) -> float:
+    if word.endswith("mph"):
+        return _SPEED_WEIGHT
+    return _GENERIC_WEIGHT if word in _GENERIC else 1.0
+
+
+def _rows_by_use(units: Sequence[str]) -> list[tuple[str, set[Use]]]:
+    """Return the rows of a table by use, each with its uses; nothing if it is no such table."""
+    rows = [(one, _uses_of_row(_EXCEPT.sub("", one.partition(":")[0].partition("|")[0]))) for one in units]
+    named = {use for _, uses in rows for use in uses}
+    return rows if len(named) >= FEWEST_USES else []
+
+
+def _uses_of_row(label: str) -> set[Use]:
+    """Return the uses that the label of a row names. Housing for the elderly is a use of its own."""
+    named = {use for words, uses in _LABELS.items() if re.search(words, label, re.IGNORECASE) for use in uses}
+    named |= {use for use, _ in read_uses(label)}
+    return named - {"dwellings"} if "care_home" in named else named
+
+
+def _row(rows: Sequence[tuple[str, set[Use]]], claim: str, profile: Profile) -> str:
+    """Return the row of the use that a claim names, or else of the use that is built if there is one."""
+    spoken = {use for use, _ in read_uses(claim)}
+    built = {one.use for one in profile.uses}
+    for wanted in (spoken & built, spoken, built):
+        fitting = [(len(uses - wanted), row) for row, uses in rows if uses & wanted]
+        if fitting:
+            nearest = min(others for others, _ in fitting)
+            chosen = [row for others, row in fitting if others == nearest]
+            scores = _scores(chosen, claim)
+            best = max(range(len(chosen)), key=scores.__getitem__)
+            return chosen[best] if len(chosen) == 1 or scores.count(scores[best]) == 1 else ""
+    return ""
