@@ -2,7 +2,7 @@
 
 A row of `first.tsv` or `second.tsv` is an application, a section of a shipped digest, a finding and the beginning or another
 part of the words that a planner would quote; an empty last column means that none fit. The first half was labelled before the
-choice was written, the second after it was finished.
+choice was tuned, and it was tuned on it; the second was labelled after it was finished, and nothing was changed for it.
 """
 
 from __future__ import annotations
