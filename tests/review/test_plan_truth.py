@@ -1,0 +1,71 @@
+"""The plan of a review by a model is near what the review then takes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from messages_server import Answer, MessagesServer
+from scripted_model import Request, ScriptedModel, hand_in, pass_of, use_tool
+from scripted_servers import Kept, Servers
+from written_samples import written_evidence
+
+from trigpoint.config import load_settings
+from trigpoint.review.agent import plan as plans
+from trigpoint.review.agent.judging import judge_by_model
+from trigpoint.review.agent.plan import CHARACTERS_PER_TOKEN, make_plan
+from trigpoint.review.aspects import load_aspects
+from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.policy_desk import PolicyDesk
+
+MODEL = "anthropic:claude-sonnet-5-5"
+
+
+class Weighing(ScriptedModel):
+    """Looks something up once in each judging conversation, and weighs every request."""
+
+    def __init__(self) -> None:
+        super().__init__(judge=self._judge)
+        self.tokens: Counter[str] = Counter()
+
+    def __call__(self, request: Request) -> Answer:
+        self.tokens[pass_of(request)] += int(len(json.dumps(request, ensure_ascii=False)) / CHARACTERS_PER_TOKEN)
+        return super().__call__(request)
+
+    def _judge(self, request: Request) -> Answer:
+        if len(request["messages"]) == 1:
+            return use_tool("search_documents", {"query": "cycle parking"})
+        return hand_in({"findings": []})
+
+
+async def _silent(share: float, detail: str) -> None:
+    return None
+
+
+@pytest.mark.parametrize("name", ["housing-hollins-fold", "school-st-aldhelm"])
+async def test_calls_and_tokens_of_the_plan_are_within_half_of_the_truth(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    evidence, model = written_evidence(name), Weighing()
+    with MessagesServer(model) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        settings = load_settings(trigpoint_data_dir=tmp_path, trigpoint_model=MODEL)
+        planned = {one.name: one for one in make_plan(ReviewDraft(evidence, load_aspects()), settings).passes}
+        await judge_by_model(
+            evidence,
+            load_aspects(),
+            settings=settings,
+            policy=PolicyDesk(Servers(), evidence.effective_date),
+            checkpoints=Kept(),
+            step=_silent,
+        )
+    calls = {part: model.asked[part] for part in ("orient", "read", "judge")}
+    assert calls == {part: planned[part].calls for part in calls}
+    answers: dict[str, Any] = {"orient": 0, "read": plans._ANSWER_TOKENS, "judge": plans._ANSWER_TOKENS}
+    total = sum(planned[part].tokens - calls[part] * answers[part] for part in calls)
+    taken = sum(model.tokens[part] for part in calls)
+    assert taken / 1.5 <= total <= taken * 1.5, f"planned {total:,}, taken {taken:,}"
