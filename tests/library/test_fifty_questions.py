@@ -91,6 +91,32 @@ QUESTIONS = [
     ("amt", "What are wing-type nuts made of?", "Wing-type nuts are made of anodized aluminum alloy"),
 ]  # fmt: skip
 
+# Written from pages drawn at random, with their bar, before any of them was asked.
+UNSEEN = [
+    ("nppf2024", "Why does enforcement matter to the public?", "Effective enforcement is important to maintain public confidence in the planning system"),
+    ("nppf2024", "Who must be consulted about development near a pipeline or a major hazard site?", "consult the appropriate bodies when considering applications for the siting of, or changes to, major hazard sites"),
+    ("nppf2024", "Which wetlands are of international importance?", "Wetlands of international importance, designated under the 1971 Ramsar Convention"),
+    ("nppf2024", "When does a housing site count as deliverable?", "sites for housing should be available now, offer a suitable location for development now"),
+    ("nppf2025draft", "What is large-scale shared living?", "Non-self-contained accommodation which provides private rooms alongside shared communal spaces"),
+    ("nppf2025draft", "May a neighbourhood plan that was submitted be withdrawn and updated?", "the qualifying body may choose to withdraw the plan and update it"),
+    ("nppf2025draft", "Which policy applies to development that affects World Heritage Sites?", "Any development affecting World Heritage Sites should be assessed against this policy"),
+    ("tewkesbury", "Which flood risk study sets requirements for individual sites?", "site specific FRA requirements set out within the Level 2 Strategic Flood Risk Assessment"),
+    ("tewkesbury", "Which town is the focus for larger-scale uses?", "Tewkesbury town will be expected to be main focus for larger-scale uses"),
+    ("tewkesbury", "Are premises in settlements preferred to the open countryside for shops?", "priority will always be given to premises/sites within settlements"),
+    ("blackcountry", "How were waste facilities identified?", "detailed analysis of all known licensed and exempt facilities in each authority area"),
+    ("blackcountry", "Where is the green borderland most prominent?", "The green borderland, most prominent in parts of Dudley, Walsall and the Sandwell Valley"),
+    ("blackcountry", "What is assumed about housing grant for affordable dwellings?", "assume that housing grant levels continue to provide the same number of affordable dwellings annually"),
+    ("blackcountry", "Can the schools cope with the growth in housing?", "Housing growth proposals can be accommodated by existing and proposed education provision"),
+    ("irs", "Is there a penalty for contributions above the limits?", "You may owe a penalty if your contributions exceed these limits"),
+    ("thedas", "Whose templars are strange and red and work with mages?", "the ones that came are strange, and red, and are working with the mages"),
+    ("thedas", "Who was the supreme lord of Nevarra for sixty years?", "King Caspar the Magnificent, sixty years the supreme lord of Nevarra"),
+    ("thedas", "What did the herbalist suggest?", "The herbalist suggested powdered bronto horn"),
+    ("layoutparser", "Can the functions for document images be integrated with existing pipelines?", "can be seamlessly integrated with existing DIA pipelines"),
+    ("amt", "How does the case turn the threaded insert?", "the key of the case fits into the slotted keyway of the insert"),
+]  # fmt: skip
+LEAST_UNSEEN = 16  # of twenty: the share that was asked of the fifty
+ASKED = [*QUESTIONS, *UNSEEN]
+
 
 def folded(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).casefold()
@@ -118,7 +144,7 @@ def answers(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
             set_reference(
                 library.passages(project), project.embed_model, str(path), key, load_references(project.references)
             )
-        yield [library.query_hybrid("real", question, TOP)["items"] for _, question, _ in QUESTIONS]
+        yield [library.query_hybrid("real", question, TOP)["items"] for _, question, _ in ASKED]
 
 
 @pytest.fixture(scope="module")
@@ -136,13 +162,16 @@ def pages(shared_data: Path) -> Any:
 
 
 def test_nearly_all_questions_are_answered_by_the_work_that_says_it(answers: list[list[dict[str, Any]]]) -> None:
-    missed = [
-        question
-        for (key, question, phrase), items in zip(QUESTIONS, answers, strict=True)
-        if not any(item["citekey"] == key and says(item, phrase) for item in items)
+    answered = [
+        any(item["citekey"] == key and says(item, phrase) for item in items)
+        for (key, _, phrase), items in zip(ASKED, answers, strict=True)
     ]
-    assert len(QUESTIONS) == 50
-    assert len(QUESTIONS) - len(missed) >= LEAST_ANSWERED, missed
+    missed = [question for (_, question, _), found in zip(ASKED, answered, strict=True) if not found]
+    fifty, unseen = sum(answered[: len(QUESTIONS)]), sum(answered[len(QUESTIONS) :])
+    print(f"{fifty} of {len(QUESTIONS)} and {unseen} of the {len(UNSEEN)} unseen are answered; not: {missed}")
+    assert (len(QUESTIONS), len(UNSEEN)) == (50, 20)
+    assert fifty >= LEAST_ANSWERED, missed
+    assert unseen >= LEAST_UNSEEN, missed
 
 
 def says(item: dict[str, Any], phrase: str) -> bool:
@@ -176,7 +205,7 @@ def test_every_section_is_a_heading_at_or_before_its_page(answers: list[list[dic
 def test_the_answer_is_on_a_page_that_says_it(answers: list[list[dict[str, Any]]], pages: Any) -> None:
     """Of the passages that have the phrase, the named pages have it too."""
     wrong = []
-    for (key, question, phrase), items in zip(QUESTIONS, answers, strict=True):
+    for (key, question, phrase), items in zip(ASKED, answers, strict=True):
         text, _ = pages(key)
         for item in items:
             if item["citekey"] == key and folded(phrase) in folded(item["render_text"]):
