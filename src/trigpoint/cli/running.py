@@ -23,6 +23,7 @@ from trigpoint.storage.files import reason
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10
+KEEP_ALIVE_SECONDS = 20  # longer than clients keep idle connections, or a request could meet one that is being closed
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -145,6 +146,7 @@ def _config(app: Any) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         server_header=False,
         http=GuardedProtocol,
     )
