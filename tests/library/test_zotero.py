@@ -257,7 +257,10 @@ async def test_a_library_that_changes_between_two_pages_is_read_again_from_the_s
 
     app = UnrulyApi(list(BOOKS), trouble)
     async with serve(app) as url:
-        found = await asyncio.to_thread(keys_of, ZoteroApi(url, library="groups/7"))
+        source = ZoteroApi(url, library="groups/7")
+        assert await asyncio.to_thread(source.version) == 100
+        found = await asyncio.to_thread(keys_of, source)
+        assert await asyncio.to_thread(source.version) == 101  # by which `sync --watch` sees a change
     assert found == ["NEWBOOK1", *(book["key"] for book in BOOKS)]
 
 

@@ -159,9 +159,8 @@ class Reading(Generic[Item]):
         return self.gather(connection, keys, project_id)
 
     def _paged(self, rows: Select[Any], order: Order) -> Select[Any]:
-        most: BindParameter[int] = bindparam(
-            "most", self.request.limit + 1, literal_execute=True
-        )  # SQLite plans by a number that it sees
+        # In the text of the statement, because SQLite plans by a number that it sees.
+        most: BindParameter[int] = bindparam("most", self.request.limit + 1, literal_execute=True)
         rows = rows.order_by(*order.by()).limit(most)
         if self.request.cursor is None:
             return rows.offset(min((self.request.page - 1) * self.request.limit, 2**62))
