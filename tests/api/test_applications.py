@@ -139,6 +139,14 @@ def test_an_authority_relaxes_the_pattern_of_references(api: httpx.Client) -> No
     assert api.post("/api/v1/reviews", json=body).status_code == 409
 
 
+def test_reviews_are_listed_by_any_registers_reference(api: httpx.Client) -> None:
+    api.post("/api/v1/reviews", json={"application_ref": "PA24/00001", "authority": "cornwall"})
+    api.post("/api/v1/reviews", json={"application_ref": "25/01178/REM"})
+    for reference, total in (("PA24/00001", 1), ("25/01178/REM", 1), ("UTT/25/2203/SO", 0), ("no reference at all", 0)):
+        answer = api.get("/api/v1/reviews", params={"application_ref": reference})
+        assert (answer.status_code, answer.json()["total"]) == (200, total), reference
+
+
 def test_councils_with_the_same_reference_do_not_block_each_other(api: httpx.Client) -> None:
     for authority in ("york", "leeds", None):
         sent = {"application_ref": "24/00593/FUL"} | ({"authority": authority} if authority else {})
