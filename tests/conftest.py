@@ -16,6 +16,8 @@ import uvicorn
 from trigpoint.config import Settings, load_settings
 from trigpoint.storage.redis import redis_server
 
+pytest_plugins = ["fault_rows"]
+
 SHARED_DATA = Path(os.environ.get("TRIGPOINT_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 for _name in Settings.model_fields:  # a developer's own settings must not reach the tests

@@ -78,6 +78,12 @@ class StoreUnavailable(StoreError):
     code = "store_unavailable"
 
 
+class StoreDamaged(StoreUnavailable):
+    """A file of an embedded store is damaged. Names the file and the way out."""
+
+    code = "store_damaged"
+
+
 class NoSpace(StoreError):
     """Too little free space in the data folder to begin or to finish something. Says where, and how much is left."""
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from trigpoint_process import Running, environment, trigpoint
 
 from trigpoint.config import load_settings
 from trigpoint.demo.documents import sample_documents
+from trigpoint_process import Running, environment, trigpoint
 
 PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"
 HOME = "/home/me"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from command_blocks import PAGES, ROOT, Block, blocks, matches
-from trigpoint_process import PORTS, Running, environment
 
 from trigpoint.config import load_settings
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
+from trigpoint_process import PORTS, Running, environment
 
 SHOWN_PORTS = dict(zip(PORTS, (8080, 3001, 3002, 3003, 3004, 3005, 3006), strict=True))
 RUNNABLE = [page for page in PAGES if any(block.mark == "run" for block in blocks(page))]

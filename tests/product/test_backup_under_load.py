@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trigpoint_process import SMALL, Running, environment, finished, submitted, trigpoint
 
 from trigpoint.config import load_settings
 from trigpoint.demo.documents import sample_documents
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.errors import ToolFailed
 from trigpoint.mcp.client import ToolClient
+from trigpoint_process import SMALL, Running, environment, finished, submitted, trigpoint
 
 pytestmark = pytest.mark.slow
 

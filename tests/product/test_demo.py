@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from trigpoint_process import environment, trigpoint
 
 pytestmark = pytest.mark.slow

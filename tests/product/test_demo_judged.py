@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "review"))
 
 from messages_server import MessagesServer
 from scripted_model import ScriptedModel
+
 from trigpoint_process import environment, trigpoint
 
 REFERENCE = "25/02034/F"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from trigpoint_process import SMALL, Running, environment, finished, submitted
 
 from trigpoint.demo.portal import DemoPortal
+from trigpoint_process import SMALL, Running, environment, finished, submitted
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 

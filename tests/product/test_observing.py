@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from trigpoint_process import SMALL, Running, environment, finished, submitted
 
 from trigpoint.demo.portal import DemoPortal
+from trigpoint_process import SMALL, Running, environment, finished, submitted
 
 pytestmark = pytest.mark.slow
 

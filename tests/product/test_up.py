@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from trigpoint_process import SMALL, Running, environment, finished, submitted, trigpoint
 
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.mcp.client import ToolClient
+from trigpoint_process import SMALL, Running, environment, finished, submitted, trigpoint
 
 pytestmark = pytest.mark.slow
 

@@ -11,6 +11,7 @@ from scripted_servers import REF, TEXT, Kept, Servers
 from trigpoint.config import Settings
 from trigpoint.dates import today
 from trigpoint.errors import ReviewFailed, ServerUnreachable, ToolFailed
+from trigpoint.review import pipeline
 from trigpoint.review.models import FOCUS_AREAS, PHASES, Progress, ReviewOptions, ReviewRequest
 from trigpoint.review.pipeline import run_review
 from trigpoint.review.policy_desk import PolicyDesk
@@ -332,3 +333,40 @@ async def test_a_review_says_how_its_sections_of_policy_were_told(settings: Sett
     said = "Sections of policy: 2 found in the texts in force, 1 confirmed by a person, 1 to be confirmed"
     assert result.review.sections_used() == said
     assert said in result.review.full_markdown
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "TRY_AGAIN_AFTER", (0.0, 0.0))
+
+
+@pytest.mark.usefixtures("no_pauses")
+async def test_a_document_that_a_store_refused_is_tried_again(settings: Settings) -> None:
+    answers = [
+        ToolFailed("store_error", "the vector store cannot be written"),
+        {"status": "success", "document_id": "25_01178_REM_a1b2c3"},
+        {"status": "success", "document_id": "25_01178_REM_d4e5f6"},
+    ]
+    result, _ = await _run(Servers(ingest_document=answers), settings)
+    assert result.metadata.documents.ingested == 2
+    assert result.metadata.documents.unread == ()
+
+
+@pytest.mark.usefixtures("no_pauses")
+async def test_a_store_that_goes_on_failing_fails_the_review_with_its_reason(settings: Settings) -> None:
+    refused = ToolFailed("store_error", "the vector store cannot be written")
+    stored = {"status": "success", "document_id": "25_01178_REM_a1b2c3"}
+    with pytest.raises(ReviewFailed, match=r"1 of 2 documents could not be stored, .*cannot be written") as failed:
+        await _run(Servers(ingest_document=[stored, refused, refused, refused]), settings)
+    assert failed.value.code == "ingestion_failed"
+
+
+@pytest.mark.usefixtures("no_pauses")
+async def test_a_document_lost_to_a_fault_of_ours_is_the_first_thing_the_summary_says(settings: Settings) -> None:
+    broken = ToolFailed("internal_error", "Internal error")
+    stored = {"status": "success", "document_id": "25_01178_REM_a1b2c3"}
+    result, _ = await _run(Servers(ingest_document=[stored, broken, broken, broken]), settings)
+    assert result.review.summary.startswith("1 of 2 documents could not be read through a fault of ours: ")
+    assert [one.fault for one in result.metadata.documents.unread] == [True]
+    assert "no text was found" not in result.review.summary
+    assert "Could not be read: " in result.review.full_markdown

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "product"))
-
-from trigpoint_process import Running, environment
 
 from trigpoint.config import load_settings
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
+from trigpoint_process import Running, environment
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from reviewing_agent import (
     finding,
     over_http,
 )
+
 from trigpoint_process import Running, submitted
 
 SMALL = "25/01502/F"

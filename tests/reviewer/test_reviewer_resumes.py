@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from reviewing_agent import REFERENCE, TRUE_WORDS, Refused, conclusion, finding, over_http, over_stdio
-from trigpoint_process import Running, environment, free_ports
 
 from trigpoint.config import load_settings
 from trigpoint.demo.documents import sample_documents
 from trigpoint.demo.portal import DemoPortal
+from trigpoint_process import Running, environment, free_ports
 
 STATEMENT = "The houses have no cycle parking."
 

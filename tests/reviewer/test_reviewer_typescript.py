@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from reviewing_agent import REFERENCE
-from trigpoint_process import Running, environment
 
 from trigpoint.demo.portal import DemoPortal
+from trigpoint_process import Running, environment
 from typescript_sdk import next_to_the_sdk
 
 SCRIPT = Path(__file__).parent / "typescript" / "whole_review.mjs"

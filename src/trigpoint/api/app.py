@@ -31,7 +31,8 @@ from trigpoint.http.hosts import HostGuard, allowed_hosts, allowed_origins, is_l
 from trigpoint.http.limits import BodyLimit
 from trigpoint.http.methods import HeadAsGet
 from trigpoint.jobs.batch import Batch
-from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint.storage.damage import problems_of
+from trigpoint.storage.redis import open_redis
 
 API_VERSION = "1.0.0"
 DESCRIPTION = """Reviews of planning applications against the policy that was in force on the day, and the
@@ -104,9 +105,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings: Settings = app.state.settings
     with ExitStack() as stack:
         stack.callback(app.state.pages.close)
-        url = await asyncio.to_thread(stack.enter_context, redis_server(settings))
         await asyncio.to_thread(uploads.sweep, settings)
-        async with redis_client(url) as redis:
+        graph = settings.data_dir / "graph" / "graph.db"
+        app.state.problems = await asyncio.to_thread(problems_of, graph, "The database of the graph")
+        async with open_redis(settings, insist=False) as redis:
             app.state.redis = redis
             batch = Batch(redis)
             app.state.limiter = RateLimiter(batch, settings.api_rate_limit)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import get_args
 
 import httpx
 
+from trigpoint.api.web.asking import Part, address, site_of
 from trigpoint.config import Settings
 from trigpoint.errors import ConfigurationError, shorten
 from trigpoint.registers.entries import load_registers
 
 _SECONDS = 4.0
+_PART_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,30 @@ async def look_at_model(settings: Settings) -> Seen | None:
     if not base:
         return Seen(True, name, "it answers from a transcript" if name.startswith("replay:") else "it is set")
     return await _reached(str(base), f"the provider of {name}", where=name)
+
+
+async def problems_of_parts(settings: Settings) -> list[str]:
+    """Return what the servers beside the API say is wrong with their stores. One that does not answer says nothing."""
+    async with httpx.AsyncClient(timeout=_PART_SECONDS, trust_env=False) as client:
+        told = await asyncio.gather(*(_problems_of(client, address(settings, part)) for part in get_args(Part)))
+    return list(dict.fromkeys(problem for problems in told for problem in problems))
+
+
+async def _problems_of(client: httpx.AsyncClient, where: str) -> list[str]:
+    try:
+        return told_problems(await client.get(f"{site_of(where)}/health"))
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return []
+
+
+def told_problems(answer: httpx.Response) -> list[str]:
+    """Return the problems that the health of an MCP server of ours names."""
+    try:
+        said = answer.json()
+    except ValueError:
+        return []
+    problems = said.get("problems") if isinstance(said, dict) else None
+    return [str(problem) for problem in problems] if isinstance(problems, list) else []
 
 
 async def _reached(address: str, what: str, where: str | None = None) -> Seen:

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import httpx
 import typer
@@ -14,13 +15,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from trigpoint.api.outside import look_at_register
+from trigpoint.api.outside import look_at_register, told_problems
 from trigpoint.api.web.asking import site_of
 from trigpoint.config import Settings, load_settings
-from trigpoint.errors import StoreInUse, StoreUnavailable, TrigpointError
+from trigpoint.errors import StoreDamaged, StoreInUse, StoreUnavailable, TrigpointError, shorten
+from trigpoint.storage.damage import require_whole
 from trigpoint.storage.files import data_folder, reason
 
+if TYPE_CHECKING:
+    from trigpoint.policies.models import Policy
+
 app = typer.Typer(add_completion=False)
+
+_THOROUGH_SECONDS = 60.0
 
 PORTS = {
     "api_port": "REST API and pages",
@@ -47,7 +54,8 @@ def doctor() -> None:
     """Check the stores, Tesseract, the model and the ports. Exit code 1 if something needed is missing or taken."""
     settings = load_settings()
     findings = [_look(what, check, settings) for what, check in CHECKS.items()]
-    findings += [_policies(settings), *_servers(settings), _register(settings)]
+    findings += [_policies(settings), _look("passages of the policies", _passages, settings)]
+    findings += [*_servers(settings), _register(settings)]
     findings += [_port(settings, name) for name in PORTS]
     table = Table("", "what", Column("state", overflow="fold"))  # a path is wrapped, never cut
     marks = {True: "[green]ok[/]", False: "[red]failed[/]", None: "[yellow]note[/]"}
@@ -68,6 +76,8 @@ def _look(what: str, check: Callable[[Settings], str], settings: Settings) -> Fi
     except OSError as error:
         said = f"{error.filename}: {reason(error)}. Choose a folder that can be written by TRIGPOINT_DATA_DIR"
         return Finding(what, False, said)
+    except Exception as error:  # whatever else a broken store makes a library raise is a finding too
+        return Finding(what, False, f"{type(error).__name__}: {shorten(error, 300)}")
 
 
 def _data_folder(settings: Settings) -> str:
@@ -95,10 +105,7 @@ def _redis(settings: Settings) -> str:
             raise StoreUnavailable(f"Redis at REDIS_URL cannot be reached ({error})") from error
 
 
-def _policies(settings: Settings) -> Finding:
-    """Say which texts are loaded, and which revisions are known and not loaded."""
-    from trigpoint.policies.known import missing_revisions
-    from trigpoint.policies.models import Policy
+def _read_policies(settings: Settings) -> list[Policy]:
     from trigpoint.policies.registry import PolicyRegistry
     from trigpoint.storage.redis import redis_client, redis_server
 
@@ -109,10 +116,35 @@ def _policies(settings: Settings) -> Finding:
         finally:
             await client.aclose()
 
+    with redis_server(settings) as url:
+        return asyncio.run(read(url))
+
+
+def _passages(settings: Settings) -> str:
+    """Compare what the registry claims of each revision with what the vector store has."""
+    from trigpoint.policies.passages import COLLECTION
+    from trigpoint.storage.chroma import ChromaStore
+
+    claimed = [revision for policy in _read_policies(settings) for revision in policy.revisions if revision.queryable]
+    with ChromaStore(settings, "policies") as store:
+        collection = store.collection(COLLECTION) if COLLECTION in store.names() else None
+        there = {
+            one.revision_id: collection and len(collection.ids({"revision_id": one.revision_id})) for one in claimed
+        }
+    lost = [one for one in claimed if one.chunk_count and not there[one.revision_id]]
+    if lost:
+        names = ", ".join(one.revision_id for one in lost)
+        raise StoreDamaged(f"not in the vector store: {names}. The next start rebuilds them from their files")
+    return f"all of {len(claimed)} revisions"
+
+
+def _policies(settings: Settings) -> Finding:
+    """Say which texts are loaded, and which revisions are known and not loaded."""
+    from trigpoint.policies.known import missing_revisions
+
     try:
-        with redis_server(settings) as url:
-            policies = asyncio.run(read(url))
-    except (StoreInUse, TrigpointError) as error:
+        policies = _read_policies(settings)
+    except TrigpointError as error:
         return Finding("policies", None, f"not looked at: {error.message}")
     if not policies:
         return Finding("policies", None, "none loaded. `trigpoint up` or `trigpoint policies seed --digest` loads them")
@@ -124,8 +156,12 @@ def _policies(settings: Settings) -> Finding:
 
 def _chroma(settings: Settings) -> str:
     from trigpoint.storage.chroma import ChromaStore
+    from trigpoint.storage.chroma_server import DATABASE
 
     for name in ("documents", "policies"):
+        if settings.chroma_url is None:
+            folder = settings.chroma_dir(name)
+            require_whole(folder / DATABASE, f"The vector store {folder}", seconds=_THOROUGH_SECONDS)
         with ChromaStore(settings, name) as store:
             store.ping()
     return settings.chroma_url or f"embedded, {settings.chroma_dir('documents').parent}"
@@ -134,6 +170,9 @@ def _chroma(settings: Settings) -> str:
 def _sql(settings: Settings) -> str:
     from trigpoint.graph.store import GraphStore
 
+    if settings.database_url is None:
+        file = settings.data_dir / "graph" / "graph.db"
+        require_whole(file, "The database of the graph", seconds=_THOROUGH_SECONDS)
     with closing(GraphStore(settings)) as store:
         store.ping()
         return store.engine.dialect.name
@@ -144,6 +183,8 @@ def _library(settings: Settings) -> str:
         return _qdrant(settings, settings.qdrant_url)
     from trigpoint.library.library import open_stores
 
+    file = settings.data_dir / "library" / "library.db"
+    require_whole(file, "The store of the library", seconds=_THOROUGH_SECONDS)
     with closing(open_stores(settings)) as stores:
         stores.collection("doctor").fingerprint()  # any question opens and reads the file
     return "SQLite in the data folder"
@@ -195,7 +236,10 @@ def _server(what: str, where: str) -> Finding:
         answer = httpx.get(f"{site_of(str(where))}/health", timeout=3, trust_env=False)
     except httpx.HTTPError as error:
         return Finding(what, False, f"cannot be reached ({error}). Start that server, or take the setting away")
-    return Finding(what, answer.is_success, "answers" if answer.is_success else f"answers HTTP {answer.status_code}")
+    if not answer.is_success:
+        return Finding(what, False, f"answers HTTP {answer.status_code}")
+    problems = told_problems(answer)
+    return Finding(what, not problems, "answers" if not problems else " ".join(problems))
 
 
 def _register(settings: Settings) -> Finding:
@@ -223,7 +267,9 @@ def _is_ours(port: int, name: str) -> bool:
         said = httpx.get(f"http://127.0.0.1:{port}/health", timeout=2, trust_env=False).json()
     except (httpx.HTTPError, ValueError):
         return False
-    return isinstance(said, dict) and ("services" in said if name == "api_port" else said == {"status": "ok"})
+    return isinstance(said, dict) and (
+        "services" in said if name == "api_port" else said.get("status") in ("ok", "degraded")
+    )
 
 
 CHECKS: dict[str, Callable[[Settings], str]] = {

@@ -29,6 +29,7 @@ NOUNS = {
     "graph": "Load and look at the graph of projects, entities and relations.",
     "backup": "The data folder as one archive, also while everything runs.",
     "restore": "A data folder out of a backup.",
+    "repair": "Repair damaged files of the data folder.",
     "doctor": "Check the stores, Tesseract, the model and the ports.",
 }
 

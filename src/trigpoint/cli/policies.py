@@ -142,7 +142,7 @@ async def policy_tools(settings: Settings) -> AsyncIterator[ToolClient | PolicyK
             out.print(f"[dim]using the policy server at {url}[/]")
         except ServerUnreachable:
             out.print(f"[dim]no policy server at {url}: opening the store {settings.chroma_dir('policies')}[/]")
-            found = await stack.enter_async_context(open_knowledge(settings))
+            found = await stack.enter_async_context(open_knowledge(settings, whole=True))
         yield found
 
 

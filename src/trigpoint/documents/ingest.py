@@ -110,7 +110,7 @@ class DocumentIngest:
         with self.store.locked(f"{name}_{file_hash[:6]}", cancelled):
             document_id = self.store.registry.id_for(name, application_ref, file_hash)
             known = self.store.registry.get(document_id)
-            if known is not None:
+            if known is not None and self.store.has_passages(document_id):
                 return self._already_ingested(known, request.document_type)
             read = _pages_read(report)
             look = self.processor.classify_document(path, progress=read, cancelled=cancelled)

@@ -71,7 +71,14 @@ class DocumentStore:
         kept = {} if content is None else {row.document_id: json.dumps(content.to_json(), ensure_ascii=False)}
         self.passages.write(passages, replace=[row.document_id], allow=go_on, contents=kept)
         row = replace(row, ingested_at=datetime.now(UTC).isoformat(timespec="microseconds"))
+        if self.registry.get(row.document_id) is not None:  # its passages had been lost
+            self.registry.update(row)
+            return True
         return self.registry.register(row) == row
+
+    def has_passages(self, document_id: str) -> bool:
+        """Return whether the passages of a registered document are there: their collection may have been lost."""
+        return bool(self.passages.document(document_id))
 
     def text_of(self, document_id: str) -> tuple[RegisteredDocument, int, str]:
         """The document, its number of passages and its text. Raises DocumentNotFound, NoChunks."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
@@ -17,9 +15,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from trigpoint.errors import RegistryUnavailable, StoreUnavailable, shorten
+from trigpoint.jobs.patience import FOR_EVER, try_again
 from trigpoint.storage.redis import LONGEST_SECONDS, describe
-
-log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -86,20 +83,11 @@ def refused_to_write(error: BaseException, redis: Redis) -> StoreUnavailable:
 
 async def patiently(call: Callable[[], Awaitable[T]], *, what: str, longest_wait: float = 2.0) -> T:
     """Return the call's answer, however long Redis is down: a worker does not throw away what it has done."""
-    wait, since = 0.2, 0.0
-    while True:
-        try:
-            answer = await call()
-        except AWAY as error:
-            if not since:
-                since = time.monotonic()
-                log.warning("%s: %s; trying again until it works", what, error)
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, longest_wait)
-        else:
-            if since:
-                log.info("%s: Redis is back after %.0f s", what, time.monotonic() - since)
-            return answer
+
+    def patience(error: Exception) -> float:
+        return FOR_EVER if isinstance(error, AWAY) else 0
+
+    return await try_again(call, what=what, patience=patience, longest_wait=longest_wait)
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from trigpoint.config import Settings
 from trigpoint.errors import ServerUnreachable, ToolFailed
+from trigpoint.jobs.patience import try_again
 from trigpoint.jobs.pausing import has_space
 from trigpoint.jobs.queue import LeaseLost
 from trigpoint.mcp.client import ToolClient
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 
 LONGEST_CALL_SECONDS = 3600.0  # a call may last as long as a large document takes; a job can be cancelled meanwhile
 _PATIENCE_SECONDS = 900.0  # longer than a restart, a full disk or a failing store takes somebody to mend
+_REGISTER_PATIENCE_SECONDS = 60.0  # a council's register may be away for long, and its visitors are many
+_REGISTER_AWAY = "request_failed"
 _TRANSIENT = frozenset(
     {"store_unavailable", "registry_unavailable", "server_unreachable", "insufficient_storage", "store_restarting"}
 )
@@ -49,21 +52,26 @@ class McpTools:
 
         Raises ToolFailed for what only the caller can mend, and the last error once patience has run out.
         """
-        deadline = asyncio.get_running_loop().time() + self._patience
-        wait = 0.5
-        while True:
+
+        async def once() -> dict[str, Any]:
             await has_space(self._settings, what=f"{tool} of {server}")
             try:
                 client = await self._client(server)
                 return await client.call(tool, args, timeout=LONGEST_CALL_SECONDS, progress=_quietly(progress))  # type: ignore[arg-type]
-            except (ServerUnreachable, ToolFailed) as error:
-                if isinstance(error, ServerUnreachable):
-                    await self._drop(server)
-                if error.code not in _TRANSIENT or asyncio.get_running_loop().time() + wait > deadline:
-                    raise
-                log.warning("%s of %s: %s; trying again in %.1f s", tool, server, error.message, wait)
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, 5.0)
+            except ServerUnreachable:
+                await self._drop(server)
+                raise
+
+        return await try_again(
+            once, what=f"{tool} of {server}", patience=self._patience_for, first_wait=0.5, longest_wait=5.0
+        )
+
+    def _patience_for(self, error: Exception) -> float:
+        if not isinstance(error, ServerUnreachable | ToolFailed):
+            return 0
+        if error.code == _REGISTER_AWAY:
+            return min(self._patience, _REGISTER_PATIENCE_SECONDS)
+        return self._patience if error.code in _TRANSIENT else 0
 
     async def _client(self, server: Server) -> ToolClient:
         async with self._opening:

@@ -7,14 +7,13 @@ may share one Redis; one that dies is noticed by its silence.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import socket
 import uuid
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from datetime import timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from redis.asyncio import Redis
 
@@ -34,7 +33,7 @@ from trigpoint.logs import request_id
 from trigpoint.metrics import JOBS, WEBHOOKS
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.registers.retention import remove_old_documents
-from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint.storage.redis import open_redis
 
 log = logging.getLogger(__name__)
 
@@ -73,8 +72,9 @@ class Worker:
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; then hand back what is not finished."""
         log.info("worker %s: %d jobs at once", self.name, self._settings.worker_concurrency)
+        if not await _unless(stop, patiently(self._configure_webhook, what="configuring webhooks")):
+            return
         sender = Sender(public_only=self._settings.environment == "production")
-        await patiently(self._configure_webhook, what="configuring webhooks")
         loops = [
             asyncio.create_task(self._deliver(stop, sender)),
             asyncio.create_task(self._purge()),
@@ -258,6 +258,18 @@ class Worker:
             await asyncio.sleep(_ORPHANS_EVERY_SECONDS)
 
 
+async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
+    """Whether the work was done before we were told to stop."""
+    working, stopped = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not working.done():
+        working.cancel()
+        return False
+    working.result()
+    return True
+
+
 async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait({task}, timeout=_STOP_SECONDS)
@@ -275,7 +287,5 @@ def job_kinds(redis: Redis, settings: Settings) -> dict[str, JobKind]:
 
 async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
     """A worker on the configured Redis, from start to a clean stop."""
-    with contextlib.ExitStack() as stack:
-        url = await asyncio.to_thread(stack.enter_context, redis_server(settings))
-        async with redis_client(url) as redis:
-            await Worker(redis, settings).run(stop)
+    async with open_redis(settings, insist=False) as redis:
+        await Worker(redis, settings).run(stop)

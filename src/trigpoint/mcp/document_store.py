@@ -30,7 +30,6 @@ from trigpoint.documents.models import (
 )
 from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
-from trigpoint.errors import StoreUnavailable
 from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.weak import is_weak
@@ -126,28 +125,8 @@ class Documents:
         self.store.close()
 
 
-class DocumentsInReach:
-    """Opens the store at the start or, where its server is not up yet, with the first call that finds it (E11)."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._opening = asyncio.Lock()
-        self._documents: Documents | None = None
-
-    async def get(self) -> Documents:
-        """Raises StoreUnavailable."""
-        async with self._opening:
-            if self._documents is None:
-                self._documents = await asyncio.to_thread(Documents, self._settings)
-        return self._documents
-
-    async def close(self) -> None:
-        if self._documents is not None:
-            await asyncio.to_thread(self._documents.close)
-
-
 async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
-    documents: Documents = await call.state.get()
+    documents: Documents = call.state
     request = IngestRequest(given.file_path, given.application_ref, given.document_type)
     outcome = await documents.write(
         partial(
@@ -161,7 +140,7 @@ async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
 
 
 async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswer:
-    documents: Documents = await call.state.get()
+    documents: Documents = call.state
     found = await documents.read(
         partial(
             documents.search.search,
@@ -181,7 +160,7 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
 
 
 async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
-    documents: Documents = await call.state.get()
+    documents: Documents = call.state
     row, chunk_count, whole = await documents.read(partial(documents.store.text_of, given.document_id))
     content = None
     if given.include_pages:
@@ -204,7 +183,7 @@ async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
 
 
 async def list_ingested_documents(given: ListInput, call: Call) -> ListAnswer:
-    documents: Documents = await call.state.get()
+    documents: Documents = call.state
     application_ref = checked_reference(given.application_ref)
     rows = await documents.read(partial(documents.store.registry.of_application, application_ref))
     listed = [ListedDocument.of(row) for row in rows[given.offset :]]
@@ -215,7 +194,7 @@ async def list_ingested_documents(given: ListInput, call: Call) -> ListAnswer:
 
 
 async def remove_document(given: RemoveInput, call: Call) -> RemovedAnswer:
-    documents: Documents = await call.state.get()
+    documents: Documents = call.state
     removed = await documents.write(partial(documents.store.delete_document, given.document_id))
     return RemovedAnswer(document_id=given.document_id, chunks_removed=removed)
 
@@ -282,16 +261,12 @@ TOOLS = (
 
 def server(settings: Settings) -> ToolServer:
     @asynccontextmanager
-    async def lifespan() -> AsyncIterator[DocumentsInReach]:
-        documents = DocumentsInReach(settings)
-        try:
-            await documents.get()
-        except StoreUnavailable as error:
-            log.warning("%s. Tools answer with store_unavailable until it can be", error.message)
+    async def lifespan() -> AsyncIterator[Documents]:
+        documents = await asyncio.to_thread(Documents, settings)
         try:
             yield documents
         finally:
-            await documents.close()
+            await asyncio.to_thread(documents.close)
 
     return ToolServer("document-store-mcp", TOOLS, settings, lifespan=lifespan, instructions=_INSTRUCTIONS)
 

@@ -19,6 +19,7 @@ from trigpoint.library.library import DEFAULT_TOP_K, MOST_ELSEWHERE, MOST_NEIGHB
 from trigpoint.mcp.answers import Cut
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
 from trigpoint.passages.deadline import Deadline, check_time
+from trigpoint.storage.damage import problems_of
 
 TIMEOUTS = {
     "store_chunks": 15.0,
@@ -201,8 +202,11 @@ def server(
 ) -> ToolServer:
     """The server, with the library of these settings opened while it runs."""
 
+    problems: list[str] = []
+
     @asynccontextmanager
     async def opened() -> AsyncIterator[LibraryCalls]:
+        problems[:] = await asyncio.to_thread(problems_of, settings.data_dir / "library" / "library.db", "The library")
         library = await asyncio.to_thread(opening, settings)
         calls = LibraryCalls(library, timeouts)
         try:
@@ -218,6 +222,7 @@ def server(
         lifespan=opened,
         max_body_bytes=MAX_BODY_BYTES,
         instructions="Search a project's sources and cite them: query_hybrid first, get_chunk for the context.",
+        problems=lambda _: problems,
     )
 
 

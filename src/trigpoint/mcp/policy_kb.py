@@ -501,7 +501,13 @@ def server(settings: Settings) -> ToolServer:
         await seed_missing(settings, ingest)
 
     return ToolServer(
-        "policy-kb-mcp", TOOLS, settings, lifespan=lifespan, instructions=_INSTRUCTIONS, prepare_alone=seeded
+        "policy-kb-mcp",
+        TOOLS,
+        settings,
+        lifespan=lifespan,
+        instructions=_INSTRUCTIONS,
+        prepare_alone=seeded,
+        problems=lambda knowledge: knowledge.lost.problems,
     )
 
 

@@ -59,7 +59,7 @@ from trigpoint.registers.folder import GivenApplication
 from trigpoint.registers.intake import files_below
 from trigpoint.registers.submission import Stated, submit_files
 from trigpoint.review.models import ReviewOptions, ReviewRequest
-from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint.storage.redis import open_redis
 
 MOST_BYTES = 62_500  # of an answer: 25,000 tokens even of text that is all figures
 
@@ -375,9 +375,8 @@ TOOLS = (
 def server(settings: Settings) -> ToolServer:
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[Desk]:
-        with redis_server(settings) as url:
-            async with redis_client(url) as redis, open_desk(settings, redis) as desk:
-                yield desk
+        async with open_redis(settings) as redis, open_desk(settings, redis) as desk:
+            yield desk
 
     return ToolServer(
         "reviewer-mcp",

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import anyio
@@ -35,6 +35,7 @@ from trigpoint.http.limits import BodyLimit
 from trigpoint.logs import new_request_id, request_id
 from trigpoint.mcp.answers import ANY_SIZE_HEADER, MOST_BYTES, fitting, tool_result
 from trigpoint.mcp.auth import MCPAuthMiddleware
+from trigpoint.mcp.opening import Lifespan, Opening
 from trigpoint.mcp.prompts import Prompt
 from trigpoint.mcp.tools import (
     Call,
@@ -53,7 +54,7 @@ __all__ = ["Call", "PlainText", "Tool", "ToolInput", "ToolServer", "status_error
 
 log = logging.getLogger(__name__)
 
-Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
+Problems = Callable[[Any], Sequence[str]]
 
 _CANCEL_SECONDS = 10.0
 
@@ -75,8 +76,12 @@ class ToolServer:
         prompts: Sequence[Prompt] = (),
         prepare_alone: Callable[[Any], Awaitable[None]] | None = None,
         most_bytes: int = MOST_BYTES,
+        problems: Problems = lambda state: [],
     ) -> None:
-        """`prepare_alone` runs once if a client started this server over stdio; its tools wait for that."""
+        """`prepare_alone` runs once if a client started this server over stdio; its tools wait for that.
+
+        `problems` is asked for what health should tell of an open server.
+        """
         self.name = name
         self.tools = {tool.name: tool for tool in tools}
         if len(self.tools) != len(tools):
@@ -89,8 +94,8 @@ class ToolServer:
         self.prompts = {prompt.name: prompt for prompt in prompts}
         self._prepare_alone = prepare_alone
         self._preparing: asyncio.Task[None] | None = None
-        self._open: Lifespan = lifespan or nullcontext
-        self._state: Any = None
+        self._opening = Opening(name, lifespan or nullcontext)
+        self._problems = problems
         self._stopping = threading.Event()
         self._inputs = {tool.name: tool.input_schema() for tool in tools}
         self._server: Server[Any] = Server(
@@ -119,7 +124,7 @@ class ToolServer:
         hosts = allowed_hosts(self.settings, auth_on=self.settings.mcp_auth_on)
         return Starlette(
             routes=[
-                Route("/health", _health, methods=["GET"]),
+                Route("/health", self._health, methods=["GET"]),
                 Route("/metrics", _metrics, methods=["GET"]),
                 Route("/sse", _SseEndpoint(self._server, sse)),
                 Mount("/messages/", app=sse.handle_post_message),
@@ -156,12 +161,14 @@ class ToolServer:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Any]:
         """Opens what the handlers need. Transports enter this; a test may, too."""
-        async with self._open() as state:
-            self._state = state
-            try:
-                yield state
-            finally:
-                self._state = None
+        async with self._opening.running():
+            yield self._opening.state
+
+    async def _health(self, request: Request) -> JSONResponse:
+        """`degraded` while a store cannot be opened, or something in it has to be known."""
+        away = self._opening.problem
+        problems = [away.message] if away is not None else list(self._problems(self._opening.state))
+        return JSONResponse({"status": "degraded", "problems": problems} if problems else {"status": "ok"})
 
     def begin_stop(self) -> None:
         """The process is about to end: work in threads learns it as if its caller had cancelled."""
@@ -209,7 +216,8 @@ class ToolServer:
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
     async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        call = Call(_caller_id(ctx) or new_request_id(), ctx.session.report_progress, self._state, self._stopping)
+        ident = _caller_id(ctx) or new_request_id()
+        call = Call(ident, ctx.session.report_progress, self._opening.state, self._stopping)
         call.over_stdio = ctx.request is None
         call.any_size = ctx.request is not None and ANY_SIZE_HEADER in ctx.request.headers
         call.authorization = ctx.request.headers.get("authorization") if ctx.request is not None else None
@@ -240,6 +248,8 @@ class ToolServer:
         if tool is None:
             raise UnknownTool(f"Unknown tool '{shorten(name)}'. {self.name} has: {', '.join(self.tools)}")
         parsed = tool.parse(arguments)
+        if self._opening.problem is not None:
+            raise self._opening.problem
         if self._preparing is not None:
             await asyncio.wait({self._preparing})
         if tool.takes_space:
@@ -273,10 +283,6 @@ class _SseEndpoint:
             return
         async with self.transport.connect_sse(scope, receive, send) as (read, write):
             await self.server.run(read, write, self.server.create_initialization_options())
-
-
-async def _health(request: Request) -> JSONResponse:
-    return JSONResponse({"status": "ok"})
 
 
 async def _metrics(request: Request) -> Response:

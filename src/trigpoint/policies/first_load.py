@@ -12,7 +12,7 @@ from trigpoint.config import Settings
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.policies.seed import Ingester, Seeder, SeedPolicy, load_seed
 from trigpoint.storage.files import data_folder
-from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint.storage.redis import open_redis
 
 
 async def seed_missing(settings: Settings, ingest: Ingester) -> None:
@@ -20,13 +20,12 @@ async def seed_missing(settings: Settings, ingest: Ingester) -> None:
 
     Of several processes that start on an empty data folder, one loads them and the others wait for it.
     """
-    with redis_server(settings) as url:
-        async with redis_client(url) as redis, _alone(data_folder(settings) / "seeding.lock"):
-            registry = PolicyRegistry(redis)
-            missing = await _missing(registry, load_seed(settings.policy_set))
-            if missing:
-                async for _ in Seeder(settings, registry, ingest, digest=True).seed(missing):
-                    await asyncio.sleep(0)
+    async with open_redis(settings) as redis, _alone(data_folder(settings) / "seeding.lock"):
+        registry = PolicyRegistry(redis)
+        missing = await _missing(registry, load_seed(settings.policy_set))
+        if missing:
+            async for _ in Seeder(settings, registry, ingest, digest=True).seed(missing):
+                await asyncio.sleep(0)
 
 
 @asynccontextmanager

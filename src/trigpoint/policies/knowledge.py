@@ -34,6 +34,7 @@ from trigpoint.ids import new_job_id
 from trigpoint.passages.model import Hit
 from trigpoint.passages.search import SearchMode
 from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
+from trigpoint.policies.lost import LostRevisions
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.parking import ParkingStandards, StatedStandard
 from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
@@ -42,7 +43,7 @@ from trigpoint.policies.placing import Placer
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.policies.scope import Scope, scope_of
 from trigpoint.policies.section_lookup import find_section, nearest, overview, point_of
-from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint.storage.redis import open_redis
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -78,6 +79,7 @@ class PolicyKnowledge:
     """Registry and passages together. `open_knowledge` makes one."""
 
     def __init__(self, settings: Settings, registry: PolicyRegistry, passages: PolicyChromaClient) -> None:
+        self._settings = settings
         self.registry = registry
         self.passages = passages
         self._ingest = PolicyIngest(settings, passages)
@@ -88,6 +90,7 @@ class PolicyKnowledge:
         self.placer = Placer(registry, passages, self._read, cancelled=self._stopping.is_set)
         self._to_place: set[str] = set()  # policies whose placements may be behind
         self._placed_since_start = False
+        self.lost = LostRevisions(registry, self._count, self._ingest_again)
 
     async def search(
         self,
@@ -104,7 +107,9 @@ class PolicyKnowledge:
 
     async def scope(self, sources: Sequence[str] | None, authority: str | None, day: date | None) -> Scope:
         """Return the policies that a question is about, with what its answer should warn of."""
-        return scope_of(await self.registry.list_policies(), sources, authority, day)
+        scope = scope_of(await self.registry.list_policies(), sources, authority, day)
+        self.lost.require_none(scope.policies)
+        return scope
 
     async def search_in(
         self, scope: Scope, query: str, effective_date: date | None, n_results: int, mode: SearchMode
@@ -121,6 +126,7 @@ class PolicyKnowledge:
             policy = await self.registry.get_policy(source)
         except PolicyNotFound:
             raise SectionNotFound(source, section_ref) from None
+        self.lost.require_none([policy])
         revision = _wanted(policy, revision_id)
         if revision is None:
             raise SectionNotFound(source, section_ref)
@@ -246,6 +252,16 @@ class PolicyKnowledge:
             log.info("Finished the interrupted deletion of %s (%d passages)", revision_id, removed)
         await self.settle()
         await self._write(self.passages.count)  # reads the passages into memory, so that no search has to wait for it
+        await self.lost.find()
+
+    async def _count(self, revision_id: str) -> int:
+        return await self._read(partial(self.passages.count, revision_id))
+
+    async def _ingest_again(self, revision: Revision) -> None:
+        stored = Path(revision.file_path or "missing")
+        here = self._settings.data_dir / "policy" / revision.source / revision.revision_id / stored.name
+        path = here if here.is_file() else stored  # the data folder may have been moved
+        await self.ingest(revision.source, revision.revision_id, str(path))
 
     async def repaired(self) -> bool:
         """Repair; False where the registry cannot be reached: tools say so, and it is tried again (E11)."""
@@ -263,6 +279,7 @@ class PolicyKnowledge:
                 if not repaired:
                     await self.repair()
                 repaired = True
+                await self.lost.rebuild()
                 await self.settle()
                 await self.place_provisions()
             except Cancelled:
@@ -319,27 +336,28 @@ class PolicyKnowledge:
 
 
 @asynccontextmanager
-async def open_knowledge(settings: Settings) -> AsyncIterator[PolicyKnowledge]:
-    """Open the stores, repair what a crash left, and keep the passages in step with the registry until the end."""
-    with redis_server(settings) as url:
-        redis = redis_client(url)
+async def open_knowledge(settings: Settings, *, whole: bool = False) -> AsyncIterator[PolicyKnowledge]:
+    """Open the stores, repair what a crash left, and keep the passages in step with the registry until the end.
+
+    With `whole`, wait until lost passages have been rebuilt; else questions about them are refused meanwhile.
+    """
+    async with open_redis(settings) as redis:
+        passages = await asyncio.to_thread(PolicyChromaClient, settings)
+        knowledge = PolicyKnowledge(settings, PolicyRegistry(redis), passages)
         try:
-            passages = await asyncio.to_thread(PolicyChromaClient, settings)
-            knowledge = PolicyKnowledge(settings, PolicyRegistry(redis), passages)
+            repaired = await knowledge.repaired()
+            if whole:
+                await knowledge.lost.rebuild()
+            ended = asyncio.Event()
+            keeper = asyncio.create_task(knowledge.keep_settled(ended, repaired=repaired))
             try:
-                repaired = await knowledge.repaired()
-                ended = asyncio.Event()
-                keeper = asyncio.create_task(knowledge.keep_settled(ended, repaired=repaired))
-                try:
-                    yield knowledge
-                finally:
-                    knowledge.begin_stop()
-                    ended.set()  # not cancelled: it may be in the middle of a change
-                    await asyncio.gather(keeper, return_exceptions=True)
+                yield knowledge
             finally:
-                await asyncio.to_thread(knowledge.close)
+                knowledge.begin_stop()
+                ended.set()  # not cancelled: it may be in the middle of a change
+                await asyncio.gather(keeper, return_exceptions=True)
         finally:
-            await redis.aclose()
+            await asyncio.to_thread(knowledge.close)
 
 
 def answering(policies: Sequence[Policy], effective_date: date | None) -> list[str]:

@@ -284,7 +284,9 @@ function steps.mark_active()
   if given(a.job_id) and revision.held_by and revision.held_by ~= a.job_id then return refuse('held', revision.held_by) end
   if revision.status == 'failed' then return refuse('failed') end
   if revision.status == 'processing' then
-    set(revision, 'status', (successor_of(book, a.id) or given(revision.shortens)) and 'superseded' or 'active')
+    local over = successor_of(book, a.id) or given(revision.shortens) or revision.was == 'superseded'
+    set(revision, 'status', over and 'superseded' or 'active')
+    redis.call('HDEL', revision_key(a.id), 'was')
   end
   take_replacement(revision)
   set(revision, 'chunk_count', a.chunk_count)
@@ -321,6 +323,19 @@ function steps.mark_failed()
   end
   let_go(a.id)
   changed()
+  return answer(revision)
+end
+
+-- Its passages are gone and cannot be rebuilt. Its dates stay taken: no other text was in force on those days.
+function steps.mark_lost()
+  local revision = find(load(), a.id)
+  if not revision then return refuse('no_revision') end
+  if revision.status == 'active' or revision.status == 'superseded' then
+    set(revision, 'was', revision.status)
+    set(revision, 'status', 'failed')
+    set(revision, 'error', a.error)
+    changed()
+  end
   return answer(revision)
 end
 

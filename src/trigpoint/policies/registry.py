@@ -49,7 +49,7 @@ from trigpoint.policies.records import (
     revision_of,
     side_effects_of,
 )
-from trigpoint.storage.redis import LONGEST_SECONDS
+from trigpoint.storage.redis import LONGEST_SECONDS, describe
 
 HOLD_SECONDS = 600
 _CHUNKS_DUE = "policy_chunks_due"
@@ -226,6 +226,12 @@ class PolicyRegistry:
         self._raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], None)
 
+    async def mark_lost(self, source: str, revision_id: str, error: str) -> Revision:
+        """A text that answered has lost its passages for good: it is `failed`, and its neighbours stay as they are."""
+        reply = await self._step("mark_lost", source=source, id=revision_id, error=error)
+        self._raise_refusal(reply, source, revision_id)
+        return revision_of(reply["revision"], reply.get("held_by"))
+
     async def begin_reindex(
         self,
         source: str,
@@ -384,7 +390,7 @@ class PolicyRegistry:
             async with asyncio.timeout(LONGEST_SECONDS):
                 return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
         except (RedisError, OSError) as error:
-            raise _unavailable(error) from error
+            raise self._unavailable(error) from error
 
     async def _read(self, sources: list[str] | None) -> list[Policy]:
         reply = await self._step("read", source="", sources=sources)
@@ -396,8 +402,14 @@ class PolicyRegistry:
             async with asyncio.timeout(LONGEST_SECONDS):
                 reply: dict[str, Any] = json.loads(await self._run(args=[step, payload]))
         except (RedisError, OSError) as error:
-            raise _unavailable(error) from error
+            raise self._unavailable(error) from error
         return reply
+
+    def _unavailable(self, error: Exception) -> RegistryUnavailable:
+        reason = str(error) or f"no answer within {LONGEST_SECONDS:.0f} s"
+        return RegistryUnavailable(
+            f"The policy registry cannot be reached: {describe(self._redis)} is away ({shorten(reason)})"
+        )
 
     def _raise_refusal(self, reply: dict[str, Any], source: str, revision_id: str = "") -> None:
         match reply.get("refused"):
@@ -426,11 +438,6 @@ class PolicyRegistry:
 def _reversed(start: str, end: str) -> InvalidInput:
     message = f"effective_to ({shorten(end)}) is before effective_from ({shorten(start)})"
     return InvalidInput(message, field="effective_to")
-
-
-def _unavailable(error: Exception) -> RegistryUnavailable:
-    reason = str(error) or f"no answer within {LONGEST_SECONDS:.0f} s"
-    return RegistryUnavailable(f"The policy registry cannot be reached ({shorten(reason)}). Check Redis and REDIS_URL")
 
 
 def _never(reason: object) -> NoReturn:

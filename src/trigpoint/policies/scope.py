@@ -9,7 +9,7 @@ from datetime import date
 from trigpoint.errors import shorten
 from trigpoint.ids import UNKNOWN_AUTHORITY
 from trigpoint.policies.known import missing_revisions
-from trigpoint.policies.models import Policy, PolicyCategory
+from trigpoint.policies.models import Policy, PolicyCategory, Revision, RevisionStatus
 
 NOTHING_LOADED = (
     "No policy is loaded. `trigpoint policies seed --digest` loads short digests, `trigpoint policies fetch` and "
@@ -38,14 +38,37 @@ def scope_of(
     chosen = [policy for policy in named if policy.applies_to(authority)]
     local = tuple(p.source for p in policies if p.local and authority is not None and p.applies_to(authority))
     missing = missing_revisions(chosen, day) if day is not None else []
+    unread = [(p, r) for p in chosen for r in _unread(p, day)]
     warnings = [
         *_unknown(sources or (), known),
         *_elsewhere(named if sources else (), authority),
         *_without_local_plan(policies, authority),
         *(_not_in_force(policy, day) for policy in chosen if day is not None and policy.in_force(day) is None),
+        *(f"{p.source}: the text of {r.version_label} cannot be used. {r.error}" for p, r in unread),
         *(one.message for one in missing),
     ]
-    return Scope(tuple(chosen), tuple(warnings), local, tuple(one.consequence for one in missing))
+    not_loaded = [
+        *(one.consequence for one in missing),
+        *(
+            f"The revision of {r.version_label} of the {p.title} was in force on the day and its text could not be "
+            "read: nothing of it is cited."
+            for p, r in unread
+        ),
+    ]
+    return Scope(tuple(chosen), tuple(warnings), local, tuple(not_loaded))
+
+
+def _unread(policy: Policy, day: date | None) -> list[Revision]:
+    """Return the revisions in force on the day whose text has failed, if no other one answers for that day."""
+    if day is None or policy.in_force(day) is not None:
+        return []
+    return [
+        revision
+        for revision in policy.revisions
+        if revision.status is RevisionStatus.FAILED
+        and revision.effective_from <= day
+        and (revision.effective_to is None or day <= revision.effective_to)
+    ]
 
 
 def _unknown(sources: Sequence[str], known: dict[str, Policy]) -> list[str]:

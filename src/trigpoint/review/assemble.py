@@ -13,7 +13,9 @@ from trigpoint.review.findings import Assessed, Finding
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
+from trigpoint.text.classify import DocumentClassifier
 
+_CENTRAL = frozenset({"transport_assessment", "design_access_statement", "planning_statement", "site_plan"})
 CORE = frozenset(aspect.id for aspect in load_aspects() if aspect.core)
 BRIEF = (
     "This is a brief made by fixed rules, without a language model. It quotes what the documents say next to what policy "
@@ -138,10 +140,30 @@ def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
 
 def _summary(judgement: Judgement, conclusion: Conclusion | None, documents: DocumentCounts | None) -> str:
     if conclusion is not None and conclusion.summary:
-        return " ".join([*(one.text for one in conclusion.summary), *judgement.remarks, *_unread(documents)])
+        parts = [one.text for one in conclusion.summary]
+        return " ".join([*_kept_back(documents), *parts, *judgement.remarks, *_unread(documents)])
     judged = [aspect for aspect in judgement.aspects if aspect.applies]
     parts = [*_state(judged), *_good(judged), *_short(judged), *_contradicted(judgement), *_open(judged)]
-    return " ".join([*parts, *judgement.remarks, *_unread(documents)])
+    return " ".join([*_kept_back(documents), *parts, *judgement.remarks, *_unread(documents)])
+
+
+def _kept_back(documents: DocumentCounts | None) -> list[str]:
+    """Say first which documents a fault of ours kept from being read, and how much of the evidence they are."""
+    missing = [one.name for one in documents.unread if one.fault] if documents is not None else []
+    if documents is None or not missing:
+        return []
+    kinds = [DocumentClassifier().classify(name, "").document_type for name in missing]
+    central = [name for name, kind in zip(missing, kinds, strict=True) if kind in _CENTRAL]
+    weight = (
+        f"Much of what is looked for is usually in {', '.join(central)}: do not rely on this review until it has been "
+        "repeated."
+        if central
+        else "What they say is missing from this review."
+    )
+    total = documents.ingested + documents.skipped + documents.failed
+    return [
+        f"{len(missing)} of {total} documents could not be read through a fault of ours: {', '.join(missing)}. {weight}"
+    ]
 
 
 def _state(judged: Sequence[AspectReview]) -> list[str]:
@@ -214,6 +236,9 @@ def _unread(documents: DocumentCounts | None) -> list[str]:
         named = ", ".join(documents.not_read[:5])
         more = f" and {len(documents.not_read) - 5} more" if len(documents.not_read) > 5 else ""
         sentences.append(f"Not read, because no text was found in them: {named}{more}.")
+    damaged = [f"{one.name} ({one.reason.rstrip('.')})" for one in documents.unread if not one.fault]
+    if damaged:
+        sentences.append(f"Not read, because the files are damaged or locked: {', '.join(damaged[:5])}.")
     return sentences
 
 

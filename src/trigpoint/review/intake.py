@@ -57,6 +57,7 @@ def document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
         skipped=ingested["skipped"],
         failed=ingested["failed"],
         not_read=tuple(ingested["not_read"]),
+        unread=tuple(ingested.get("unread", ())),
         not_fetched=tuple(one["name"] for one in fetched.get("not_downloaded", ())),
         not_downloaded=tuple(fetched.get("not_downloaded", ())),
         left_out=tuple(fetched.get("left_out", ())),

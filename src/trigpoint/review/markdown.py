@@ -95,6 +95,8 @@ def _application(result: ReviewResult) -> Iterator[str]:
         yield f"- Could not be downloaded: {escape(', '.join(documents.not_fetched))}"
     if documents.not_read:
         yield f"- Not read, because no text was found in them: {escape(', '.join(documents.not_read))}"
+    for one in documents.unread:
+        yield f"- Could not be read: {escape(f'{one.name} ({one.reason})')}"
     yield ""
 
 

@@ -26,6 +26,7 @@ from trigpoint.review.citing import document_title
 from trigpoint.review.consultees import recommendations
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.gather import Wanted, gather_evidence
+from trigpoint.review.ingested import WAITED_FOR, Ingest, require_stores, unread_documents
 from trigpoint.review.intake import (
     Data,
     application_of,
@@ -74,6 +75,8 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 INGESTS_AT_ONCE = 2
+TRY_AGAIN_AFTER = (2.0, 8.0)  # seconds
+DOWNLOAD_AGAIN_AFTER = (5.0, 10.0, 20.0)
 
 Report = Callable[[Progress], Awaitable[None]]
 Step = Callable[[float, str], Awaitable[None]]
@@ -97,15 +100,6 @@ class Opened:
     found: Data
     fetched: Data
     ingested: Data
-
-
-@dataclass(frozen=True)
-class _Ingest:
-    """What became of a file: the id under which the document store has it, and the account of its pages, if it was read."""
-
-    outcome: str
-    document_id: str | None = None
-    account: Data | None = None
 
 
 @dataclass
@@ -173,12 +167,7 @@ class ReviewRun:
         async def progress(done: float, total: float | None, message: str | None) -> None:
             await step(done / total if total else 0.0, message or f"Downloading {counted(total, 'document')}")
 
-        answer = await self.tools.call(
-            "scraper",
-            "download_all_documents",
-            {**self.request.where, **self.request.reading, "output_dir": "."},
-            progress=progress,
-        )
+        answer = await self._download_all(progress)
         files = [one["file_path"] for one in answer["downloads"] if one.get("file_path")]
         failed = int(answer["failed_downloads"])
         if failed and not files:
@@ -200,9 +189,21 @@ class ReviewRun:
             ],
         }
 
+    async def _download_all(self, progress: ToolProgress) -> Data:
+        """Download the documents; ask again for those that the register gave no answer for, as long as it may be away."""
+        arguments = {**self.request.where, **self.request.reading, "output_dir": "."}
+        pauses = iter(DOWNLOAD_AGAIN_AFTER)
+        while True:
+            answer = await self.tools.call("scraper", "download_all_documents", arguments, progress=progress)
+            unanswered = any(one.get("error_type") == "request_failed" for one in answer["downloads"])
+            pause = next(pauses, None)
+            if not unanswered or pause is None:
+                return answer
+            await asyncio.sleep(pause)
+
     async def ingest(self, step: Step, fetched: Data) -> Data:
         """Phase 3: every file into the document store. Drawings that are skipped and files without text are named."""
-        files, done = list(fetched["files"]), dict[str, _Ingest]()
+        files, done = list(fetched["files"]), dict[str, Ingest]()
         turn, shares, told = asyncio.Semaphore(INGESTS_AT_ONCE), dict[str, float](), set[tuple[int, str]]()
         manifest = fetched.get("manifest", {})
 
@@ -222,15 +223,21 @@ class ReviewRun:
                 done[path] = await self._ingest_one(path, lambda share: tell(path, share))
                 await tell(path, 1.0)
 
-        async with asyncio.TaskGroup() as group:
-            for path in files:
-                group.create_task(one(path))
+        for pause in (0.0, *TRY_AGAIN_AFTER):  # after a fault, those documents are tried again
+            await asyncio.sleep(pause)
+            async with asyncio.TaskGroup() as group:
+                for path in [path for path in files if path not in done or done[path].fault]:
+                    group.create_task(one(path))
+            if not any(ingested.fault for ingested in done.values()):
+                break
+        require_stores(done, manifest)
         outcomes = {path: one.outcome for path, one in done.items()}
         counts = {name: sum(o == name for o in outcomes.values()) for name in ("ingested", "skipped", "failed")}
         if files and counts["failed"] == len(files):
             raise IngestionFailed(f"None of the {counted(len(files), 'document')} could be read")
         return counts | {
-            "not_read": sorted(public_name(path, manifest) for path, one in done.items() if one.outcome != "ingested"),
+            "not_read": sorted(public_name(path, manifest) for path, one in done.items() if one.outcome == "skipped"),
+            "unread": unread_documents(done, manifest),
             "pages": page_counts(outcomes, {path: one.account for path, one in done.items()}),
             "documents": {done[path].document_id: manifest.get(path, {}) for path in files if done[path].document_id},
         }
@@ -310,7 +317,7 @@ class ReviewRun:
         )
         return judging.judgement, judging.evidence
 
-    async def _ingest_one(self, path: str, tell: Callable[[float], Awaitable[None]]) -> _Ingest:
+    async def _ingest_one(self, path: str, tell: Callable[[float], Awaitable[None]]) -> Ingest:
         arguments = {"file_path": path, "application_ref": self.request.application_ref}
 
         async def progress(done: float, total: float | None, _: str | None) -> None:
@@ -319,14 +326,13 @@ class ReviewRun:
         try:
             answer = await self.tools.call("document-store", "ingest_document", arguments, progress=progress)
         except TrigpointError as error:
-            if error.code == "server_unreachable":
+            if error.code in WAITED_FOR:
                 raise
             log.warning("review %s: a document was not read: %s", self.request.review_id, error.code)
-            unreadable = error.code in ("no_content", "no_chunks", "unsupported_file_type")
-            return _Ingest("skipped" if unreadable else "failed")
+            return Ingest.failed(error)
         if answer["status"] not in ("success", "already_ingested"):
-            return _Ingest("skipped", account=answer.get("account"))
-        return _Ingest("ingested", answer["document_id"], answer.get("account"))
+            return Ingest("skipped", account=answer.get("account"))
+        return Ingest("ingested", answer["document_id"], answer.get("account"))
 
     def _metadata(self, found: Data, judged: Data, judgement: Judgement, fetched: Data, ingested: Data) -> Metadata:
         used = revisions_used(judgement)

@@ -191,6 +191,14 @@ class MissingDocument(Stored):
     reason: str = ""
 
 
+class UnreadDocument(Stored):
+    """A document that was there and could not be read. `fault`: through no fault of the file."""
+
+    name: str
+    reason: str = ""
+    fault: bool = False
+
+
 class DocumentCounts(Stored):
     """What became of the documents that the register lists, or that were given as files."""
 
@@ -200,7 +208,8 @@ class DocumentCounts(Stored):
     ingested: int = 0
     skipped: int = 0
     failed: int = 0
-    not_read: tuple[str, ...] = ()
+    not_read: tuple[str, ...] = Field((), description="Names of those in which no text was found.")
+    unread: tuple[UnreadDocument, ...] = Field((), description="Those that could not be read, with the reason.")
     pages: int = Field(0, description="Pages of the documents that were read.")
     pages_read: int = Field(0, description="Those of which something was read, and blank ones.")
     pages_by_ocr: int = Field(0, description="Those read by OCR, wholly or in part.")

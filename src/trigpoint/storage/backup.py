@@ -36,7 +36,7 @@ from trigpoint.storage.redis import redis_server
 FORMAT = 1
 MANIFEST = "trigpoint-backup.json"
 LEFT_OUT = (".lock", ".part", ".sock", "-wal", "-shm")
-DERIVED = ("lexical", ".incoming", ".backup")
+DERIVED = ("lexical", ".incoming", ".backup", "damaged")
 _SNAPSHOT_SECONDS = 600.0
 
 Store = Literal["documents", "policies"]

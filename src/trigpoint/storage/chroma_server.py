@@ -15,8 +15,10 @@ import sys
 import time
 from pathlib import Path
 
+from trigpoint.storage.damage import require_whole
 from trigpoint.storage.keeper import is_held
 
+DATABASE = "chroma.sqlite3"
 _ADDRESS, _COMPLAINT = "server.json", "complaint"
 _PATIENCE_SECONDS = 3.0
 _PROBE_SECONDS = 1.0
@@ -79,6 +81,13 @@ class Server:
         pid = self.process()
         if pid is not None and is_held(self.folder, self.own_lock):
             os.kill(pid, signal.SIGTERM)
+
+    def check_files(self) -> None:
+        require_whole(self.folder / DATABASE, f"The vector store {self.folder}")
+
+    def complaint_since(self, moment: float) -> str | None:
+        """None: its files were looked at before it was started."""
+        return None
 
     def _complained_of(self) -> int:
         try:

@@ -11,17 +11,21 @@ from __future__ import annotations
 
 import fcntl
 import importlib
+import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
-from trigpoint.errors import StoreInUse, StoreUnavailable
+from trigpoint.errors import StoreDamaged, StoreInUse, StoreUnavailable
+
+log = logging.getLogger(__name__)
 
 MEMBERS, KEEPER, STARTING = "members.lock", "keeper.lock", "starting.lock"
 _LOOK_SECONDS = 0.1
@@ -29,6 +33,8 @@ _LONGEST_PAUSE_SECONDS = 5.0
 _HEALTHY_SECONDS = 30.0  # a server that lived so long is restarted without delay
 _START_SECONDS = 20.0
 _GRACE_SECONDS = 10.0
+_WATCH_SECONDS = 1.0
+_QUIET_SECONDS = 1.0  # a server that is silent for so long and does not run is asked what keeps it from starting
 
 
 class Server(Protocol):
@@ -54,6 +60,14 @@ class Server(Protocol):
 
     def shut_down(self) -> None: ...
 
+    def check_files(self) -> None:
+        """Raise StoreDamaged if its files are known to be damaged before it starts. Cheap."""
+        ...
+
+    def complaint_since(self, moment: float) -> str | None:
+        """What kept it from starting since that time, with the way out; None if it said nothing of the kind."""
+        ...
+
 
 def open_lock(folder: Path, name: str) -> IO[bytes]:
     return open(folder / name, "ab")
@@ -71,16 +85,49 @@ def wait_until_gone(folder: Path) -> None:
 
 
 @contextmanager
-def joined(server: Server) -> Iterator[None]:
-    """Use the server: started if need be, and kept for as long as anybody is inside this context."""
+def joined(server: Server, *, insist: bool = True) -> Iterator[None]:
+    """Use the server: started if need be, and kept for as long as anybody is inside this context.
+
+    Raises StoreUnavailable if it does not start; unless `insist`, that is logged, and its keeper goes on trying.
+    """
     with open_lock(server.folder, MEMBERS) as members:
         with open_lock(server.folder, STARTING) as starting:
             fcntl.flock(starting, fcntl.LOCK_EX)
             fcntl.flock(members, fcntl.LOCK_SH)  # waits while a keeper that found nobody is shutting down
-            if not is_held(server.folder, KEEPER):
-                _launch(server)
-            _wait_for_answer(server)
+            try:
+                if not is_held(server.folder, KEEPER):
+                    _launch(server)
+                _wait_for_answer(server)
+            except StoreUnavailable as error:
+                if insist:
+                    raise
+                log.error("%s", error.message)
+        with _keeper_replaced(server):
+            yield
+
+
+@contextmanager
+def _keeper_replaced(server: Server) -> Iterator[None]:
+    """Start another keeper if the keeper is killed while we need it: nobody else would restart the server."""
+    left = threading.Event()
+    watching = threading.Thread(target=_watch, args=(server, left), name=f"watch-{server.name}", daemon=True)
+    watching.start()
+    try:
         yield
+    finally:
+        left.set()
+
+
+def _watch(server: Server, left: threading.Event) -> None:
+    while not left.wait(_WATCH_SECONDS):
+        try:
+            with open_lock(server.folder, STARTING) as starting:
+                if _try(starting) and not is_held(server.folder, KEEPER):
+                    log.warning("The keeper of %s in %s is gone; starting another", server.name, server.folder)
+                    _launch(server)
+                    left.wait(_WATCH_SECONDS)  # until it has its lock, nobody else starts one
+        except (OSError, StoreUnavailable, StoreInUse) as error:
+            log.warning("The keeper of %s cannot be started: %s", server.name, error)
 
 
 def _launch(server: Server) -> None:
@@ -89,6 +136,7 @@ def _launch(server: Server) -> None:
             f"The {server.name} store {server.folder} is in use by an older version of Trigpoint. "
             "Stop it, or choose another TRIGPOINT_DATA_DIR"
         )
+    server.check_files()
     subprocess.Popen(
         [sys.executable, "-m", __name__, type(server).__module__.rpartition(".")[2], str(server.folder)],
         stdin=subprocess.DEVNULL,
@@ -99,8 +147,12 @@ def _launch(server: Server) -> None:
 
 
 def _wait_for_answer(server: Server) -> None:
-    deadline = time.monotonic() + _START_SECONDS
+    began, deadline = time.time(), time.monotonic() + _START_SECONDS
     while not server.answers():
+        silent = _START_SECONDS - (deadline - time.monotonic())
+        dead = silent > _QUIET_SECONDS and not is_held(server.folder, server.own_lock)
+        if dead and (complaint := server.complaint_since(began)):
+            raise StoreDamaged(complaint)
         if time.monotonic() > deadline:
             raise StoreUnavailable(
                 f"The embedded {server.name} in {server.folder} did not answer within {_START_SECONDS:.0f} s. "
@@ -116,7 +168,7 @@ def _log(server: Server) -> Path:
 def keep(server: Server) -> int:
     """Start or adopt the server, wait until the last member has left, stop it."""
     with open_lock(server.folder, KEEPER) as keeper, open_lock(server.folder, MEMBERS) as members:
-        if not _try(keeper):
+        if not _try_for(keeper, 1.0):  # whoever looks whether there is a keeper holds the lock for an instant
             return 0  # another keeper is there already
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         attended = _Attended(server)
@@ -197,6 +249,15 @@ def _try(lock: IO[bytes]) -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    return True
+
+
+def _try_for(lock: IO[bytes], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not _try(lock):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
     return True
 
 

@@ -6,8 +6,9 @@ when the last has left, and a process that was killed counts as gone (see keeper
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from redis.asyncio import Redis
@@ -24,15 +25,27 @@ LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as aw
 
 
 @contextmanager
-def redis_server(settings: Settings) -> Iterator[str]:
-    """The URL of the server to use. While the context is open, an embedded server stays up."""
+def redis_server(settings: Settings, *, insist: bool = True) -> Iterator[str]:
+    """The URL of the server to use. While the context is open, an embedded server stays up.
+
+    Raises StoreUnavailable if the embedded one does not start; unless `insist`, whoever asks it is told so.
+    """
     if settings.redis_url is not None:
         yield settings.redis_url
         return
     folder = data_folder(settings, "redis", mode=0o700)
     server = valkey.Server(folder)
-    with joined(server):
+    with joined(server, insist=insist):
         yield f"unix://{server.socket}?db=0"
+
+
+@asynccontextmanager
+async def open_redis(settings: Settings, *, insist: bool = True) -> AsyncIterator[Redis]:
+    """A client of the server to use, which is started in a thread: nobody else waits for it. See `redis_server`."""
+    with ExitStack() as stack:
+        url = await asyncio.to_thread(stack.enter_context, redis_server(settings, insist=insist))
+        async with redis_client(url) as client:
+            yield client
 
 
 def redis_client(url: str, *, decode: bool = True) -> Redis:

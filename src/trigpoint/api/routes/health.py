@@ -1,4 +1,4 @@
-"""Health: whether this process serves, whether Redis answers, and whether there is space for new work."""
+"""Health: whether this process serves, whether Redis answers, whether the stores are whole, whether there is space."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 
+from trigpoint.api.outside import problems_of_parts
+from trigpoint.config import Settings
 from trigpoint.storage.redis import describe
 from trigpoint.storage.space import look
 
@@ -32,11 +34,15 @@ class Health(BaseModel):
 
 @router.get("/api/v1/health", summary="Service health", openapi_extra={"security": []})
 async def health(request: Request) -> Health:
-    """No authentication. `degraded` while Redis is down or the disk is nearly full."""
-    connected = await _answers(request)
-    space = look(request.app.state.settings)
+    """No authentication. `degraded` while Redis is down, a store is damaged, or the disk is nearly full."""
+    settings: Settings = request.app.state.settings
+    connected, told = await asyncio.gather(
+        _answers(request), request.app.state.pages.parts.get("problems", lambda: problems_of_parts(settings))
+    )
+    space = look(settings)
     problems = [] if connected else [f"{describe(request.app.state.redis)} cannot be reached"]
     problems += [f"New work is refused: {space.said}"] if space.is_low else []
+    problems += [*request.app.state.problems, *told]
     return Health(
         status="degraded" if problems else "healthy",
         services=HealthServices(redis="connected" if connected else "disconnected"),

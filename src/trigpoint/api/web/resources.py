@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 _LISTING_SECONDS = 10.0
 _OUTSIDE_SECONDS = 60.0
+_PARTS_SECONDS = 3.0
 _GRAPH_SECONDS = 15.0
 
 
@@ -79,6 +80,7 @@ class Resources:
         self.sections = Kept(12)
         self.listings = Shared(_LISTING_SECONDS)
         self.outside = Shared(_OUTSIDE_SECONDS)
+        self.parts = Shared(_PARTS_SECONDS)
         self._opened: dict[str, Any] = {}
         self._graph_filled = False
         self._graph_seen_at = -_GRAPH_SECONDS

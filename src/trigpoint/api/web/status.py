@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from trigpoint.api.outside import look_at_model, look_at_register
+from trigpoint.api.outside import look_at_model, look_at_register, told_problems
 from trigpoint.api.services import Services
 from trigpoint.api.web.asking import Part, address, site_of
 from trigpoint.api.web.resources import Resources
@@ -112,8 +112,9 @@ async def _part(client: httpx.AsyncClient, services: Services, part: Part) -> He
     started = time.perf_counter()
     try:
         answer = await client.get(f"{site_of(where)}/health")
-        said = "answers" if answer.is_success else f"answers {answer.status_code}"
-        return Health(NAMES[part], where, answer.is_success, _since(started), said)
+        problems = told_problems(answer)
+        said = " ".join(problems) or ("answers" if answer.is_success else f"answers {answer.status_code}")
+        return Health(NAMES[part], where, answer.is_success and not problems, _since(started), said)
     except httpx.HTTPError as error:
         reason = "does not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
         return Health(NAMES[part], where, False, _since(started), reason)

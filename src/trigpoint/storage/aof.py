@@ -1,0 +1,134 @@
+"""Valkey's log of changes (its append-only file): how far it is whole, and cutting it off where it is not."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+MANIFEST = "appendonly.aof.manifest"
+_LISTED = re.compile(r"^file (\S+) seq \d+ type ([bih])", re.MULTILINE)
+_KEY = re.compile(rb"\r\n\$\d+\r\n([a-z_]{2,40}):[^\r\n]{1,200}(?=\r\n)")
+_LONGEST_HEADER = 32
+
+
+@dataclass(frozen=True)
+class BrokenLog:
+    """A file of the log that is damaged in the middle: everything up to `whole` can be kept."""
+
+    path: Path
+    size: int
+    whole: int
+    later: tuple[Path, ...]  # files of the log that come after it
+
+    @property
+    def cut(self) -> int:
+        return self.size - self.whole + sum(path.stat().st_size for path in self.later)
+
+    def lost_kinds(self) -> dict[str, int]:
+        """Return of which kinds of records (the first word of their keys) changes are cut, and how many records."""
+        with self.path.open("rb") as file:
+            file.seek(self.whole)
+            rest = b"".join([file.read(), *(path.read_bytes() for path in self.later)])
+        keys = {match[0]: match[1].decode() for match in _KEY.finditer(rest)}
+        return dict(Counter(keys.values()).most_common())
+
+
+def find_break(folder: Path) -> BrokenLog | None:
+    """Return where the log in a Valkey folder is damaged; None if it is whole, or only its end was cut off by a crash."""
+    files = [path for kind, path in _listed(folder) if kind == "i"]
+    for number, path in enumerate(files):
+        whole, ended = _whole_until(path)
+        if not ended:
+            return BrokenLog(path, path.stat().st_size, whole, tuple(files[number + 1 :]))
+    return None
+
+
+def cut_off(broken: BrokenLog) -> None:
+    """Keep what comes before the damage. The state is then that of an earlier moment, as a power cut would leave it."""
+    for path in broken.later:
+        path.write_bytes(b"")
+    with broken.path.open("r+b") as file:
+        file.truncate(broken.whole)
+
+
+def base_is_damaged(folder: Path, binary: Path) -> Path | None:
+    """Return the snapshot that the log begins with if it is damaged, which cannot be repaired; else None."""
+    for path in (path for kind, path in _listed(folder) if kind == "b"):
+        command = ["valkey-check-rdb", str(path)]  # the server's binary is that tool if it is called so
+        if subprocess.run(command, executable=binary, capture_output=True, timeout=600).returncode != 0:
+            return path
+    return None
+
+
+def _listed(folder: Path) -> list[tuple[str, Path]]:
+    manifest = folder / "appendonlydir" / MANIFEST
+    if not manifest.is_file():
+        return []
+    named = [(match[2], manifest.parent / match[1]) for match in _LISTED.finditer(manifest.read_text())]
+    return [(kind, path) for kind, path in named if path.is_file()]
+
+
+def _whole_until(path: Path) -> tuple[int, bool]:
+    """Return the end of the last whole change, and whether the file is well-formed to its end.
+
+    A transaction is one change. One that is merely unfinished at the end is what every crash may leave.
+    """
+    whole, in_transaction = 0, False
+    with path.open("rb") as file:
+        try:
+            for command in _commands(file):
+                if command == b"multi":
+                    in_transaction = True
+                elif command == b"exec":
+                    in_transaction = False
+                if not in_transaction:
+                    whole = file.tell()
+        except EOFError:
+            return whole, True
+        except ValueError:
+            return whole, False
+    return whole, True
+
+
+def _commands(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the name of each command. Raises ValueError if the file is malformed, EOFError if it ends within one."""
+    while first := file.read(1):
+        if first == b"#":  # a remark, such as a time
+            if not file.readline().endswith(b"\n"):
+                raise EOFError
+            continue
+        if first != b"*":
+            raise ValueError
+        words = [_bulk(file) for _ in range(_number(file))]
+        yield words[0].lower() if words else b""
+
+
+def _bulk(file: IO[bytes]) -> bytes:
+    mark = file.read(1)
+    if not mark:
+        raise EOFError
+    if mark != b"$":
+        raise ValueError
+    size = _number(file)
+    if size > os.fstat(file.fileno()).st_size - file.tell() - 2:
+        raise EOFError
+    content = file.read(size + 2)
+    if not content.endswith(b"\r\n"):
+        raise ValueError
+    return content[:-2]
+
+
+def _number(file: IO[bytes]) -> int:
+    line = file.readline(_LONGEST_HEADER)
+    digits = line.rstrip(b"\r\n")
+    if digits and not digits.isdigit():
+        raise ValueError
+    if not line.endswith(b"\r\n"):
+        raise EOFError
+    return int(digits)
