@@ -340,3 +340,17 @@ def test_pages_of_named_sites_may_call_and_others_may_not(api_settings: Callable
 def test_an_origin_that_is_none_stops_the_start(origin: str) -> None:
     with pytest.raises(ConfigurationError, match="CORS_ORIGINS"):
         load_settings(cors_origins=origin)
+
+
+@pytest.mark.parametrize("field", ["title", "description"])
+def test_a_nul_in_a_text_is_refused_and_named(api: httpx.Client, field: str) -> None:
+    body = {"source": "NUL_TEST", "title": "A", "category": "local_plan", field: "a\x00b"}
+    answer = api.post("/api/v1/policies", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "validation_error"
+    assert "NUL" in answer.text
+
+
+def test_a_nul_in_a_reference_is_refused(api: httpx.Client) -> None:
+    for body in ({"application_ref": "25/0\x001/F"}, {"application_ref": "25/1/F", "authority": "cher\x00well"}):
+        assert api.post("/api/v1/reviews", json=body).status_code == 422

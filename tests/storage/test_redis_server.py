@@ -87,6 +87,22 @@ def test_a_killed_keeper_is_replaced_and_the_server_adopted(settings: Settings) 
     wait_until_gone(socket_of(url))
 
 
+def test_a_server_and_its_keeper_killed_together_are_back_within_ten_seconds(settings: Settings) -> None:
+    with redis_server(settings) as url:
+        client = redis.Redis.from_url(url)
+        client.set("kept", "yes")
+        server = client.info("server")["process_id"]
+        keeper = int(Path(f"/proc/{server}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        os.kill(keeper, signal.SIGKILL)
+        os.kill(server, signal.SIGKILL)
+        killed = time.monotonic()
+        while not valkey.Server(socket_of(url).parent).answers():
+            assert time.monotonic() - killed < 10
+            time.sleep(0.05)
+        assert redis.Redis.from_url(url).get("kept") == b"yes"
+    wait_until_gone(socket_of(url))
+
+
 def test_a_path_too_long_for_a_socket_still_works(tmp_path: Path) -> None:
     settings = load_settings(trigpoint_data_dir=tmp_path / ("long" * 30) / "data")
     with redis_server(settings) as url:

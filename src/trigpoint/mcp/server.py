@@ -57,6 +57,8 @@ log = logging.getLogger(__name__)
 Problems = Callable[[Any], Sequence[str]]
 
 _CANCEL_SECONDS = 10.0
+SESSION_IDLE_SECONDS = 900.0  # a client that has asked nothing for so long, and listens to nothing, has gone away
+MOST_SESSIONS = 2_000
 
 
 class ToolServer:
@@ -113,7 +115,12 @@ class ToolServer:
 
     def app(self) -> Starlette:
         """The HTTP application; its lifespan opens what the handlers need and closes it again."""
-        sessions = StreamableHTTPSessionManager(self._server, max_request_body_size=self.max_body_bytes)
+        sessions = StreamableHTTPSessionManager(
+            self._server,
+            max_request_body_size=self.max_body_bytes,
+            session_idle_timeout=SESSION_IDLE_SECONDS,
+            max_sessions=MOST_SESSIONS,
+        )
         sse = SseServerTransport("/messages/", max_request_body_size=self.max_body_bytes)
 
         @asynccontextmanager

@@ -16,7 +16,7 @@ from trigpoint.api.routes.reviews import ESTIMATED_SECONDS
 from trigpoint.api.schemas.applications import ApplicationAccepted, GivenFile
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.reviews import ReviewLinks
-from trigpoint.api.schemas.values import Day
+from trigpoint.api.schemas.values import NO_NUL, Day
 from trigpoint.api.services import Use
 from trigpoint.errors import DetailsMissing
 from trigpoint.jobs.reviews import Review
@@ -27,8 +27,8 @@ from trigpoint.review.models import ReviewOptions
 router = APIRouter(prefix="/api/v1/applications", tags=["Applications"], route_class=StrictRoute)
 
 _FIELDS = frozenset({"files", "application_ref", "authority", "address", "proposal", "date_validated", "options"})
-_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5_000)]
+_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), NO_NUL]
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5_000), NO_NUL]
 
 
 async def _form_of_files(request: Request) -> None:

@@ -17,6 +17,7 @@ from trigpoint.api import uploads
 from trigpoint.api.bodies import StrictRoute
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.policies import (
+    LongText,
     PlacedProvision,
     RevisionAccepted,
     RevisionDeleted,
@@ -29,7 +30,7 @@ from trigpoint.api.schemas.policies import (
     RevisionUpdate,
     SectionChoice,
 )
-from trigpoint.api.schemas.values import Day
+from trigpoint.api.schemas.values import NO_NUL, Day
 from trigpoint.api.services import Services, Use
 from trigpoint.errors import InvalidInput, NoParkingStandard, RevisionNotFound, TrigpointError
 from trigpoint.ids import new_job_id
@@ -41,7 +42,7 @@ from trigpoint.policies.placements import Placements
 
 router = APIRouter(prefix="/api/v1/policies/{source}/revisions", tags=["Policy Revisions"], route_class=StrictRoute)
 
-Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500), NO_NUL]
 _FORM_FIELDS = frozenset({"file", "version_label", "effective_from", "effective_to", "notes"})
 
 
@@ -65,7 +66,7 @@ async def upload_revision(
     version_label: Annotated[Label, Form(description="Human-readable version, for example `December 2024`")],
     effective_from: Annotated[Day, Form(description="`YYYY-MM-DD` when the revision takes effect")],
     effective_to: Annotated[Day | None, Form(description="Last day; left out while it is in force")] = None,
-    notes: Annotated[str | None, Form(max_length=10_000)] = None,
+    notes: Annotated[LongText | None, Form()] = None,
     replace: Annotated[
         str | None, Query(description="A revision with the same dates whose text this file replaces")
     ] = None,

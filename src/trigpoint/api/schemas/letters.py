@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from trigpoint.review.letter import Letter
 
@@ -14,6 +14,13 @@ class LetterSave(BaseModel):
 
     based_on: int = Field(ge=0, le=1_000_000, description="The version that was changed; 0 for the first draft.")
     letter: Letter
+
+    @field_validator("letter")
+    @classmethod
+    def _of_plain_text(cls, letter: Letter) -> Letter:
+        if "\\u0000" in letter.model_dump_json():
+            raise ValueError("contains a NUL character, which no letter can hold")
+        return letter
 
 
 class LetterRow(BaseModel):

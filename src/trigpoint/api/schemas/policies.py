@@ -15,13 +15,13 @@ from pydantic import (
     model_serializer,
 )
 
-from trigpoint.api.schemas.values import Day, PolicySource
+from trigpoint.api.schemas.values import NO_NUL, Day, PolicySource
 from trigpoint.dates import micro_timestamp
 from trigpoint.policies.models import Policy, PolicyCategory, Revision, RevisionStatus
 from trigpoint.policies.placements import Placement, PlacementStatus, RevisionPlacements
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
-LongText = Annotated[str, StringConstraints(max_length=10_000)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500), NO_NUL]
+LongText = Annotated[str, StringConstraints(max_length=10_000), NO_NUL]
 Authority = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)]
 Moment = Annotated[datetime, PlainSerializer(micro_timestamp, return_type=str)]
 

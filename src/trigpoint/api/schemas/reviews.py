@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 
-from trigpoint.api.schemas.values import one_of
+from trigpoint.api.schemas.values import NO_NUL, one_of
 from trigpoint.errors import InvalidReference, shorten
 from trigpoint.ids import parse_application_ref
 from trigpoint.jobs.events import DEFAULT_EVENTS, EVENTS
@@ -31,7 +31,9 @@ class WebhookConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: str = Field(max_length=2048, description="Callback URL (`https://` required in production)")
-    secret: str = Field(min_length=1, max_length=512, description="HMAC-SHA256 signing secret", repr=False)
+    secret: Annotated[str, NO_NUL] = Field(
+        min_length=1, max_length=512, description="HMAC-SHA256 signing secret", repr=False
+    )
     events: list[Annotated[str, one_of(EVENTS)]] | None = Field(
         None, min_length=1, max_length=20, description=f"Default: {', '.join(DEFAULT_EVENTS)}"
     )
@@ -67,12 +69,12 @@ class ReviewSubmission(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    authority: str | None = Field(
+    authority: Annotated[str, NO_NUL] | None = Field(
         None,
         max_length=100,
         description="Slug or name of the authority whose register has the application. Default: the installation's own register",
     )
-    application_ref: Annotated[str, _AnyReference] = Field(
+    application_ref: Annotated[str, NO_NUL, _AnyReference] = Field(
         max_length=100,
         description="Reference in the default register, format `YY/NNNNN/XXX`; with `authority`, as that authority writes it",
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidInput, shorten
@@ -36,6 +36,12 @@ def _parse_whole_number(value: object) -> int:
     raise InvalidInput(f"'{shorten(value)}' is not a whole number")
 
 
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("contains a NUL character, which not every store can hold")
+    return text
+
+
 def _day(value: object) -> date:
     return value if isinstance(value, date) else parse_day(value)
 
@@ -49,6 +55,7 @@ def one_of(values: Iterable[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(values)})
 
 
+NO_NUL = AfterValidator(_without_nul)
 PolicySource = Annotated[
     str,
     BeforeValidator(_strictly(parse_policy_source)),
