@@ -20,6 +20,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "jobs"))
 
 from fake_servers import DOCUMENTS, FakeServers
+from outage_processes import embedded_processes
 from test_worker_faults import Valkey, own_valkey, worker
 from watched_pipeline import until, until_status
 
@@ -215,25 +216,10 @@ def test_a_review_survives_the_death_of_every_embedded_server_and_keeper(tmp_pat
             review_id = submitted(up, SMALL)
             for _ in range(3):
                 time.sleep(2)
-                for pid in embedded_processes(tmp_path / "data"):
+                for _, pid in embedded_processes(tmp_path / "data"):
                     os.kill(pid, signal.SIGKILL)
             killed = time.monotonic()
             review = finished(up, review_id)
             goes_on(time.monotonic() - killed)
             assert review["status"] == "completed", review
             assert up.get("/api/v1/health").json()["status"] == "healthy"
-
-
-def embedded_processes(data: Path) -> list[int]:
-    """The keepers of a data folder, the servers that they keep, and the servers' own children."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            except OSError:
-                continue
-            embedded = "trigpoint.storage.keeper" in command or "valkey-server" in command or "chroma run" in command
-            if embedded and str(data) in command:
-                found.append(int(entry.name))
-    return found
