@@ -146,6 +146,7 @@ async def test_a_deleted_store_of_policies_is_rebuilt_from_the_stored_files(copi
     "the passages of one policy, and its file",
     phase="start, search",
     seen="the revision is `failed` with the reason, or its digest is loaded again; never `active` without a text",
+    lost="the text, until it is uploaded again",
 )
 async def test_a_revision_whose_passages_and_file_are_gone_is_failed_with_the_reason(copied: Copied) -> None:
     data = copied()
@@ -172,6 +173,7 @@ async def test_a_revision_whose_passages_and_file_are_gone_is_failed_with_the_re
     "the vectors of the documents (chroma.sqlite3 damaged)",
     phase="start, ingest",
     seen="health `degraded` with the file and `trigpoint repair`; the document store's tools answer `store_damaged`",
+    lost="passages of documents, until a review ingests them again",
 )
 async def test_a_damaged_store_of_documents_is_named_and_set_aside_by_repair(copied: Copied) -> None:
     data = copied()
@@ -191,6 +193,7 @@ async def test_a_damaged_store_of_documents_is_named_and_set_aside_by_repair(cop
     "the middle of Valkey's log (append-only file damaged)",
     phase="start, submit",
     seen="health `degraded` with `trigpoint repair`; 503 with the reason; the servers that need no Redis work",
+    lost="the changes after the damage, which `repair` names",
 )
 async def test_a_log_of_valkey_damaged_in_the_middle_is_cut_there_by_repair(copied: Copied) -> None:
     data = copied()
@@ -221,6 +224,7 @@ async def test_a_log_of_valkey_damaged_in_the_middle_is_cut_there_by_repair(copi
     "`library.db` or `graph.db` (malformed)",
     phase="start, search",
     seen="health `degraded` with the file and `trigpoint repair`; calls that need it say so; all else works",
+    lost="what the file held, unless all of its rows can be read",
 )
 def test_malformed_databases_of_library_and_graph_are_named_and_set_aside_by_repair(copied: Copied) -> None:
     data = copied()

@@ -31,6 +31,9 @@ async def set_clock(redis: Redis, milliseconds: int) -> None:
     await redis.hset("clock", "wall", seen - milliseconds)  # type: ignore[misc]
 
 
+@pytest.mark.fault(
+    "the clock (set back)", phase="a job whose worker died", seen="nothing: the job is taken up when its lease ends"
+)
 async def test_after_the_clock_went_back_a_dead_workers_job_is_taken_up_as_soon_as_its_lease_ends(
     redis: Redis, queue: Queue
 ) -> None:
@@ -43,6 +46,7 @@ async def test_after_the_clock_went_back_a_dead_workers_job_is_taken_up_as_soon_
     assert taken.job_id == "job_1"
 
 
+@pytest.mark.fault("the clock (set forward)", phase="a job under way", seen="nothing: the worker keeps its job")
 async def test_after_the_clock_went_forward_a_living_worker_keeps_its_job(redis: Redis) -> None:
     queue = Queue(redis, lease_seconds=30)
     lease = await claimed(queue)

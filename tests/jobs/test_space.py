@@ -59,6 +59,11 @@ def upload(api: httpx.Client) -> httpx.Response:
     return api.post("/api/v1/policies/NEW/revisions", data=fields, files={"file": ("a.pdf", b"%PDF-1.4")})
 
 
+@pytest.mark.fault(
+    "disk space below `DISK_CRITICAL_MB`",
+    phase="any",
+    seen="health `degraded`; jobs pause and go on when there is space",
+)
 async def test_below_the_second_mark_jobs_wait_and_go_on_when_there_is_space(
     reviews: Reviews, working: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +119,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
+@pytest.mark.fault("all disk space", phase="submit", seen="503 with the reason; it works again once there is space")
 async def test_on_a_full_disk_no_review_is_accepted_that_a_restart_would_lose(small_disk: Path) -> None:
     settings = load_settings(trigpoint_data_dir=small_disk / "data", disk_low_mb=0, disk_critical_mb=0)
     accepted, refused = [], 0

@@ -64,8 +64,27 @@ def fault_settings(fakes: FakeServers, job_settings: Callable[..., Settings]) ->
     return job_settings(**fakes.settings())
 
 
+_KILLED_IN = {
+    "look-up": "get_application_details",
+    "download": "download_all_documents",
+    "ingest": "ingest_document",
+    "analyse": "get_document_text",
+    "render": None,
+}
+
+
 @pytest.mark.parametrize(
-    "tool", ["get_application_details", "download_all_documents", "ingest_document", "get_document_text", None]
+    "tool",
+    [
+        pytest.param(
+            tool,
+            id=phase,
+            marks=pytest.mark.fault(
+                "a worker (kill -9)", phase=phase, seen="nothing: another worker takes the review up after the lease"
+            ),
+        )
+        for phase, tool in _KILLED_IN.items()
+    ],
 )
 async def test_a_worker_killed_in_a_phase_loses_nothing(
     reviews: Reviews, redis: Redis, fakes: FakeServers, fault_settings: Settings, tmp_path: Path, tool: str | None

@@ -1,0 +1,83 @@
+"""Writes `docs/faults.md`: what is taken away, what the user sees, and how long it takes, from the tests that do it.
+
+`python tools/faults.py` runs those tests (half an hour; `OUTAGE_SECONDS=30` for the published figures), `--names` only
+refreshes rows whose test is unchanged and leaves their figures as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+_SUITES = ("tests/faults", "tests/jobs")
+PAGE = ROOT / "docs" / "faults.md"
+_HEAD = """# Faults
+
+What is taken away from a running Trigpoint, what its users see, what is lost, and after how many seconds work goes on once the fault is over. Every row is a test that does it to real processes;
+`python tools/faults.py` runs them and writes this page. An outage lasts {seconds} s. Figures are of two shared cores, and mostly the time that the rest of a review takes.
+
+| taken away | while | users see | lost | goes on after | test |
+|---|---|---|---|---|---|
+"""
+_TEST = re.compile(r"\| `([^`]+)` \|$")
+
+
+def collected(*, run: bool) -> list[dict[str, Any]]:
+    """Return the rows that the tests declare; with `run`, as they came out."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "rows.json"
+        command = [sys.executable, "-m", "pytest", *_SUITES, "-q", "-m", "fault", "--timeout=1200"]
+        done = subprocess.run(
+            [*command, *([] if run else ["--collect-only"])],
+            cwd=ROOT,
+            env=os.environ | {"FAULT_ROWS": str(rows)},
+            capture_output=True,
+            text=True,
+        )
+        if not rows.is_file():
+            sys.exit(done.stdout + done.stderr)
+        found: list[dict[str, Any]] = json.loads(rows.read_text())
+    if run and done.returncode:
+        print(done.stdout[-3000:])
+    return found
+
+
+def tests_on_page(page: str) -> list[str]:
+    return [match[1] for line in page.splitlines() if (match := _TEST.search(line))]
+
+
+def figures_on_page(page: str) -> dict[str, str]:
+    lines = [line for line in page.splitlines() if _TEST.search(line)]
+    return {_TEST.search(line)[1]: line.split(" | ")[-2] for line in lines}  # type: ignore[index]
+
+
+def line(row: dict[str, Any], known: dict[str, str]) -> str:
+    seconds = row.get("seconds")
+    shown = (
+        known.get(row["test"], "–") if seconds is None else f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    )
+    if row.get("outcome", "passed") != "passed":
+        shown = row["outcome"]
+    lost = row.get("lost", "nothing")
+    return f"| {row['taken']} | {row['phase']} | {row['seen']} | {lost} | {shown} | `{row['test']}` |"
+
+
+def main() -> None:
+    run = "--names" not in sys.argv[1:]
+    known = figures_on_page(PAGE.read_text()) if PAGE.is_file() else {}
+    rows = sorted(collected(run=run), key=lambda row: (row["taken"], row["phase"], row["test"]))
+    head = _HEAD.format(seconds=os.environ.get("OUTAGE_SECONDS", "5"))
+    if not run and PAGE.is_file():
+        head = PAGE.read_text().partition("|---")[0] + "|---|---|---|---|---|---|\n"
+    PAGE.write_text(head + "\n".join(line(row, known) for row in rows) + "\n")
+
+
+if __name__ == "__main__":
+    main()
