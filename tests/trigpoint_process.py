@@ -15,7 +15,7 @@ from typing import Any, Self
 import httpx
 
 PORTS = ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH", "REVIEWER")
-START_SECONDS = 90.0
+START_SECONDS = 240.0
 
 
 SMALL = "25/01502/F"  # the sample application with the fewest documents

@@ -408,7 +408,7 @@ class PolicyRegistry:
     def _unavailable(self, error: Exception) -> RegistryUnavailable:
         reason = str(error) or f"no answer within {LONGEST_SECONDS:.0f} s"
         return RegistryUnavailable(
-            f"The policy registry cannot be reached: {describe(self._redis)} is away ({shorten(reason)})"
+            f"The policy registry cannot be reached ({shorten(reason)}). {describe(self._redis)} is away"
         )
 
     def _raise_refusal(self, reply: dict[str, Any], source: str, revision_id: str = "") -> None:
