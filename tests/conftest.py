@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -19,6 +20,9 @@ from trigpoint.storage.redis import redis_server
 pytest_plugins = ["fault_rows"]
 
 SHARED_DATA = Path(os.environ.get("TRIGPOINT_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell started us in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 for _name in Settings.model_fields:  # a developer's own settings must not reach the tests
     os.environ.pop(_name.upper(), None)
