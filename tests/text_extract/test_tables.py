@@ -106,6 +106,36 @@ def test_lines_of_print_are_rows_if_rules_divide_only_the_header_and_the_end(
     assert (table.headings, table.rows) == (texts[0], texts[1:])
 
 
+def test_rows_of_figures_below_their_headings_are_a_table_without_any_rule(
+    read: Callable[..., tuple[Page, ...]],
+) -> None:
+    rows = (("Offices", "120", "96"), ("Retail", "14", "20"), ("Homes", "-", "1,240"), ("Total", "134", "1,356"))
+    texts = (("Use", "Existing", "Proposed"), *rows)
+
+    def figures(page: pymupdf.Page) -> None:
+        page.insert_text((72, 150), "Cycle parking is provided as follows, in addition to the spaces for visitors.")
+        for number, row in enumerate(texts):
+            for column, text in enumerate(row):
+                page.insert_text((72 + 110 * column, 200 + 16 * number), text, fontsize=10)
+        page.insert_text((72, 290), "All of it is covered, lit and overlooked.")
+
+    def contents(page: pymupdf.Page) -> None:
+        for number in range(8):
+            for left in (72, 320):
+                page.insert_text((left, 100 + number * 20), f"Chapter {number} of the report")
+                page.insert_text((left + 180, 100 + number * 20), f"{number * 7}")
+
+    with_figures, with_contents = read(figures, contents)
+    (table,) = with_figures.tables
+    assert (table.headings, table.rows) == (texts[0], texts[1:])
+    assert (
+        with_figures.text.index("as follows")
+        < with_figures.text.index("| Retail | 14 | 20 |")
+        < with_figures.text.index("lit")
+    )
+    assert with_contents.tables == ()
+
+
 def test_a_wrapped_row_between_rules_is_one_row(read: Callable[..., tuple[Page, ...]]) -> None:
     lines = (
         ("Cycle parking for", "one space for each"),

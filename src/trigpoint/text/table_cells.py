@@ -53,12 +53,13 @@ def is_inside(word: Word, box: Box) -> bool:
     return box[0] <= x <= box[2] and box[1] <= y <= box[3]
 
 
-def with_columns(grid: Grid, words: Sequence[Word]) -> Grid:
-    """Return a stack of lines with its header if that is above the first line, and with its columns."""
+def with_columns(grid: Grid, words: Sequence[Word], *, rows_by_line: bool = False) -> Grid:
+    """Return a stack of lines with its header if that is above the first line, with its columns, and on request with a
+    row for each line of print."""
     columns = grid.columns if len(grid.columns) > 2 else _columns_by_gaps(grid, words)
     header_top = _top_of_header(columns, grid.rows[0], words)
     rows = (header_top, *grid.rows) if header_top is not None else grid.rows
-    if len(grid.rows) <= _FEW_LINES:
+    if rows_by_line and len(grid.rows) <= _FEW_LINES:
         inside = [word for word in words if is_inside(word, (columns[0], rows[0], columns[-1], rows[-1]))]
         rows = tuple(sorted({*rows, *_rows_by_lines(columns, rows[1:], inside)}))
     return Grid(columns, rows, grid.horizontal, grid.vertical, open_columns=True)
@@ -67,7 +68,7 @@ def with_columns(grid: Grid, words: Sequence[Word]) -> Grid:
 def _rows_by_lines(columns: Sequence[float], rows: Sequence[float], words: Sequence[Word]) -> Iterator[float]:
     """The edges between lines of print, if those are rows: lines divide only the header and the end of many tables."""
     for top, bottom in pairwise(rows):
-        lines = _lines_of([word for word in words if top <= (word.y0 + word.y1) / 2 <= bottom])
+        lines = lines_of([word for word in words if top <= (word.y0 + word.y1) / 2 <= bottom])
         begins = [line for line in lines if _begins_row(line, columns)]
         if len(begins) >= max(_FEWEST_ROWS, _MOST_LINES_BEGIN * len(lines)) and begins[0] is lines[0]:
             for above, line in pairwise(lines):
@@ -83,8 +84,8 @@ def _begins_row(line: Sequence[Word], columns: Sequence[float]) -> bool:
     return 0 in used and len(used) > 1 and not first.islower()
 
 
-def _lines_of(words: Iterable[Word]) -> list[list[Word]]:
-    """Words by the line of print that they are on, from top to bottom."""
+def lines_of(words: Iterable[Word]) -> list[list[Word]]:
+    """Return words by the line of print that they are on, from top to bottom."""
     lines: list[list[Word]] = []
     for word in sorted(words, key=lambda word: word.y0 + word.y1):
         last = lines[-1][0] if lines else None

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from trigpoint.text.aligned import find_aligned_grids, may_have_aligned_table
 from trigpoint.text.images import Box
 from trigpoint.text.pages import clean_text
 from trigpoint.text.rulings import find_grids, may_have_table
@@ -24,16 +25,18 @@ def with_tables(
     """Return the page's text with its tables as Markdown rows, and the tables.
 
     `layer` is where the text comes from, `boxes` are those of the page's vector drawings: a page on which they make no
-    grid costs next to nothing. `styled` gives a layer without pictures.
+    grid, and that has no rows of figures, costs next to nothing. `styled` gives a layer without pictures.
     """
-    if not may_have_table(boxes) or not text.strip():
+    is_ruled, is_aligned = may_have_table(boxes), may_have_aligned_table(text)
+    if not (is_ruled or is_aligned) or not text.strip():
         return text, ()
     found = layer.extractWORDS()
-    if not any(map(_may_be_turned, found)) and not find_grids(without_underlines(boxes, found)):
+    is_ruled = is_ruled and (any(map(_may_be_turned, found)) or bool(find_grids(without_underlines(boxes, found))))
+    if not is_ruled and not (is_aligned and find_aligned_grids([Word(*word[:5]) for word in found])):
         return text, ()
     lines = text.splitlines(keepends=True)
     words = _words(found, lines, styled)
-    tables = find_tables(page, words, boxes)
+    tables = find_tables(page, words, boxes if is_ruled else ())
     return (text_with_tables(lines, words, tables), tables) if tables else (text, ())
 
 

@@ -16,6 +16,7 @@ from operator import itemgetter
 from statistics import median
 from typing import Any
 
+from trigpoint.text.aligned import find_aligned_grids
 from trigpoint.text.images import Box
 from trigpoint.text.rulings import Grid, find_grids, is_thin
 from trigpoint.text.table_cells import CAPTION, Cell, Word, cells_of, is_inside, with_columns
@@ -65,7 +66,14 @@ def find_tables(page: int, words: Sequence[Word], boxes: Iterable[Box]) -> tuple
         lines = without_underlines([_turned(box, turn) for box in boxes], upright)
         found = (_table(page, grid, upright) for grid in find_grids(lines))
         tables += [replace(table, box=_turned(table.box, -turn % 4), turn=turn) for table in found if table is not None]
-    return tuple(tables)
+    return tuple(tables) + _aligned_tables(page, words, tables)
+
+
+def _aligned_tables(page: int, words: Sequence[Word], ruled: Sequence[Table]) -> tuple[Table, ...]:
+    """The tables without rules, outside those that have them. One without headings says nothing, and stays text."""
+    free = [word for word in words if not any(is_inside(word, table.box) for table in ruled)]
+    found = [_table(page, grid, free) for grid in find_aligned_grids(free)]
+    return tuple(table for table in found if table is not None and table.header and not table.titles)
 
 
 def continue_headers(pages: Sequence[Sequence[Table]]) -> list[tuple[Table, ...]]:
@@ -124,9 +132,17 @@ def _pipes(cells: Iterable[str]) -> str:
 
 
 def _table(page: int, grid: Grid, words: Sequence[Word]) -> Table | None:
-    """The table in this grid; None if its cells do not hold a table's text."""
-    if grid.open_columns:
-        grid = with_columns(grid, words)
+    """The table in this grid; None if there is none. Lines of print are taken for rows only below headings."""
+    if not grid.open_columns:
+        return _table_in(page, grid, words)
+    by_line = _table_in(page, with_columns(grid, words, rows_by_line=True), words)
+    if by_line is not None and by_line.header and not by_line.titles:
+        return by_line
+    return _table_in(page, with_columns(grid, words), words)
+
+
+def _table_in(page: int, grid: Grid, words: Sequence[Word]) -> Table | None:
+    """The table in a grid with its columns; None if its cells do not hold a table's text."""
     inside = [word for word in words if is_inside(word, grid.box)]
     cells = [cell for cell in cells_of(grid, inside) if cell.text]
     columns = _used_columns(cells)
