@@ -84,7 +84,7 @@ def send(sock: socket.socket, data: bytes) -> bool:
 def report(asked: Asking, goes_on: GoesOn) -> None:
     assert not asked.failed, asked.failed[:3]
     goes_on(asked.slowest)
-    assert len(asked.times) > 10
+    assert len(asked.times) > 5
     assert asked.slowest < 1.0, sorted(asked.times)[-5:]
 
 
@@ -99,7 +99,7 @@ def test_two_thousand_half_open_connections_keep_nobody_out(up: Running, goes_on
             sock = connect(up, opened)
             if number % 2:
                 send(sock, b"GET / HTTP/1.1\r\n")
-        time.sleep(3)
+        time.sleep(5)
     report(asked, goes_on)
 
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from trigpoint.errors import StoreError, StoreInUse
+from trigpoint.errors import StoreError, StoreInUse, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -53,16 +53,25 @@ class Opening:
                     self.problem = None
                     _settle(tried)
                     await leaving.wait()
-            except StoreInUse:
-                raise
-            except StoreError as error:
-                if self.problem is None or self.problem.message != error.message:
-                    log.error("%s: %s. Its tools say so until it can be used", self._name, error.message)
-                self.problem = error
+            except Exception as error:
+                if leaving.is_set() or (not tried.done() and not _is_away(error)):
+                    raise
+                self._note(error)
                 _settle(tried)
                 await _first(leaving, _AGAIN_SECONDS)
             finally:
                 self.state = None
+
+    def _note(self, error: Exception) -> None:
+        problem = error if isinstance(error, StoreError) else StoreUnavailable(f"{type(error).__name__}: {error}")
+        if self.problem is None or self.problem.message != problem.message:
+            log.error("%s: %s. Its tools say so until it can be used", self._name, problem.message)
+        self.problem = problem
+
+
+def _is_away(error: Exception) -> bool:
+    """Whether a store cannot be used now; a wrong setting, or a store of an older version, keeps a server from starting."""
+    return isinstance(error, StoreError) and not isinstance(error, StoreInUse)
 
 
 def _settle(tried: asyncio.Future[None]) -> None:
