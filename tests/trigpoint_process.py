@@ -50,7 +50,7 @@ class Running:
         self.env = env
         self._args = args
         self._wait_for = wait_for
-        self._says = says or ("Trigpoint is up" if args == ("up",) else "")
+        self._says = says or ("Trigpoint is up" if args[:1] == ("up",) else "")
         self._log = Path(env["TRIGPOINT_DATA_DIR"]).parent / f"{'-'.join(args)}-{time.monotonic_ns()}.log"
 
     def __enter__(self) -> Self:

@@ -20,7 +20,7 @@ from trigpoint.config import load_settings
 from trigpoint.policies.digest import digest_pdf, read_digest
 from trigpoint.storage.redis import redis_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 KEY = "sk-browser-key"
 PHONE = {"width": 390, "height": 844}

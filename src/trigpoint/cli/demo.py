@@ -50,7 +50,7 @@ def run(
         review_and_write(settings, reference, list(FormatName), out)
         if settings.trigpoint_model is None:
             _judge_by_recorded_answers(settings, reference, out, transcripts)
-    print("Next: `make up`, then http://127.0.0.1:8080 in a browser.")
+    print("Next: `.venv/bin/trigpoint up --demo`, then http://127.0.0.1:8080 in a browser, and enter 25/01178/REM.")
 
 
 def _judge_by_recorded_answers(settings: Settings, reference: str, out: Path, transcripts: Path | None) -> None:

@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from rich.console import Console
@@ -17,6 +17,9 @@ from trigpoint.cli.roots import settings_with_roots
 from trigpoint.cli.running import Site, serve_sites
 from trigpoint.cli.serve import PARTS, sites, workers
 from trigpoint.config import Settings
+from trigpoint.demo.applications import sample_applications
+from trigpoint.demo.portal import DemoPortal
+from trigpoint.demo.register import sample_register
 from trigpoint.errors import StoreInUse, TrigpointError
 from trigpoint.jobs.tools import McpTools
 from trigpoint.logs import configure_logging
@@ -29,20 +32,30 @@ from trigpoint.storage.redis import redis_server
 log = logging.getLogger(__name__)
 
 
-def run_everything(root: list[Path] | None, *, seed: bool) -> None:
+def run_everything(root: list[Path] | None, *, seed: bool, demo: bool = False) -> None:
     """Run until a signal comes. Raises what keeps a part from starting."""
     started = time.monotonic()
-    settings = settings_with_roots(root)
-    configure_logging(settings)
-    with only_one(data_folder(settings)):
+    given = settings_with_roots(root)
+    configure_logging(given)
+    with only_one(data_folder(given)), _demo_register(given) if demo else nullcontext(given) as settings:
         all_sites = sites(PARTS, settings)
 
         async def ready() -> None:
             if seed:
                 await _seed(settings)
             print_start(settings, all_sites, time.monotonic() - started)
+            if demo:
+                known = ", ".join(sample_applications())
+                Console(stderr=True).print(f"The register is a demo. Its fictional applications: {known}", highlight=False)
 
         serve_sites(all_sites, workers(PARTS, settings), ready)
+
+
+@contextmanager
+def _demo_register(settings: Settings) -> Iterator[Settings]:
+    """Serve the sample applications, and yield the settings that read them."""
+    with DemoPortal(sample_register(settings), port=0) as portal:
+        yield settings.model_copy(update={"cherwell_portal_url": portal.url, "scraper_rate_limit": 0.0})
 
 
 @contextmanager

@@ -16,9 +16,12 @@ app = typer.Typer(add_completion=False)
 def up(
     root: Annotated[list[Path] | None, typer.Option(help="Folder that documents may be ingested from.")] = None,
     seed: Annotated[bool, typer.Option(help="Load the shipped policies where they are missing.")] = True,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Read fictional applications on this machine instead of Cherwell's register.")
+    ] = False,
 ) -> None:
     """Run everything: API and pages, the six MCP servers, a worker. Stop with Ctrl-C."""
     typer.echo(f"Starting Trigpoint {__version__} …", err=True)
     from trigpoint.cli.everything import run_everything
 
-    run_everything(root, seed=seed)
+    run_everything(root, seed=seed, demo=demo)
