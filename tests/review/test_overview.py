@@ -72,6 +72,20 @@ def test_equal_findings_of_two_aspects_keep_their_own_numbers() -> None:
     assert {point.aspect.name for point in shown.main if point.aspect} == {"A", "B"}
 
 
+@pytest.mark.parametrize(
+    ("essentials", "words"),
+    [
+        ((True, True), "Both points could be judged: neither is met, and both are essential."),
+        ((False, False), "Both points could be judged: neither is met."),
+        ((True, False, False), "All three points could be judged: none of them is met, one of them essential."),
+        ((True, True, True), "All three points could be judged: none of them is met, and all of those are essential."),
+    ],
+)
+def test_the_verdict_says_how_much_of_what_is_not_met_is_essential(essentials: tuple[bool, ...], words: str) -> None:
+    failed = [finding("failed", f"Point {n}", essential=one) for n, one in enumerate(essentials)]
+    assert review(aspect("A", *failed)).verdict[0] == words
+
+
 def test_the_verdict_counts_what_was_judged_and_names_the_worst() -> None:
     shown = review(
         aspect("A", finding("failed", "The path is too narrow", essential=True), finding("met")),
@@ -79,7 +93,7 @@ def test_the_verdict_counts_what_was_judged_and_names_the_worst() -> None:
         aspect("C", assessed="no"),
     )
     assert shown.verdict == (
-        "Both points could be judged: one is met and one is not met, one of those essential.",
+        "Both points could be judged: one is met and one is not met, which is essential.",
         "The most serious: the path is too narrow.",
         "The documents contradict themselves in one place and one of three aspects is left for you to judge.",
     )

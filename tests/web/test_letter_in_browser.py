@@ -48,21 +48,23 @@ def address(site_settings: Callable[..., Settings]) -> Iterator[str]:
 
 
 @pytest.fixture
-def finish(address: str, clean_redis_url: str) -> Callable[[str], str]:
+def finish(address: str, clean_redis_url: str) -> Callable[..., str]:
     """Submit a review and finish it as a worker does; returns its path."""
 
-    def make(reference: str) -> str:
+    def make(reference: str, council: str | None = None) -> str:
         with http_client(address) as client:
             location = client.post("/reviews", data={"application_ref": reference}).headers["location"]
+        made = reviewed()
+        application = made.application.model_copy(update={"authority_name": council})
         with ThreadPoolExecutor(1) as pool:  # the browser's own loop runs in this thread
-            pool.submit(complete, clean_redis_url, reviewed()).result()
+            pool.submit(complete, clean_redis_url, made.model_copy(update={"application": application})).result()
         return str(location)
 
     return make
 
 
 @pytest.fixture
-def place(finish: Callable[[str], str]) -> str:
+def place(finish: Callable[..., str]) -> str:
     """The path of a finished review."""
     return finish("25/01178/REM")
 
@@ -202,7 +204,7 @@ def test_a_file_that_is_taken_before_saving_is_saved_first(page: Page, place: st
     expect(page.get_by_text("Saved as version 2.")).to_be_visible()
 
 
-def test_the_sender_is_filled_in_for_the_next_letter(page: Page, place: str, finish: Callable[[str], str]) -> None:
+def test_the_sender_is_filled_in_for_the_next_letter(page: Page, place: str, finish: Callable[..., str]) -> None:
     page.goto(f"{place}/letter")
     page.get_by_label("Your name").fill("A. Writer")
     page.get_by_role("button", name="Save").last.click()
@@ -213,10 +215,12 @@ def test_the_sender_is_filled_in_for_the_next_letter(page: Page, place: str, fin
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_is_short_until_something_is_unfolded(browser: Browser, address: str, place: str, width: int) -> None:
+def test_the_page_is_short_until_something_is_unfolded(
+    browser: Browser, address: str, finish: Callable[..., str], width: int
+) -> None:
     context = browser.new_context(base_url=address, viewport={"width": width, "height": 844})
     page = context.new_page()
-    page.goto(f"{place}/letter")
+    page.goto(f"{finish('25/01178/REM', 'Cherwell District Council')}/letter")
     assert page.evaluate("document.documentElement.scrollHeight") <= 4 * 844
     context.close()
 

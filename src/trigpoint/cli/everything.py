@@ -46,7 +46,9 @@ def run_everything(root: list[Path] | None, *, seed: bool, demo: bool = False) -
             print_start(settings, all_sites, time.monotonic() - started)
             if demo:
                 known = ", ".join(sample_applications())
-                Console(stderr=True).print(f"The register is a demo. Its fictional applications: {known}", highlight=False)
+                Console(stderr=True).print(
+                    f"The register is a demo. Its fictional applications: {known}", highlight=False
+                )
 
         serve_sites(all_sites, workers(PARTS, settings), ready)
 

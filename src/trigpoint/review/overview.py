@@ -177,12 +177,13 @@ class Overview:
         asked = f"{_number(judged)} of {judged + left} points" if left else whole
         words = {"met": "met", "partly": "met in part", "failed": "not met"}
         parts = [f"{_number(count)} {_is(count)} {words[name]}" for name, count in counts.items() if count]
-        essential = sum(point.kind == "essential" for point in self.points)
-        stress = f", {_number(essential)} of those essential" if essential else ""
+        stress = _stress(sum(point.kind == "essential" for point in self.points), counts["failed"])
         if judged == 1:
-            parts, stress = [f"it {parts[0].removeprefix('one ')}"], " and is essential" if essential else ""
+            parts, stress = [f"it {parts[0].removeprefix('one ')}"], " and is essential" if stress else ""
         elif counts["met"] == judged:
-            parts = ["all of them are met"]
+            parts = ["both are met" if judged == 2 else "all of them are met"]
+        elif counts["failed"] == judged:
+            parts = ["neither is met" if judged == 2 else "none of them is met"]
         return f"{asked[0].upper()}{asked[1:]} could be judged: {_listed(parts)}{stress}."
 
     def _worst(self) -> str:
@@ -237,6 +238,15 @@ def deadline(end: str | None, today: date) -> Deadline | None:
         return Deadline(f"Consultation closed {shown}", "closed")
     when = {0: "closes today", 1: "closes tomorrow"}.get(left, f"closes in {left} days")
     return Deadline(f"Consultation {when} ({shown})", "soon" if left <= _SOON_DAYS else "open")
+
+
+def _stress(essential: int, failed: int) -> str:
+    """Return how many of the points that are not met are essential, as the end of a sentence."""
+    if not essential:
+        return ""
+    if essential < failed:
+        return f", {_number(essential)} of them essential"
+    return {1: ", which is essential", 2: ", and both are essential"}.get(failed, ", and all of those are essential")
 
 
 def _is(count: int) -> str:
