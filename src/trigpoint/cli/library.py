@@ -68,7 +68,7 @@ def query(
         _print_json(answer)
         return
     if answer.get("weak"):
-        out.print("No passage seems to answer this. These are the least distant ones.\n")
+        out.print("No passage seems to answer this. These are the closest ones.\n")
     if answer.get("note"):
         out.print(f"[yellow]{answer['note']}[/]\n")
     for item in answer["items"]:
@@ -89,7 +89,7 @@ def quote(
     project: ProjectName,
     as_json: AsJson = False,
 ) -> None:
-    """Find where a quotation stands: document, page, offsets."""
+    """Find a quotation: its document, page and offsets."""
     with opened() as library:
         answer = library.find_quote(project, words)
     if as_json:

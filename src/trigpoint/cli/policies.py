@@ -188,7 +188,7 @@ async def _search(settings: Settings, arguments: dict[str, Any]) -> None:
             answer = await tools.call("search_policy", arguments)
             results, weak = answer["results"], answer.get("weak", False)
     if weak:
-        out.print("No passage seems to answer this. These are the least distant ones.\n")
+        out.print("No passage seems to answer this. These are the closest ones.\n")
     for result in results:
         place = f"{result['source']} {result['section_ref']}, {result['version_label']}, p. {result['page_number']}"
         out.print(f"[bold]{escape(place)}[/] [dim]{result['relevance_score']:.2f}[/]")
