@@ -48,7 +48,7 @@ class LeftOut(Stored):
     question: str | None = None
     outcome: str
     by: str = Field(description="rules, other findings, second reader, or the judge who gave it up.")
-    why: str
+    why: str = Field(description="What was wrong. It repeats nothing of what the finding claimed.")
 
 
 class Quality(Stored):

@@ -31,6 +31,7 @@ class Held(BaseModel):
     open_point: NotAssessed | None = None
     support: Support | None = None
     by: By = "rules"
+    failures: tuple[str, ...] = Field((), description="What the rules found wrong, without the words of the claim.")
     questioned: bool = Field(False, description="Whether a second reader has already sent it back.")
     instead: str = Field("", description="The claim as the second reader would put it.")
     instead_outcome: DraftOutcome | None = None
@@ -44,15 +45,24 @@ class Held(BaseModel):
 
     @property
     def left_out(self) -> LeftOut:
-        """Return what a review says of it if it does not count."""
+        """Return what a review says of it if it does not count: nothing of what it claimed."""
         return LeftOut(
             id=self.verdict.id,
             aspect=self.given.aspect,
             question=self.given.question,
             outcome=self.given.outcome,
             by=self.by,
-            why="; ".join(self.verdict.reasons)[:400],
+            why=self._why,
         )
+
+    @property
+    def _why(self) -> str:
+        if self.merged_into is not None:
+            return f"it repeats {self.merged_into}"
+        if self.by == "second reader":
+            return "the quoted words show less" if self.support == "overstated" else "the quoted words do not show it"
+        told = {"other findings": "it contradicts another finding", "judge": "it was withdrawn"}
+        return told.get(self.by) or "; ".join(dict.fromkeys(self.failures))
 
 
 class DraftState(BaseModel):

@@ -175,7 +175,8 @@ class HeldFindings(ABC):
 
 
 def _kept(checked: Checked) -> dict[str, Any]:
-    return {"finding": checked.finding, "open_point": checked.open_point}
+    failures = tuple(dict.fromkeys(checked.failures))
+    return {"finding": checked.finding, "open_point": checked.open_point, "failures": failures}
 
 
 def named(check: str, name: str) -> str:

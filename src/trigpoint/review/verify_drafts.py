@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from trigpoint.review.absence import absence_reasons, not_shown_point
 from trigpoint.review.aspects import Aspect, Check, aspect
@@ -28,10 +29,24 @@ from trigpoint.review.verify_status import Told, status_reasons, told
 AGREE = "Figures and statements that agree with each other"
 
 
+class Failure(StrEnum):
+    """What was wrong with a finding, in words that repeat nothing of what it claimed: these are published."""
+
+    QUESTION = "a question that is not asked of this development"
+    QUOTATION = "a quotation that is not in the documents"
+    POLICY = "a policy that was not shown or does not ask for it"
+    CALCULATION = "a calculation that does not hold or uses a figure that is not quoted"
+    ACTION = "a recommendation or condition that is not proved"
+    FIGURE = "a figure, a section or quoted words without a source"
+    MEANING = "quoted words that do not show it"
+    ABSENCE = "an absence that was not looked for, or that a page answers"
+
+
 @dataclass(frozen=True)
 class Lost:
     """A support of a finding that fails: the reason, and the words that were to prove something."""
 
+    kind: Failure
     reason: str
     words: str = ""
 
@@ -46,6 +61,12 @@ class Checked:
     remarks: list[str] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
     told: list[str] = field(default_factory=list)  # keys of statements that a reason quotes
+    failures: list[Failure] = field(default_factory=list)
+
+    def object(self, kind: Failure, reasons: Sequence[str]) -> None:
+        """Add reasons against the finding."""
+        self.reasons += reasons
+        self.failures += [kind] if reasons else []
 
     def settle_lost(self, statement: str, sources: Iterable[str], *, lenient: bool) -> None:
         """Make reasons of the supports that failed, or leave them out, and say so, if the rest carries the statement."""
@@ -55,6 +76,7 @@ class Checked:
             self.remarks += [f"Left out: {one.reason}" for one in self.lost]
         else:
             self.reasons = [*(one.reason for one in self.lost), *self.reasons]
+            self.failures = [*(one.kind for one in self.lost), *self.failures]
 
 
 @dataclass(frozen=True)
@@ -94,8 +116,9 @@ class DraftVerifier:
         finding = self._with_proved_actions(finding, sources, checked)
         checked.finding = finding
         if not (checked.lost and not quotes):
-            checked.reasons += figure_reasons(finding.text, sources, finding.calculations, self.evidence)
-            checked.reasons += self._meaning_reasons(given, finding, asked, quotes)
+            figures = figure_reasons(finding.text, sources, finding.calculations, self.evidence)
+            checked.object(Failure.FIGURE, figures)
+            checked.object(Failure.MEANING, self._meaning_reasons(given, finding, asked, quotes))
         checked.settle_lost(finding.text, sources, lenient=lenient and bool(quotes))
         if finding.outcome == "met" and (given.recommendation or given.condition):
             checked.remarks.append(
@@ -109,7 +132,7 @@ class DraftVerifier:
         asked = area.check(given.question) if given.question else None
         reasons = self._question_reasons(given, area, asked)
         if given.outcome != "contradicted" or not reasons:
-            checked.reasons += reasons
+            checked.object(Failure.QUESTION, reasons)
             return given, asked
         checked.remarks += reasons if given.question else []
         return given.model_copy(update={"question": None, "requirement": given.requirement or AGREE}), None
@@ -132,12 +155,12 @@ class DraftVerifier:
             if document is None:
                 known = ", ".join(self.sheets.labels)
                 problem = f"There is no document {quote.document!r} in this review. Cite one of {known}"
-                checked.lost.append(Lost(problem, quote.words))
+                checked.lost.append(Lost(Failure.QUOTATION, problem, quote.words))
                 continue
             for part in parts_of(quote.words):
                 place = self.sheets.words_of(document).find(part, quote.page)
                 if place is None:
-                    checked.lost.append(Lost(self._nowhere(quote, part), part))
+                    checked.lost.append(Lost(Failure.QUOTATION, self._nowhere(quote, part), part))
                     continue
                 if place.pages and quote.page not in place.pages:
                     checked.remarks.append(
@@ -174,17 +197,17 @@ class DraftVerifier:
         passage = self.labels.find(one.policy)
         if passage is None:
             unknown = f"There is no policy passage {one.policy!r}. Cite a label that you were shown"
-            checked.lost.append(Lost(unknown, one.words or ""))
+            checked.lost.append(Lost(Failure.POLICY, unknown, one.words or ""))
             return None
         reason = self._policy_reason(passage, one, given, own)
         if reason:
-            checked.lost.append(Lost(reason, one.words or ""))
+            checked.lost.append(Lost(Failure.POLICY, reason, one.words or ""))
             return None
         claim = f"{given.requirement or ''} {given.statement}"
         chosen = " ".join((one.words or "").split()) or fitting_words(passage, claim, self.evidence.profile)
         citation = policy_citation(passage, claim).model_copy(update={"quote": chosen})
         if problem := policy_problem(citation, self.evidence):
-            checked.lost.append(Lost(problem, citation.quote))
+            checked.lost.append(Lost(Failure.POLICY, problem, citation.quote))
             return None
         return citation
 
@@ -208,7 +231,7 @@ class DraftVerifier:
             try:
                 made.append(calculation_of(equation))
             except ValueError as error:
-                checked.lost.append(Lost(f"The calculation {equation!r} does not hold: {error}"))
+                checked.lost.append(Lost(Failure.CALCULATION, f"The calculation {equation!r} does not hold: {error}"))
         return tuple(made)
 
     def _with_proved_calculations(self, finding: Finding, sources: Sequence[str], checked: Checked) -> Finding:
@@ -216,7 +239,7 @@ class DraftVerifier:
         proved: list[Calculation] = []
         for one in finding.calculations:
             reasons = calculation_reasons([*proved, one], sources)
-            checked.lost += [Lost(reason) for reason in reasons]
+            checked.lost += [Lost(Failure.CALCULATION, reason) for reason in reasons]
             proved += [] if reasons else [one]
         made = attached(finding.text, sources, proved, self.calculated, self.evidence)
         return finding.model_copy(update={"calculations": (*proved, *made)})
@@ -230,7 +253,7 @@ class DraftVerifier:
             unproved = figure_reasons(demand, texts, finding.calculations, self.evidence)
             too_much = disproportionate(demand, self.evidence.profile)
             for reason in (*unproved, *([too_much] if too_much else [])):
-                checked.lost.append(Lost(f"{name}: {reason}"))
+                checked.lost.append(Lost(Failure.ACTION, f"{name}: {reason}"))
                 wrong[name] = None
         return finding.model_copy(update=wrong) if wrong else finding
 
@@ -267,7 +290,7 @@ class DraftVerifier:
         quotes = self.quotes(given.evidence, checked)
         checked.remarks += [one.reason for one in checked.lost]
         desk = AbsenceDesk(self.evidence, self.sheets, self.lookup, self.read, self.told_statements)
-        checked.reasons += desk.reasons(given, asked)
+        checked.object(Failure.ABSENCE, desk.reasons(given, asked))
         checked.told += [hit.key for hit in desk.unread(given, asked)]
         if not checked.reasons:
             sources = [place.words for place in quotes]
