@@ -281,6 +281,9 @@ async def test_a_review_runs_again_from_its_transcript_without_a_provider(
         monkeypatch.setenv("OPENAI_API_KEY", "test-key")
         first = await _whole_review(settings)
         asked = len(server.requests)
+    if name.startswith("openai"):
+        asked_by_us = [one for request in server.requests for one in request["messages"] if one["role"] == "user"]
+        assert asked_by_us and all(isinstance(one["content"], str) for one in asked_by_us)
     assert script.asked["judge"] == 2
     transcript = tmp_path / "transcripts" / "rev_1.jsonl"
     assert len(transcript.read_text().splitlines()) == asked

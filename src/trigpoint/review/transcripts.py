@@ -22,6 +22,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
 from trigpoint.errors import AnalysisFailed, ConfigurationError, shorten
+from trigpoint.review.chat_servers import CHAT, ChatServerModel
 
 REPLAY = "replay:"
 _CHANGING = frozenset(
@@ -80,7 +81,11 @@ class RecordedModel(WrapperModel):
 
 def open_model(name: str, transcript: Path | None) -> Model | str:
     """Return the model of this name, which writes a transcript if a file for it is given. Raises ConfigurationError."""
-    model = ReplayedModel(Path(name.removeprefix(REPLAY))) if name.startswith(REPLAY) else name
+    model: Model | str = name
+    if name.startswith(REPLAY):
+        model = ReplayedModel(Path(name.removeprefix(REPLAY)))
+    elif name.startswith(CHAT):
+        model = ChatServerModel(name)  # type: ignore[arg-type]
     return RecordedModel(model, Recorder(transcript)) if transcript is not None else model
 
 
