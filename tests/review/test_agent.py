@@ -283,7 +283,7 @@ async def test_a_review_runs_again_from_its_transcript_without_a_provider(
         asked = len(server.requests)
     if name.startswith("openai"):
         asked_by_us = [one for request in server.requests for one in request["messages"] if one["role"] == "user"]
-        assert asked_by_us and all(isinstance(one["content"], str) for one in asked_by_us)
+        assert {type(one["content"]) for one in asked_by_us} == {str}
     assert script.asked["judge"] == 2
     transcript = tmp_path / "transcripts" / "rev_1.jsonl"
     assert len(transcript.read_text().splitlines()) == asked
