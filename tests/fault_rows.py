@@ -47,10 +47,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
     row = _ROWS.get(item.nodeid)
     if row is not None and report.when == "call":
         row |= {"outcome": report.outcome, "seconds": item.stash.get(_SECONDS, None)}
+        _write()  # now, so that a run that is broken off leaves what it has measured
     return report
 
 
 def pytest_sessionfinish() -> None:
+    _write()
+
+
+def _write() -> None:
     path = os.environ.get("FAULT_ROWS")
     if path:
         Path(path).write_text(json.dumps(list(_ROWS.values()), indent=1))

@@ -12,6 +12,7 @@ import redis
 from trigpoint.config import Settings
 from trigpoint.errors import StoreDamaged, StoreInUse
 from trigpoint.storage import aof
+from trigpoint.storage import repair as repairing
 from trigpoint.storage.chroma import ChromaStore
 from trigpoint.storage.damage import damage_of, require_whole
 from trigpoint.storage.keeper import wait_until_gone
@@ -142,6 +143,9 @@ def test_a_database_with_a_damaged_index_is_rebuilt_with_all_its_rows(settings: 
     assert repair(settings) == []
 
 
-def test_nothing_is_repaired_while_somebody_uses_the_folder(settings: Settings) -> None:
+def test_nothing_is_repaired_while_somebody_uses_the_folder(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repairing, "LEAVING_SECONDS", 0.5)
     with redis_server(settings), pytest.raises(StoreInUse, match="Stop every Trigpoint"):
         repair(settings)

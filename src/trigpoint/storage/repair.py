@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from trigpoint.storage.keeper import KEEPER, MEMBERS, is_held
 
 KEPT = "damaged"
 _THOROUGH_SECONDS = 600.0
+LEAVING_SECONDS = 15.0
 
 _REBUILT = "The next start rebuilds the passages of all policies from their stored files"
 _INGESTED_AGAIN = "Documents are ingested again by the next review of their application"
@@ -44,9 +46,16 @@ def repair(settings: Settings) -> list[Repair]:
 
 
 def require_unused(settings: Settings) -> None:
-    """Raise StoreInUse while a process of ours uses an embedded store of this data folder."""
+    """Raise StoreInUse while a process of ours uses an embedded store of this data folder.
+
+    The keeper of a server whose last user has just left gets some time to stop it.
+    """
+    deadline = time.monotonic() + LEAVING_SECONDS
     for folder in (settings.data_dir / "redis", settings.chroma_dir("policies"), settings.chroma_dir("documents")):
-        if folder.is_dir() and (is_held(folder, KEEPER) or is_held(folder, MEMBERS)):
+        while folder.is_dir() and (is_held(folder, KEEPER) or is_held(folder, MEMBERS)):
+            if time.monotonic() < deadline:
+                time.sleep(0.1)
+                continue
             raise StoreInUse(f"{folder} is in use. Stop every Trigpoint on {settings.data_dir}, then repair")
 
 
