@@ -76,7 +76,12 @@ def line(row: dict[str, Any], known: dict[str, str]) -> str:
 def main() -> None:
     run = "--names" not in sys.argv[1:]
     known = figures_on_page(PAGE.read_text()) if PAGE.is_file() else {}
-    made = {row["test"]: row for path in sys.argv[2:] for row in json.loads(Path(path).read_text()) if "outcome" in row}
+    made = {
+        row["test"]: row
+        for path in sys.argv[2:]
+        for row in json.loads(Path(path).read_text())
+        if row.get("outcome") == "passed"
+    }
     rows = sorted(
         (made.get(row["test"], row) for row in collected(run=run)),
         key=lambda row: (row["taken"], row["phase"], row["test"]),
