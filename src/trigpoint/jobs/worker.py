@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from redis.asyncio import Redis
 
 from trigpoint.config import Settings
+from trigpoint.ending import end
 from trigpoint.jobs import alive, led, revisions
 from trigpoint.jobs.delivery import Sender
 from trigpoint.jobs.events import DEFAULT_EVENTS
@@ -86,9 +87,7 @@ class Worker:
         try:
             await self._work(stop)
         finally:
-            for task in loops:
-                task.cancel()
-            await asyncio.gather(*loops, return_exceptions=True)
+            await end(*loops)
             await sender.close()
             await alive.forget(self._redis, self.name)
         log.info("worker %s has stopped", self.name)
@@ -164,7 +163,7 @@ class Worker:
                 await patiently(lambda: self._queue.hand_back(lease), what="handing a job back")
             raise
         finally:
-            beat.cancel()
+            await end(beat)
 
     async def _attempt(self, kind: JobKind, lease: Lease) -> None:
         try:

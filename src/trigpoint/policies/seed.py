@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from trigpoint.config import Settings
+from trigpoint.ending import end
 from trigpoint.errors import CannotReindex, PolicyAlreadyExists, TrigpointError
 from trigpoint.ids import new_job_id
 from trigpoint.policies.digest import MARK, checked_note, digest_pdf, read_digest
@@ -184,8 +185,7 @@ class Seeder:
         try:
             yield
         finally:
-            renewing.cancel()
-            await asyncio.gather(renewing, return_exceptions=True)
+            await end(renewing)
 
     def _content(self, policy: SeedPolicy, revision: SeedRevision) -> bytes | None:
         if self._digest:
