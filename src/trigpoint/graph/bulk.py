@@ -23,10 +23,15 @@ def insert_rows(
 ) -> None:
     """Insert rows that all have the same columns. `clash` is SQL for rows whose key is taken; `progress` hears of each batch."""
     insert = _from_json if connection.dialect.name == "postgresql" else _one_by_one
-    rest = iter(rows)
+    rest, batches = iter(rows), 0
     while batch := list(islice(rest, _AT_ONCE)):
         insert(connection, table, batch, clash)
         progress(len(batch))
+        batches += 1
+    if batches > 1 and connection.dialect.name == "postgresql":
+        # It plans by its statistics, and without these takes a project that was not there yesterday to be empty: every row
+        # that refers to an entity would then be checked by a look at all the entities of the project.
+        connection.exec_driver_sql(f"ANALYZE {table.name}")
 
 
 def _one_by_one(connection: Connection, table: Table, rows: Sequence[Row], clash: str) -> None:
