@@ -93,15 +93,17 @@ def test_what_is_met_is_no_ground_of_objection() -> None:
                 text="The stores are too small for the homes.", rests_on=("F1", "F2"), asks="enlarge the stores"
             ),
             DraftGround(text="The stores are covered and welcome.", rests_on=("F2",), asks="keep them"),
+            DraftGround(text="A welcome way through, were it open.", rests_on=("F1", "F2"), welcomes=True),
         ),
     )
     held = {"F1": _held("f1", "failed"), "F2": _held("f2", "met")}
     evidence = evidence_of_text("Nothing.")
     letter = conclude(conclusion, evidence=evidence, aspects=(), held=held, settled=frozenset(), model="m").letter
     assert letter is not None
-    short, met = letter.grounds
+    short, met, praised = letter.grounds
     assert (short.kind, short.rests_on) == ("shortfall", ("cycle_parking-other-f1",))
     assert (met.kind, met.ticked, met.asks) == ("strength", False, "")
+    assert (praised.kind, praised.ticked) == ("strength", False)
     assert "welcome" not in letter_text(letter)
 
 

@@ -228,7 +228,7 @@ def _ground(number: int, one: DraftGround, known: Mapping[str, Finding | None], 
     """Return a ground. What is met is no ground against anything: it is welcomed, and left out of an objection."""
     cited = [finding for name in one.rests_on if (finding := known[name]) is not None]
     resting = [finding for finding in cited if finding.outcome != "met"] or cited
-    kind = _kind(resting)
+    kind: PointKind = "strength" if one.welcomes else _kind(resting)
     return Ground(
         id=f"ground-{number}",
         kind=kind,

@@ -70,7 +70,9 @@ def _recommends(one: Recommendation) -> str:
     title = document_title(one.document)
     page = f", page {one.page}" if one.page else ""
     quote = clipped(one.quote).rstrip(".")
-    return f"{one.body or f'A consultee ({title})'} has answered: “{quote}” ({title}{page})."
+    if not one.body:
+        return f"{title}{page}, says: “{quote}”."
+    return f"{one.body} has answered: “{quote}” ({title}{page})."
 
 
 def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Ground, ...] | tuple[Condition, ...]]:

@@ -120,6 +120,7 @@ class DraftGround(Cited):
     text: Annotated[str, Field(min_length=5, max_length=1500)]
     heading: str = Field("", max_length=120, description="A few words, without a full stop.")
     asks: str = Field("", max_length=400, description='What would put it right. Completes "The applicant should …".')
+    welcomes: bool = Field(False, description="True if it welcomes what is good, and so is no ground of objection.")
 
 
 class DraftConclusion(Submitted):

@@ -97,6 +97,7 @@ This last step is the conclusion across all aspects. You see the proposal and th
   it meets what matters; else `comment`.
 - `letter`: at most 8 grounds in order of weight, each a short heading and one paragraph of two to four sentences that a
   local campaigner would sign: what the scheme does (with figure and place), what policy asks, what should be done. Begin
-  with the strongest. Write it without "I", "we" or "our". A point that is met is never a ground of objection. One ground may welcome what is good. Nothing about this review or how it was made.
+  with the strongest. Write it without "I", "we" or "our". A point that is met is never a ground of objection. One
+  more may welcome what is good (`welcomes`); an objection is sent without it. Nothing about this review or how it was made.
 Every sentence rests on findings (`rests_on`) and uses no figure that they do not have. Never write that the documents do not
 say something; write what was looked for and not found, or ask for it to be shown."""
