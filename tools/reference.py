@@ -87,7 +87,7 @@ def errors_page() -> str:
     lines = [
         "# Error codes",
         "",
-        "One tree, `errors.py`; the code and the status are on the class.",
+        "One tree, `errors/`; the code and the status are on the class.",
         "",
         "| code | status | raised as | meaning |",
         "|---|---|---|---|",
