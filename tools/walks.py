@@ -75,7 +75,7 @@ class _Checkout:
         self.environment = (
             inherited | ports | {"TRIGPOINT_DATA_DIR": str(folder / "data"), "DOCUMENT_ROOTS": str(folder)}
         )
-        self.environment |= {"PYTHONPATH": str(checkout / "src"), "SCRAPER_RATE_LIMIT": "0"}
+        self.environment |= {"PYTHONPATH": str(checkout / "src"), "PYTHONUNBUFFERED": "1", "SCRAPER_RATE_LIMIT": "0"}
         self.api = f"http://127.0.0.1:{ports['API_PORT']}"
 
     def __enter__(self) -> _Checkout:
