@@ -10,10 +10,11 @@ from pathlib import Path
 import httpx
 import pymupdf
 import pytest
+from marked_words import expect_marked_page, marked_pixels
 from page_samples import model_led
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from redis import Redis
-from whole_site import running_everything
+from whole_site import every_page, running_everything
 from writing import write_by_keyboard, write_by_mouse
 
 from trigpoint.config import load_settings
@@ -101,23 +102,6 @@ def long_review(folder: Path, address: str, review: str) -> str:
         stored = {name: getattr(found, name).model_dump_json() for name in ("application", "review", "metadata")}
         redis.hset(f"review:{place.rsplit('/', 1)[1]}", mapping=stored)
     return str(place).removeprefix("/api/v1")
-
-
-def marked_pixels(picture: Locator) -> int:
-    return int(
-        picture.evaluate(
-            """image => { const c = document.createElement('canvas'); c.width = image.naturalWidth; c.height = image.naturalHeight;
-            const d = c.getContext('2d'); d.drawImage(image, 0, 0); const p = d.getImageData(0, 0, c.width, c.height).data;
-            let n = 0; for (let i = 0; i < p.length; i += 4) if (p[i] > 230 && p[i + 1] > 190 && p[i + 2] < 140) n++; return n; }"""
-        )
-    )
-
-
-def expect_marked_page(picture: Locator) -> None:
-    expect(picture).to_have_attribute("alt", re.compile("highlighted"))
-    expect(picture).to_have_js_property("complete", True)
-    assert picture.evaluate("image => image.naturalWidth") > 500
-    assert marked_pixels(picture) > 500
 
 
 def test_a_finding_opens_its_page_beside_it_and_leads_back(page: Page, review: str) -> None:
@@ -361,41 +345,9 @@ def test_signing_in_and_out(browser: Browser, tmp_path: Path) -> None:
         context.close()
 
 
-PAGES = (
-    "/",
-    "/reviews",
-    "REVIEW",
-    "REVIEW?show=problems",
-    "REVIEW/evidence/1",
-    "REVIEW/documents",
-    "REVIEW/letter",
-    "DOCUMENT",
-    "/reviews/compare",
-    "/policies?date=2024-06-01",
-    "/policies/NPPF",
-    "/policies/NPPF/read",
-    "/policies/NPPF/compare?old=rev_NPPF_2023_09&new=rev_NPPF_2024_12",
-    "/policies/search?q=cycle+parking",
-    "/library",
-    "/library/project?project=team/streets",
-    "/library/search?project=team/streets&q=kerbs",
-    "/graph",
-    "ENTITY",
-    "/status",
-    "/nothing-here",
-)
-
-
 @pytest.fixture(scope="module")
 def pages(address: str, review: str) -> list[str]:
-    """Every page, with the review and the best connected entity of the sample."""
-    projects = httpx.get(f"{address}/api/projects", trust_env=False).json()["data"]
-    project = next(p["id"] for p in projects if p["slug"] == "waymark")
-    found = httpx.get(f"{address}/api/entities?search=Mode share", headers={"x-project-id": project}, trust_env=False)
-    entity = f"/graph/{found.json()['data'][0]['id']}?project={project}&depth=2"
-    documents = httpx.get(f"{address}{review}/documents", trust_env=False).text
-    document = re.findall(rf'href="({re.escape(review)}/documents/[^"]+)"', documents)[0]
-    return [path.replace("REVIEW", review).replace("ENTITY", entity).replace("DOCUMENT", document) for path in PAGES]
+    return every_page(address, review)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

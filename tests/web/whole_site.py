@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -104,3 +105,39 @@ def _free_port() -> int:
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return int(sock.getsockname()[1])
+
+
+PAGES = (
+    "/",
+    "/reviews",
+    "REVIEW",
+    "REVIEW?show=problems",
+    "REVIEW/evidence/1",
+    "REVIEW/documents",
+    "REVIEW/letter",
+    "DOCUMENT",
+    "/reviews/compare",
+    "/policies?date=2024-06-01",
+    "/policies/NPPF",
+    "/policies/NPPF/read",
+    "/policies/NPPF/compare?old=rev_NPPF_2023_09&new=rev_NPPF_2024_12",
+    "/policies/search?q=cycle+parking",
+    "/library",
+    "/library/project?project=team/streets",
+    "/library/search?project=team/streets&q=kerbs",
+    "/graph",
+    "ENTITY",
+    "/status",
+    "/nothing-here",
+)
+
+
+def every_page(address: str, review: str) -> list[str]:
+    """Every page, with the review and the best connected entity of the sample."""
+    projects = httpx.get(f"{address}/api/projects", trust_env=False).json()["data"]
+    project = next(p["id"] for p in projects if p["slug"] == "waymark")
+    found = httpx.get(f"{address}/api/entities?search=Mode share", headers={"x-project-id": project}, trust_env=False)
+    entity = f"/graph/{found.json()['data'][0]['id']}?project={project}&depth=2"
+    documents = httpx.get(f"{address}{review}/documents", trust_env=False).text
+    document = re.findall(rf'href="({re.escape(review)}/documents/[^"]+)"', documents)[0]
+    return [path.replace("REVIEW", review).replace("ENTITY", entity).replace("DOCUMENT", document) for path in PAGES]
