@@ -12,7 +12,8 @@ from review_samples import digest_passages, placed_provisions
 
 from trigpoint.demo.applications import sample_applications
 from trigpoint.policies.provisions import provision_by_id
-from trigpoint.reading.profile import Application, Kind, Profile, Scale, UseSize, read_profile
+from trigpoint.reading.kinds import Kind
+from trigpoint.reading.profile import Application, Profile, Scale, UseSize, read_profile
 from trigpoint.reading.uses import Use
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
 from trigpoint.review.aspects import Aspect, Check, load_aspects

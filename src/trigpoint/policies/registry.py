@@ -6,30 +6,18 @@ they follow what is decided here.
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import Sequence
 from datetime import date
-from functools import cache
-from importlib.resources import files
-from typing import Any, NoReturn
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from trigpoint.dates import days_since_epoch, micro_timestamp, now
 from trigpoint.errors import (
-    CannotDeleteSoleRevisionError,
     CannotReindex,
     InvalidInput,
-    JobLostRevision,
-    NoFilePath,
     PolicyAlreadyExists,
     PolicyNotFound,
-    RegistryUnavailable,
     RevisionNotFound,
-    RevisionOverlapError,
-    shorten,
 )
 from trigpoint.ids import parse_policy_source, revision_id_candidates
 from trigpoint.policies.models import (
@@ -49,23 +37,17 @@ from trigpoint.policies.records import (
     revision_of,
     side_effects_of,
 )
-from trigpoint.storage.redis import LONGEST_SECONDS, describe
+from trigpoint.policies.registry_script import RegistryScript, raise_refusal, reversed_dates
 
 HOLD_SECONDS = 600
 _CHUNKS_DUE = "policy_chunks_due"
-
-
-@cache
-def _script() -> str:
-    return files("trigpoint.policies").joinpath("registry.lua").read_text(encoding="utf-8")
 
 
 class PolicyRegistry:
     """Policies and revisions. Refused calls raise an error of the policy tree and change nothing."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
-        self._run = redis.register_script(_script())
+        self._script = RegistryScript(redis)
 
     # Policies
 
@@ -88,7 +70,7 @@ class PolicyRegistry:
         }
         if authorities:
             fields["authorities"] = authorities_text(authorities)
-        reply = await self._step("create_policy", source=source, fields=fields)
+        reply = await self._script.step("create_policy", source=source, fields=fields)
         if "refused" in reply:
             raise PolicyAlreadyExists(source)
         return await self.get_policy(source)
@@ -100,7 +82,7 @@ class PolicyRegistry:
         if fields.get("title") == "" or fields.get("category") == "":
             raise InvalidInput("title and category cannot be null or empty. Leave them out to keep them")
         if fields:
-            self._raise_refusal(await self._step("update_policy", source=source, fields=fields), source)
+            raise_refusal(await self._script.step("update_policy", source=source, fields=fields), source)
         return await self.get_policy(source)
 
     async def get_policy(self, source: str) -> Policy:
@@ -140,16 +122,16 @@ class PolicyRegistry:
         hold_seconds: int = HOLD_SECONDS,
         shorten_revision: str | None = None,
     ) -> tuple[Revision, SideEffects | None]:
-        """Check the dates, create, and supersede: one step (P5).
+        """Check the dates, create, and supersede: one step.
 
         `shorten_revision` names an earlier revision with the same last day that gives way from `effective_from` on: for a
         revision that was missing between two others.
 
-        `{revision_id}` in `file_path` stands for the id, which is only known once the revision is created (P4).
+        `{revision_id}` in `file_path` stands for the id, which is only known once the revision is created.
         `job_id` is the job that will ingest it and holds it from now on.
         """
         if effective_to is not None and effective_to < effective_from:
-            raise _reversed(effective_from.isoformat(), effective_to.isoformat())
+            raise reversed_dates(effective_from.isoformat(), effective_to.isoformat())
         fields = {
             "source": source,
             "version_label": version_label,
@@ -165,7 +147,7 @@ class PolicyRegistry:
             "ingested_at": "",
             "error": "",
         }
-        reply = await self._step(
+        reply = await self._script.step(
             "create_revision",
             source=source,
             fields=fields,
@@ -175,33 +157,33 @@ class PolicyRegistry:
             hold_seconds=hold_seconds,
             shorten=shorten_revision,
         )
-        self._raise_refusal(reply, source)
+        raise_refusal(reply, source)
         warned_end = None if shorten_revision is not None else effective_to
         return revision_of(reply["revision"], reply.get("held_by")), side_effects_of(reply, warned_end)
 
     async def update_revision(self, source: str, revision_id: str, changes: RevisionChanges) -> Revision:
-        """PATCH: absent leaves, None clears; dates are checked against all others, neighbours stay (P7)."""
+        """PATCH: absent leaves, None clears; dates are checked against all others, neighbours stay."""
         fields = {name: field_text(value) for name, value in changes.items()}
         if fields.get("version_label") == "" or fields.get("effective_from") == "":
             raise InvalidInput("version_label and effective_from cannot be null or empty. Leave them out to keep them")
         if not fields:
             return await self.get_revision(source, revision_id)
         start = changes.get("effective_from")
-        reply = await self._step(
+        reply = await self._script.step(
             "update_revision",
             source=source,
             id=revision_id,
             fields=fields,
             score=None if start is None else days_since_epoch(start),
         )
-        self._raise_refusal(reply, source, revision_id)
+        raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], reply.get("held_by"))
 
     async def mark_active(
         self, source: str, revision_id: str, *, chunk_count: int, page_count: int, job_id: str | None = None
     ) -> Revision:
         """Its passages are there: from now on it answers. Also ends a reindex."""
-        reply = await self._step(
+        reply = await self._script.step(
             "mark_active",
             source=source,
             id=revision_id,
@@ -209,27 +191,27 @@ class PolicyRegistry:
             page_count=page_count,
             job_id=job_id,
         )
-        self._raise_refusal(reply, source, revision_id)
+        raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], None)
 
     async def mark_superseded(self, source: str, revision_id: str, effective_to: date) -> Revision:
         """A newer text took over after that day, whether or not it is registered. Leaves dates that were given by hand."""
-        reply = await self._step(
+        reply = await self._script.step(
             "mark_superseded", source=source, id=revision_id, effective_to=field_text(effective_to)
         )
-        self._raise_refusal(reply, source, revision_id)
+        raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], reply.get("held_by"))
 
     async def mark_failed(self, source: str, revision_id: str, error: str, *, job_id: str | None = None) -> Revision:
-        """It could not be ingested: its predecessor is restored. A failed reindex only leaves its error (P9)."""
-        reply = await self._step("mark_failed", source=source, id=revision_id, error=error, job_id=job_id)
-        self._raise_refusal(reply, source, revision_id)
+        """It could not be ingested: its predecessor is restored. A failed reindex only leaves its error."""
+        reply = await self._script.step("mark_failed", source=source, id=revision_id, error=error, job_id=job_id)
+        raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], None)
 
     async def mark_lost(self, source: str, revision_id: str, error: str) -> Revision:
         """A text that answered has lost its passages for good: it is `failed`, and its neighbours stay as they are."""
-        reply = await self._step("mark_lost", source=source, id=revision_id, error=error)
-        self._raise_refusal(reply, source, revision_id)
+        reply = await self._script.step("mark_lost", source=source, id=revision_id, error=error)
+        raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], reply.get("held_by"))
 
     async def begin_reindex(
@@ -246,7 +228,7 @@ class PolicyRegistry:
 
         With `file_path`, another file becomes the revision's.
         """
-        reply = await self._step(
+        reply = await self._script.step(
             "begin_reindex",
             source=source,
             id=revision_id,
@@ -257,7 +239,7 @@ class PolicyRegistry:
         )
         if reply.get("refused") == "held":
             raise CannotReindex(source, revision_id)
-        self._raise_refusal(reply, source, revision_id)
+        raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], reply.get("held_by"))
 
     async def begin_replace(
@@ -279,12 +261,12 @@ class PolicyRegistry:
             "version_label": version_label,
             "notes": notes or "",
         }
-        reply = await self._step(
+        reply = await self._script.step(
             "begin_replace", source=source, id=revision_id, job_id=job_id, hold_seconds=hold_seconds, fields=fields
         )
         if reply.get("refused") == "held":
             raise CannotReindex(source, revision_id)
-        self._raise_refusal(reply, source, revision_id)
+        raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], reply.get("held_by"))
 
     async def keep_hold(
@@ -297,7 +279,7 @@ class PolicyRegistry:
         hold_seconds: int = HOLD_SECONDS,
     ) -> bool:
         """The job is alive, and so far. False: it has lost the revision (deleted, or taken by another job)."""
-        reply = await self._step(
+        reply = await self._script.step(
             "hold",
             source=source,
             id=revision_id,
@@ -309,7 +291,7 @@ class PolicyRegistry:
 
     async def get_progress(self, revision: Revision) -> IngestProgress:
         """What `/status` shows of a revision."""
-        stored = await self._command("HGETALL", f"policy_progress:{revision.source}:{revision.revision_id}")
+        stored = await self._script.command("HGETALL", f"policy_progress:{revision.source}:{revision.revision_id}")
         if stored and (revision.status is RevisionStatus.PROCESSING or revision.reindexing):
             return IngestProgress(stored["phase"], int(stored["percent_complete"]), int(stored["chunks_processed"]))
         if revision.status is RevisionStatus.PROCESSING or revision.reindexing:
@@ -319,57 +301,59 @@ class PolicyRegistry:
         return IngestProgress("complete", 100, revision.chunk_count or 0)
 
     async def begin_delete(self, source: str, revision_id: str, *, restore_predecessor: bool = False) -> Revision:
-        """From this step on the revision answers no more and its predecessor is restored (P8).
+        """From this step on the revision answers no more and its predecessor is restored.
 
         Its passages go next, then `delete_revision`. May be repeated after a crash. Refuses the sole active one, unless
         `restore_predecessor` is set and there is an earlier revision that takes its place.
         """
-        reply = await self._step("begin_delete", source=source, id=revision_id, restore=restore_predecessor)
-        self._raise_refusal(reply, source, revision_id)
+        reply = await self._script.step("begin_delete", source=source, id=revision_id, restore=restore_predecessor)
+        raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], None)
 
     async def delete_revision(self, source: str, revision_id: str) -> Revision:
         """Remove the entry; returns what it was, so that its file can be removed."""
         revision = await self.begin_delete(source, revision_id)
-        await self._step("finish_delete", source=source, id=revision_id)
+        await self._script.step("finish_delete", source=source, id=revision_id)
         return revision
 
     # For the owner of the passages
 
     async def unfinished_deletions(self) -> list[tuple[str, str]]:
         """(source, revision id) of deletions that a crash interrupted."""
-        reply = await self._step("deleting", source="")
+        reply = await self._script.step("deleting", source="")
         return [(source, revision_id) for source, revision_id in reply["deleting"] or []]
 
     async def policies_due(self) -> dict[str, str]:
         """Policies whose passages' metadata may be behind the registry, each with the change that was last seen."""
-        due: dict[str, str] = await self._command("HGETALL", _CHUNKS_DUE)
+        due: dict[str, str] = await self._script.command("HGETALL", _CHUNKS_DUE)
         return due
 
     async def settle(self, source: str, seen: str) -> None:
         """Its passages are up to date with that change; a later one leaves it due."""
-        await self._step("settle", source=source, seen=seen)
+        await self._script.step("settle", source=source, seen=seen)
 
     # Where revisions state provisions (see placements.py)
 
     async def put_placements(self, revision: Revision, fields: dict[str, str]) -> bool:
         """Record what was found in the revision's text. False: the text has been replaced or deleted since."""
         stamp = "" if revision.ingested_at is None else micro_timestamp(revision.ingested_at)
-        reply = await self._step(
+        reply = await self._script.step(
             "put_placements", source=revision.source, id=revision.revision_id, ingested_at=stamp, fields=fields
         )
         return bool(reply["put"])
 
     async def choose_section(self, source: str, revision_id: str, provision_id: str, choice: str | None) -> None:
         """Record a person's choice for one provision (JSON), or take it back with None."""
-        reply = await self._step("choose_section", source=source, id=revision_id, provision=provision_id, choice=choice)
-        self._raise_refusal(reply, source, revision_id)
+        reply = await self._script.step(
+            "choose_section", source=source, id=revision_id, provision=provision_id, choice=choice
+        )
+        raise_refusal(reply, source, revision_id)
 
     async def read_placements(
         self, source: str, revision_ids: list[str]
     ) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
         """Return by revision what was found and what people chose, as stored."""
-        reply = await self._step("read_placements", source=source, ids=revision_ids)
+        reply = await self._script.step("read_placements", source=source, ids=revision_ids)
         found = reply["placements"] or []
         return {item["id"]: (dict(item["placements"] or {}), dict(item["choices"] or {})) for item in found}
 
@@ -377,68 +361,14 @@ class PolicyRegistry:
 
     async def put_parking(self, source: str, revision_id: str, standard: str | None) -> None:
         """Record the revision's parking standard (JSON), or take it away with None."""
-        reply = await self._step("put_parking", source=source, id=revision_id, standard=standard)
-        self._raise_refusal(reply, source, revision_id)
+        reply = await self._script.step("put_parking", source=source, id=revision_id, standard=standard)
+        raise_refusal(reply, source, revision_id)
 
     async def read_parking(self, source: str, revision_id: str) -> str | None:
         """Return the revision's parking standard as stored, or None."""
-        standard: str | None = (await self._step("read_parking", source=source, id=revision_id)).get("standard")
+        standard: str | None = (await self._script.step("read_parking", source=source, id=revision_id)).get("standard")
         return standard
 
-    async def _command(self, *words: str) -> Any:
-        try:
-            async with asyncio.timeout(LONGEST_SECONDS):
-                return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
-        except (RedisError, OSError) as error:
-            raise self._unavailable(error) from error
-
     async def _read(self, sources: list[str] | None) -> list[Policy]:
-        reply = await self._step("read", source="", sources=sources)
+        reply = await self._script.step("read", source="", sources=sources)
         return [policy_of(entry) for entry in reply["policies"] or []]
-
-    async def _step(self, step: str, **arguments: Any) -> dict[str, Any]:
-        payload = json.dumps({**arguments, "now": micro_timestamp(now())})
-        try:
-            async with asyncio.timeout(LONGEST_SECONDS):
-                reply: dict[str, Any] = json.loads(await self._run(args=[step, payload]))
-        except (RedisError, OSError) as error:
-            raise self._unavailable(error) from error
-        return reply
-
-    def _unavailable(self, error: Exception) -> RegistryUnavailable:
-        reason = str(error) or f"no answer within {LONGEST_SECONDS:.0f} s"
-        return RegistryUnavailable(
-            f"The policy registry cannot be reached ({shorten(reason)}). {describe(self._redis)} is away"
-        )
-
-    def _raise_refusal(self, reply: dict[str, Any], source: str, revision_id: str = "") -> None:
-        match reply.get("refused"):
-            case None:
-                return
-            case "no_policy":
-                raise PolicyNotFound(source)
-            case "no_revision":
-                raise RevisionNotFound(source, revision_id)
-            case "overlap":
-                raise RevisionOverlapError(source, reply["detail"], reply["effective_from"])
-            case "reversed":
-                raise _reversed(*reply["detail"].split(" to "))
-            case "sole":
-                raise CannotDeleteSoleRevisionError(source, revision_id)
-            case "no_file":
-                raise NoFilePath(source, revision_id)
-            case "held":
-                raise JobLostRevision(f"Revision {revision_id} is held by job {reply['detail']}")
-            case "failed":
-                raise JobLostRevision(f"Revision {revision_id} has failed. Reindex it to try again")
-            case other:
-                _never(other)
-
-
-def _reversed(start: str, end: str) -> InvalidInput:
-    message = f"effective_to ({shorten(end)}) is before effective_from ({shorten(start)})"
-    return InvalidInput(message, field="effective_to")
-
-
-def _never(reason: object) -> NoReturn:
-    raise RuntimeError(f"registry.lua gave a refusal that is not known: {reason}")

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from trigpoint.land_uses import Use
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.documents import Document, Frozen, Source
+from trigpoint.reading.kinds import Kind, kind_in, read_kind
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.measured import Measured, is_addendum
 from trigpoint.reading.quantities import read_quantities
@@ -18,21 +19,6 @@ from trigpoint.reading.statements import Statement, document_statements
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.uses import read_uses
 
-Kind = Literal[
-    "full",
-    "outline",
-    "hybrid",
-    "reserved matters",
-    "householder",
-    "change of use",
-    "prior approval",
-    "variation of conditions",
-    "discharge of conditions",
-    "listed building",
-    "scoping",
-    "appeal",
-    "unknown",
-]
 Scale = Literal["householder", "minor", "major", "unknown"]
 
 MAJOR_DWELLINGS = 10
@@ -106,10 +92,10 @@ def read_profile(application: Application, documents: Sequence[Document]) -> Pro
     stated = tuple(one for statement, source in described for one in _sizes(statement.text, source))
     named = tuple(one for pair in described if _names_the_proposal(pair[0]) for one in _sizes(pair[0].text, pair[1]))
     mix = tuple(_bedroom_mix(documents))
-    kind, kind_source = _kind(application, proposal, described)
+    kind, kind_source = read_kind(application.application_type, application.reference, proposal, described)
     if (
         kind == "full"
-        and _kind_in(proposal) == "householder"
+        and kind_in(proposal) == "householder"
         and not any(one.size for one in uses)
         and _homes_only(uses)
     ):
@@ -273,32 +259,6 @@ def _is_part(words: str) -> bool:
     return bool(set(words.replace("-", " ").split()) & _PARTS)
 
 
-def _kind(
-    application: Application, proposal: str, described: Sequence[tuple[Statement, Source]]
-) -> tuple[Kind, Source | None]:
-    """Return the kind of application: from its type, the proposal's words, its reference, then the documents."""
-    kinds = [found for text in (application.application_type, proposal) if (found := _kind_in(text)) is not None]
-    if kinds:
-        return (kinds[-1] if kinds[0] == "full" and _opens_with_change(proposal) else kinds[0]), None
-    suffixes = [part for part in application.reference.upper().replace("-", "/").split("/") if part in _SUFFIXES]
-    if suffixes:
-        return _SUFFIXES[suffixes[-1]], None
-    for statement, source in described:
-        if (found := _kind_in(statement.text)) is not None:
-            return found, source
-    return ("full", None) if proposal else ("unknown", None)
-
-
-def _opens_with_change(proposal: str) -> bool:
-    """Whether a full application is one for a change of use first of all."""
-    return proposal.lower().startswith(("change of use", "conversion of"))
-
-
-def _kind_in(text: str) -> Kind | None:
-    found = _KINDS.tag_text(text)
-    return next((kind for kind in _KIND_ORDER if kind in found), None)
-
-
 def _site_area(documents: Iterable[Document]) -> float:
     """Return the area of the site in hectares as the documents' first pages state it, 0 if they do not."""
     for document in documents:
@@ -348,51 +308,6 @@ _DESCRIBES = Lexicon(
         "proposals_comprise proposals_for_the_redevelopment redevelopment_of_the_site_to proposal_is_for",
     }
 )
-_KINDS = Lexicon(
-    {
-        "scoping": "scoping",
-        "discharge of conditions": "discharge_of_condition discharge_of_conditions approval_of_details details_pursuant "
-        "compliance_with_condition* submission_of_details",
-        "variation of conditions": "variation_of_condition* section_73 removal_of_condition* non_material_amendment s_73 vary",
-        "reserved matters": "reserved_matters_application reserved_matters_pursuant approval_of_reserved "
-        "reserved_matters_for reserved_matters_following application_for_reserved",
-        "hybrid": "hybrid hybrid_application",
-        "outline": "outline",
-        "prior approval": "prior_approval prior_notification",
-        "listed building": "listed_building_consent",
-        "householder": "householder rear_extension side_extension loft_conversion dormer* conservatory porch "
-        "two_storey_extension single_storey_extension single_storey_rear first_floor_extension garage_conversion "
-        "two_storey_side single_storey_side two_storey_rear domestic_garage",
-        "change of use": "change_of_use conversion_of convert*",
-        "full": "full_planning full_application planning_permission full",
-        "appeal": "appeal",
-    }
-)
-_KIND_ORDER: tuple[Kind, ...] = (
-    "scoping",
-    "discharge of conditions",
-    "variation of conditions",
-    "reserved matters",
-    "hybrid",
-    "outline",
-    "prior approval",
-    "listed building",
-    "householder",
-    "change of use",
-    "full",
-)
-_SUFFIXES: dict[str, Kind] = {
-    **dict.fromkeys(("OP", "OUT", "OL", "O", "OUTM"), "outline"),
-    **dict.fromkeys(("FUL", "F", "FULL", "FULEIA", "FULM", "FPM", "FP"), "full"),
-    **dict.fromkeys(("HH", "HHF", "HOU", "HSE", "HPA", "HOUSE", "HFUL", "FHA"), "householder"),
-    **dict.fromkeys(("RM", "REM", "RES", "REMM", "DFO"), "reserved matters"),
-    **dict.fromkeys(("SO", "SCO", "SCOP"), "scoping"),
-    **dict.fromkeys(("DISC", "DOC", "CND", "DIS"), "discharge of conditions"),
-    **dict.fromkeys(("VAR", "S73", "VC", "NMA"), "variation of conditions"),
-    **dict.fromkeys(("COU", "CU"), "change of use"),
-    **dict.fromkeys(("LB", "LBC"), "listed building"),
-    **dict.fromkeys(("PN", "PD", "PRIOR"), "prior approval"),
-}
 _SITE_IS = re.compile(r"\b[Ss]ite\b[^.;]{0,40}\b(?:extends to|covers|measures|comprises|is|area of)\b")
 _ONE_HOME = re.compile(
     r"\b(?:dwelling|dwellinghouse|dwelling house|house|bungalow|cottage|annexe?|home)\b", re.IGNORECASE

@@ -14,7 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from trigpoint.land_uses import Use
 from trigpoint.policies.parking import StandardName
 from trigpoint.policies.provisions import provision_by_id
-from trigpoint.reading.profile import Kind, Profile, Scale
+from trigpoint.reading.kinds import Kind
+from trigpoint.reading.profile import Profile, Scale
 from trigpoint.reading.vocabulary import PROVISION, Status, Topic, aspects_of
 from trigpoint.review.models import FOCUS_AREAS, FocusArea
 

@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from trigpoint.land_uses import Use
-from trigpoint.reading.profile import Kind, Scale
+from trigpoint.reading.kinds import Kind
+from trigpoint.reading.profile import Scale
 from trigpoint.reading.vocabulary import Polarity, Status, Topic
 from trigpoint.review.letter import Stance
 from trigpoint.review.models import FocusArea
