@@ -9,14 +9,13 @@ from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-import pymupdf
-
 from trigpoint.dates import today
 from trigpoint.review.letter import Letter
 from trigpoint.review.letter_blocks import Block, BlockKind, body_blocks, letter_blocks, title
 from trigpoint.review.letter_draft import draft_letter
 from trigpoint.review.result import ReviewResult
 from trigpoint.review.typeset import compile_pdf, printable
+from trigpoint.text.mupdf import mupdf
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -57,13 +56,13 @@ def letter_docx(letter: Letter, day: date | None = None) -> bytes:
 
 def printed_pages(pdf: bytes) -> int:
     """Return how many pages a PDF of ours has."""
-    with pymupdf.open(stream=pdf) as document:  # type: ignore[no-untyped-call]
+    with mupdf().open(stream=pdf) as document:
         return int(document.page_count)
 
 
 def letter_length(letter: Letter) -> float:
     """Return how many pages the letter takes without its annex, to a tenth: 1.6."""
-    with pymupdf.open(stream=_compiled(letter, _without_annex(letter_blocks(letter, today())))) as pdf:  # type: ignore[no-untyped-call]
+    with mupdf().open(stream=_compiled(letter, _without_annex(letter_blocks(letter, today())))) as pdf:
         last = pdf[pdf.page_count - 1]
         top, bottom = 62.0, last.rect.height - 62.0  # the margins of the template, in points
         ends = [block[3] for block in last.get_text("blocks") if block[3] <= bottom]

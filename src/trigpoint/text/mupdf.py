@@ -20,7 +20,7 @@ _kept_open: dict[tuple[object, ...], Any] = {}
 
 @cache
 def mupdf() -> Any:
-    """PyMuPDF, loaded in reader processes only, and quiet: what it has to say is asked of it."""
+    """Return PyMuPDF, loaded on first use and kept from printing: what it has to say is asked of it."""
     import pymupdf
 
     tools: Any = pymupdf.TOOLS
