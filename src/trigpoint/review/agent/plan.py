@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from trigpoint.config import Settings
 from trigpoint.reading.vocabulary import aspects_of
+from trigpoint.review.agent import shown
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.orientation import Candidate
 from trigpoint.review.sheets import Sheet
@@ -25,6 +26,8 @@ READING_SHARE = 0.5  # of the token budget
 CHARACTERS_PER_TOKEN = 3.6
 CLAIMS_PER_CHECK = 14
 _COMMON_TOKENS = 1_500
+_ORIENT_TOKENS = 1_100  # instructions and the schema of the answer
+_ORIENT_ANSWER_TOKENS = 200
 _ANSWER_TOKENS = 3_500
 _JUDGE_TOKENS = 9_000
 _JUDGE_CALLS = 2  # one look-up or correction on average
@@ -89,7 +92,7 @@ def make_plan(draft: ReviewDraft, settings: Settings, also: Iterable[str] = ()) 
         (chosen.add(sheet.key) if size <= budget else left.append(sheet))
     windows = tuple(_windows([one for one in sheets.all if one.key in chosen]))
     groups = asked_groups(draft)
-    return Plan(windows, tuple(left), groups, _passes(windows, groups))
+    return Plan(windows, tuple(left), groups, _passes(draft, windows, groups))
 
 
 def asked_groups(draft: ReviewDraft) -> tuple[tuple[str, ...], ...]:
@@ -143,7 +146,14 @@ def packed(windows: Sequence[Window]) -> list[list[Window]]:
     return parcels
 
 
-def _passes(windows: Sequence[Window], groups: Sequence[Sequence[str]]) -> tuple[PassPlan, ...]:
+def _orient_tokens(draft: ReviewDraft, windows: Sequence[Window]) -> int:
+    """Return the tokens of the first call, from what it shows: the application, its documents and the reading list."""
+    keys = [key for window in windows for key in window.keys]
+    text = shown.application(draft.orientation()) + shown.reading_list(draft.sheets, keys)
+    return _ORIENT_TOKENS + int(len(text) / CHARACTERS_PER_TOKEN) + _ORIENT_ANSWER_TOKENS
+
+
+def _passes(draft: ReviewDraft, windows: Sequence[Window], groups: Sequence[Sequence[str]]) -> tuple[PassPlan, ...]:
     parcels = packed(windows)
     pages = sum(len(one.keys) for one in windows)
     text = int(sum(one.characters for one in windows) / CHARACTERS_PER_TOKEN)
@@ -151,7 +161,7 @@ def _passes(windows: Sequence[Window], groups: Sequence[Sequence[str]]) -> tuple
     claims = 9 * len(groups)
     checks = -(-claims // CLAIMS_PER_CHECK)
     return (
-        PassPlan("orient", 1, _COMMON_TOKENS + 1_500, "the development and the reading list"),
+        PassPlan("orient", 1, _orient_tokens(draft, windows), "the development and the reading list"),
         PassPlan("read", len(parcels), text + len(parcels) * (_COMMON_TOKENS + _ANSWER_TOKENS), f"{pages} pages"),
         PassPlan("judge", judging, judging * (_JUDGE_TOKENS + _ANSWER_TOKENS), f"{sum(map(len, groups))} aspects"),
         PassPlan("check", checks, checks * 5_000, "every finding against its evidence"),
