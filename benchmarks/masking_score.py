@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 FOLDER = Path(__file__).with_name("masking")
 _MARKED = re.compile(r"‹([^›]*)›|«([^»]*)»")
 _WORD = re.compile(r"[^\W_]+")
 _KINDS = {
-    "public comment": ("public", "other"),
-    "application form": ("applicant", "application_form"),
-    "consultation response": ("consultee", "other"),
+    "public comment": ("public", False),
+    "application form": ("applicant", True),
+    "consultation response": ("consultee", False),
 }
 
-Mask = Callable[[str, str, str], str]
+
+class Mask(Protocol):
+    """A function that takes the people out of a text."""
+
+    def __call__(self, text: str, source_kind: str, *, form: bool) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Marked:
 
     title: str
     source_kind: str
-    document_type: str
+    form: bool
     text: str
     personal: tuple[str, ...]
     kept: tuple[str, ...]
@@ -71,7 +76,7 @@ def score(half: str, mask: Mask) -> Score:
     missed: list[str] = []
     lost: list[str] = []
     for one in documents(half):
-        masked = mask(one.text, one.source_kind, one.document_type)
+        masked = mask(one.text, one.source_kind, form=one.form)
         personal += len(one.personal)
         kept += len(one.kept)
         left = _words(masked) - _allowed(one)

@@ -14,10 +14,10 @@ from trigpoint.errors import TrigpointError
 from trigpoint.registers.entries import RegisterTable
 from trigpoint.registers.intake import TakenFile
 from trigpoint.registers.labels import register_day
+from trigpoint.text.application_forms import is_form_name
 from trigpoint.text.processor import DocumentProcessor
 
 MOST_FORMS = 3
-_FORM_NAME = re.compile(r"(?<![a-z])(?:app(?:lication)?[ _-]?forms?|1 ?app)(?![a-z])", re.IGNORECASE)
 _LABELS = {
     "address": ("site address", "site location", "address of the site", "location of the site", "site", "location"),
     "proposal": ("description of the proposal", "description of proposal", "proposal", "proposed development"),
@@ -44,7 +44,7 @@ class FormDetails:
 
 def read_forms(files: Iterable[TakenFile], folder: Path, settings: Settings, table: RegisterTable) -> FormDetails:
     """Return what the application forms among the files say. A form that cannot be read says nothing."""
-    named = [one for one in files if one.file and _FORM_NAME.search(f"{one.category} {one.name}".replace("_", " "))]
+    named = [one for one in files if one.file and is_form_name(f"{one.category} {one.name}")]
     found: dict[str, object] = {}
     if named:
         with closing(DocumentProcessor(settings)) as processor:

@@ -22,6 +22,7 @@ from trigpoint.review.models import Tools
 from trigpoint.review.people import name_without_people, without_people
 from trigpoint.review.read import read_application
 from trigpoint.review.standards import Standard
+from trigpoint.text.application_forms import is_application_form
 
 TEXTS_AT_ONCE = 4
 _UNKNOWN: Mapping[str, str] = {}
@@ -103,10 +104,11 @@ async def _document(tools: Tools, document_id: str, entry: Mapping[str, str]) ->
         PageSpan(number=page["number"], start=page["start"], end=page["end"]) for page in answer.get("pages") or ()
     )
     kind = _source_kind(name, answer["text"], entry)
+    form = is_application_form(f"{entry.get('category', '')} {name}", answer["text"])
     return Document(
         id=document_id,
         name=name_without_people(name, kind, document_id),
-        text=without_people(answer["text"], kind, answer["document_type"]),
+        text=without_people(answer["text"], kind, form=form),
         document_type=answer["document_type"],
         source_kind=kind,
         pages=pages,

@@ -16,7 +16,6 @@ from trigpoint.review.people_words import KIN, OFFICES, ORGANISATIONS, STREETS, 
 
 MASK = "■"
 _COMMENT = "Public comment "
-_FORMS = ("application_form",)
 
 _NAME = r"(?:(?<!\w)[^\W\d_a-z][\w'’-]{0,30}\.?)"
 _GAP = r"(?:[ \t]+|[ \t]*\n(?=[^\n:|]{25}))"  # a line break only within running text
@@ -51,15 +50,15 @@ _BEFORE_SITE = re.compile(r"(?:land|site|development|proposal|application|plot)\
 _LONG_ENOUGH = 4  # letters of a name that is masked wherever it appears
 
 
-def without_people(text: str, source_kind: str, document_type: str) -> str:
-    """Return a text in which people cannot be recognised or reached, if it is a comment of the public or a form.
+def without_people(text: str, source_kind: str, *, form: bool = False) -> str:
+    """Return a text in which people cannot be recognised or reached, if it is a comment of the public or an application form.
 
     Other documents are returned as they are: consultees, officers and consultants sign in their office.
     """
     if source_kind == "public":
         found, names = personal_lines(text)
         spans = [*found, *_in_sentences(text)]
-    elif document_type in _FORMS:
+    elif form:
         spans, names = personal_fields(text)
         spans = [*spans, *_matches(text, _PHONE, _TITLED)]
     else:
