@@ -9,6 +9,7 @@ import pytest
 from review_samples import evidence_of_text
 
 from trigpoint.errors import InvalidInput
+from trigpoint.review.agent.instructions import CONCLUDE
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import PolicyPassage
 from trigpoint.review.submitted import (
@@ -337,3 +338,9 @@ def test_a_sentence_names_only_sections_that_were_looked_up(sentence: str, holds
     given = DraftConclusion(summary=(Cited(text=sentence, rests_on=("F1",)),), stance="comment")
     left_out = draft.check_conclusion(given)
     assert [one.id for one in left_out] == ([] if holds else ["summary 1"])
+
+
+def test_the_limits_that_a_conclusion_is_told_are_those_that_are_enforced() -> None:
+    enforced = DraftConclusion.model_json_schema()["properties"]
+    for part in ("summary", "recommendations", "conditions", "main", "letter"):
+        assert f"- `{part}`: at most {enforced[part]['maxItems']} " in CONCLUDE.replace(",", " "), part

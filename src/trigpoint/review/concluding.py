@@ -17,10 +17,9 @@ from trigpoint.review.quoting import asks, quotations
 from trigpoint.review.rating import key_issue, rate, weightiest
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.rules import assessed, contradictions, general_contradictions, judge_check
-from trigpoint.review.submitted import Cited, DraftConclusion, DraftFinding, DraftGround, Verdict
+from trigpoint.review.submitted import MOST_MAIN, Cited, DraftConclusion, DraftFinding, DraftGround, Verdict
 from trigpoint.review.verify_figures import figure_reasons
 
-MOST_MAIN = 15
 _VAGUE = re.compile(
     r"\b(?:where(?:ver)? possible|as far as (?:is )?(?:reasonably )?practicable|if possible|should consider|consider|"
     r"encourage[sd]?|endeavour\w*|adequate|appropriate level)\b",

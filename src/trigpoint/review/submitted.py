@@ -20,6 +20,13 @@ from trigpoint.review.models import FocusArea
 DraftOutcome = Literal["met", "partly", "failed", "contradicted", "not_shown"]
 Support = Literal["supported", "overstated", "not_supported"]
 
+MOST_SENTENCES = 6
+MOST_RECOMMENDATIONS = 10
+MOST_CONDITIONS = 10
+MOST_MAIN = 15
+MOST_GROUNDS = 8
+"""Limits of a conclusion: its instructions name them, and no more is taken."""
+
 _Text = Annotated[str, Field(min_length=5, max_length=600)]
 _Words = Annotated[str, Field(min_length=2, max_length=600)]
 
@@ -127,15 +134,17 @@ class DraftGround(Cited):
 class DraftConclusion(Submitted):
     """The review as a whole: what is proposed, what is good, what decides, what to change and what to ask for."""
 
-    summary: tuple[Cited, ...] = Field(min_length=1, max_length=8)
-    recommendations: tuple[Cited, ...] = Field((), max_length=10)
-    conditions: tuple[Cited, ...] = Field((), max_length=10)
+    summary: tuple[Cited, ...] = Field(min_length=1, max_length=MOST_SENTENCES)
+    recommendations: tuple[Cited, ...] = Field((), max_length=MOST_RECOMMENDATIONS)
+    conditions: tuple[Cited, ...] = Field((), max_length=MOST_CONDITIONS)
     main: tuple[str, ...] = Field(
-        (), max_length=15, description="Ids of the findings that matter most, weightiest first."
+        (), max_length=MOST_MAIN, description="Ids of the findings that matter most, weightiest first."
     )
     stance: Stance
     why_stance: str = Field("", max_length=400, description="Why this stance, in one sentence.")
-    letter: tuple[DraftGround, ...] = Field((), max_length=10, description="The letter's grounds, weightiest first.")
+    letter: tuple[DraftGround, ...] = Field(
+        (), max_length=MOST_GROUNDS, description="The letter's grounds, weightiest first."
+    )
     repeats: tuple[str, ...] = Field((), max_length=40, description="Ids of findings that only repeat another one.")
 
 

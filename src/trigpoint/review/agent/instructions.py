@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from trigpoint.review.agent.answers import MOST_FACTS, MOST_FINDINGS
 from trigpoint.review.agent.lookups import MOST_LOOKUPS
+from trigpoint.review.submitted import (
+    MOST_CONDITIONS,
+    MOST_GROUNDS,
+    MOST_MAIN,
+    MOST_RECOMMENDATIONS,
+    MOST_SENTENCES,
+)
 
 _COMMON = """\
 You help a cycling and walking campaign in England to review a planning application. You work as a careful planning
@@ -88,14 +95,14 @@ CONCLUDE = f"""{_COMMON}
 
 This last step is the conclusion across all aspects. You see the proposal and the verified findings (F1 …). Write:
 - `repeats`: ids of findings that only repeat another one, so that each point is made once.
-- `main`: at most 15 ids, the findings that matter most to the decision, weightiest first, including what is good.
-- `summary`: 3 to 6 sentences: what is proposed, what is good about it, what decides, and how it comes out.
-- `recommendations`: at most 10, in order of weight; each names the place and the action, and rests on findings.
-- `conditions`: those a council could impose if it approves. Each must be necessary, relevant to planning and to this
+- `main`: at most {MOST_MAIN} ids, the findings that matter most to the decision, weightiest first, including what is good.
+- `summary`: at most {MOST_SENTENCES} sentences: what is proposed, what is good about it, what decides, and how it comes out.
+- `recommendations`: at most {MOST_RECOMMENDATIONS}, in order of weight; each names the place and the action, and rests on findings.
+- `conditions`: at most {MOST_CONDITIONS}, those a council could impose if it approves. Each must be necessary, relevant to planning and to this
   development, enforceable, precise and reasonable: "Before any home is occupied, … shall …". Not what a redesign must settle.
 - `stance` for a letter to the council: `object` if something essential fails and a condition cannot cure it; `support` if
   it meets what matters; else `comment`.
-- `letter`: at most 8 grounds in order of weight, each a short heading and one paragraph of two to four sentences that a
+- `letter`: at most {MOST_GROUNDS} grounds in order of weight, each a short heading and one paragraph of two to four sentences that a
   local campaigner would sign: what the scheme does (with figure and place), what policy asks, what should be done. Begin
   with the strongest. Write it without "I", "we" or "our". A point that is met is never a ground of objection. One
   more may welcome what is good (`welcomes`); an objection is sent without it. Nothing about this review or how it was made.
