@@ -313,6 +313,29 @@ def test_a_conclusion_keeps_only_sentences_that_rest_on_what_counts() -> None:
     assert len(conclusion.main) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("Widen the shared path.", True),
+        ("Mill Lane: provide a wider route.", True),
+        ("Widen it to 3.0 m.", True),
+        ("Do more about this.", False),
+        ("The proposals should be strengthened.", False),
+    ],
+)
+def test_a_recommendation_names_something_that_its_findings_speak_of(text: str, holds: bool) -> None:
+    draft = draft_of()
+    verdict(draft)
+    given = DraftConclusion(
+        summary=(Cited(text="Two hundred homes are proposed."),),
+        recommendations=(Cited(text=text, rests_on=("F1",)),),
+        stance="comment",
+    )
+    reasons = [reason for one in draft.check_conclusion(given) for reason in one.reasons]
+    assert (not reasons) is holds, reasons
+    assert holds or "name the place" in reasons[0]
+
+
 def test_ratings_follow_from_outcomes_and_pass_the_final_verification() -> None:
     draft = draft_of()
     verdict(draft, outcome="failed")

@@ -34,6 +34,13 @@ _MONEY = re.compile(r"£\s?\d|\b(?:financial )?contributions?\b|\bpay(?:s|ment)?
 _ABOUT_DOCUMENTS = re.compile(
     r"\b(?:documents?|application|submission|applicant) (?:do|does|did|has|have) not\b", re.IGNORECASE
 )
+_NAME_OR_FIGURE = re.compile(r"\d|(?<=[a-z,:;] )[A-Z]")
+_STEM = 5  # letters by which "junction" is known again in "junctions"
+_COMMON_STEMS = frozenset(
+    word[:_STEM]
+    for word in "that this these those with from into their there which than more most less least must shall should would could "
+    "before after provide proposed proposal scheme development improve better make sure".split()
+)
 
 
 class Holding(Protocol):
@@ -137,12 +144,31 @@ def _sentence_reasons(part: str, one: Cited, known: Mapping[str, Finding | None]
         reasons.append("It must rest on a finding")
     if part in ("recommendations", "conditions") and resting and all(f.outcome == "met" for f in resting):
         reasons.append("It rests only on points that are met")
+    if part == "recommendations" and resting and not _names_something(one.text, resting):
+        reasons.append("It names nothing that its findings speak of: name the place, and what to do there")
     demand = f"{demanding(one.text)} {one.asks}" if isinstance(one, DraftGround) else one.text
     if part != "summary" and (reason := disproportionate(demand, evidence.profile)):
         reasons.append(reason)
     if part == "conditions":
         reasons += _condition_reasons(one.text)
     return reasons
+
+
+def _names_something(text: str, resting: Iterable[Finding]) -> bool:
+    """Return whether a recommendation has a name or a figure, or shares a word with the findings that it rests on.
+
+    One that does neither can be no place's. Whether it names an action is left to the reader: words alone do not tell.
+    """
+    said = (
+        part
+        for finding in resting
+        for part in (finding.text, finding.requirement, *(citation.quote for citation in finding.evidence))
+    )
+    return _NAME_OR_FIGURE.search(text) is not None or bool(_stems(text) & _stems(" ".join(said)))
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM].casefold() for word in re.findall(r"[^\W\d_]{4,}", text)} - _COMMON_STEMS
 
 
 def _condition_reasons(text: str) -> list[str]:
