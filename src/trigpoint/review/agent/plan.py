@@ -30,6 +30,8 @@ _ORIENT_TOKENS = 1_100  # instructions and the schema of the answer
 _ORIENT_ANSWER_TOKENS = 200
 _ANSWER_TOKENS = 3_500
 _JUDGE_TOKENS = 9_000
+_CHECK_TOKENS = 4_000
+_MEND_TOKENS = 4_000
 _JUDGE_CALLS = 2  # one look-up or correction on average
 
 
@@ -164,7 +166,7 @@ def _passes(draft: ReviewDraft, windows: Sequence[Window], groups: Sequence[Sequ
         PassPlan("orient", 1, _orient_tokens(draft, windows), "the development and the reading list"),
         PassPlan("read", len(parcels), text + len(parcels) * (_COMMON_TOKENS + _ANSWER_TOKENS), f"{pages} pages"),
         PassPlan("judge", judging, judging * (_JUDGE_TOKENS + _ANSWER_TOKENS), f"{sum(map(len, groups))} aspects"),
-        PassPlan("check", checks, checks * 5_000, "every finding against its evidence"),
-        PassPlan("mend", 1, 6_000, "findings that did not hold"),
+        PassPlan("check", checks, checks * _CHECK_TOKENS, "every finding against its evidence"),
+        PassPlan("mend", 1, _MEND_TOKENS, "findings that did not hold"),
         PassPlan("conclude", 1, 12_000, "summary, recommendations, conditions, letter"),
     )
