@@ -72,6 +72,14 @@ def test_a_share_that_was_worked_out_is_held_against_the_share_that_is_asked() -
     assert drawn(comparison_of(made)) == ([("Worked out", "1.4 per cent")], "at least 5%")
 
 
+def test_how_far_a_figure_is_off_is_not_drawn_as_a_figure() -> None:
+    text = "The route narrows to 2.6 m, 0.4 m less than the 3.0 m of LTN 1/20."
+    made = finding("failed", text, "It draws in to 2.6 m.", policy="at least 3.0 m", sums=("3.0 - 2.6 = 0.4",))
+    measures, standard = drawn(comparison_of(made))
+    assert [shown for _, shown in measures] == ["2.6 m"]
+    assert standard.endswith("3.0 m")
+
+
 def test_the_bound_of_the_question_is_used_and_a_verge_is_no_route() -> None:
     made = finding(
         "contradicted",

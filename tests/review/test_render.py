@@ -11,9 +11,11 @@ import pytest
 from review_samples import evidence_of_text, result_of
 from stated_facts import fact, stated
 
+from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import GROUPS
 from trigpoint.review.letter_files import first_letter, letter_pdf
+from trigpoint.review.markdown import built
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.render import escape, render_json, render_markdown, render_pdf
 from trigpoint.review.result import ReviewResult
@@ -82,6 +84,21 @@ def test_markdown_has_the_contracts_layout(result: ReviewResult) -> None:
     assert lines[at + 1] == "**Key Issue:** A route for cycling is narrower than the recommended 3.0 m: 2.5 m"
     assert lines[at + 3].startswith("- **Partly met:** A route for cycling is narrower")
     assert lines[at + 4] == f"  - “{SHORT}” (Document 1.pdf, page 1)"
+
+
+def test_what_is_built_is_told_in_words() -> None:
+    uses = [
+        UseSize(use="student_housing", size=312, unit="bed"),
+        UseSize(use="food", size=180, unit="m2"),
+        UseSize(use="student_housing", size=5400, unit="m2"),
+        UseSize(use="college"),
+    ]
+    profile = Profile(kind="full", scale="major", uses=tuple(uses))
+    assert built(profile) == (
+        "student housing (312 beds, 5,400 m²), food and drink (180 m²), college; full application; major"
+    )
+    homes = Profile(kind="change of use", scale="minor", uses=(UseSize(use="dwellings", size=2, unit="dwelling"),))
+    assert built(homes) == "2 dwellings; change of use; minor"
 
 
 def test_what_was_not_assessed_shows_grey_in_every_form(result: ReviewResult) -> None:

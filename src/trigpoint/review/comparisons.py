@@ -171,7 +171,8 @@ def _stated_and_worked_out(finding: Finding) -> Comparison | None:
 
 
 def _worked_out(sentence: str, calculations: Sequence[Calculation]) -> list[_Figure]:
-    results = {one.result for one in calculations}
+    """Return the results that a sentence names. A difference is left out: it tells how far off a figure is, not how much there is."""
+    results = {one.result for one in calculations if "-" not in one.expression}
     return [one for one in _figures(sentence, "Worked out") if one.quantity.value in results]
 
 

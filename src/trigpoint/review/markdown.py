@@ -42,18 +42,38 @@ def escape(text: object) -> str:
 
 
 def built(profile: Profile) -> str:
-    """Return what is being built, in a line: `180 dwellings; outline; major`."""
-    sizes = dict.fromkeys(_size(one.size, one.unit, one.use) for one in profile.uses if one.bedrooms is None)
-    kind = [profile.kind] if profile.kind != "unknown" else []
+    """Return what is being built, in a line: `180 dwellings; outline application; major`."""
+    sizes: dict[str, dict[str, None]] = {}
+    for one in profile.uses:
+        if one.bedrooms is None:
+            sizes.setdefault(one.use, {}).update(dict.fromkeys([_size(one.size, one.unit)] if one.size else []))
+    uses = [_use(use, list(found)) for use, found in sizes.items()]
+    named = f"{profile.kind} application" if profile.kind in _APPLICATIONS else profile.kind
+    kind = [named] if profile.kind != "unknown" else []
     scale = [profile.scale] if profile.scale != "unknown" and profile.scale != profile.kind else []
-    return "; ".join([*([", ".join(sizes)] if sizes else []), *kind, *scale])
+    return "; ".join([*([", ".join(uses)] if uses else []), *kind, *scale])
 
 
-def _size(size: float | None, unit: str, use: str) -> str:
-    name = use.replace("_", " ")
-    if size is None:
-        return name
-    return f"{size:,g} {name}" if unit in ("dwelling", "") else f"{name} {size:,g} {unit}"
+_APPLICATIONS = ("full", "outline", "hybrid", "reserved matters", "householder", "listed building")
+_USE_NAMES = {
+    "food": "food and drink",
+    "community": "community use",
+    "commercial": "commercial use",
+    "other": "other use",
+}
+_UNIT_NAMES = {"m2": "m\N{SUPERSCRIPT TWO}", "bed": "beds", "pupil": "pupils", "job": "jobs", "place": "places"}
+
+
+def _use(use: str, sizes: Sequence[str]) -> str:
+    """Return a use with its sizes: `180 dwellings`, `student housing (312 beds, 5,400 m²)`."""
+    name = _USE_NAMES.get(use, use.replace("_", " "))
+    if use == "dwellings" and len(sizes) == 1:
+        return f"{sizes[0]} {name}"
+    return f"{name} ({', '.join(sizes)})" if sizes else name
+
+
+def _size(size: float, unit: str) -> str:
+    return f"{size:,g} {_UNIT_NAMES.get(unit, unit)}".strip() if unit != "dwelling" else f"{size:,g}"
 
 
 def _lines(result: ReviewResult) -> Iterator[str]:
