@@ -197,8 +197,33 @@ def test_what_was_not_shown_becomes_an_open_point_and_never_a_failure() -> None:
     judgement = draft.conclude(None, model="test")
     parking = judgement.aspects[0]
     [point] = [one for one in parking.not_assessed if one.check == "larger_cycles"]
-    assert point.reason.startswith("We found no statement of parking for larger or adapted cycles")
+    assert point.reason.startswith("We looked for cargo bikes and adapted cycles and found nothing that settles it")
     assert all(one.outcome != "failed" for one in parking.findings)
+
+
+def test_an_open_point_keeps_what_was_said_of_it_and_what_is_asked_for() -> None:
+    draft = draft_of()
+    draft.read("D1", 1, to=2)
+    assert verdict(draft)[0] == "verified"
+    answer = verdict(
+        draft, question=None, requirement="The collision record", outcome="not_shown", looked_for=["collision survey"],
+        statement="The path along Mill Lane is 2.5 m wide. The plans do not show a survey.",
+        recommendation="Survey the path within six months, from 07:00 to 19:00.",
+    )  # fmt: skip
+    assert answer == ("verified", "")
+    points = [one for aspect in draft.conclude(None, model="test").aspects for one in aspect.not_assessed]
+    [point] = [one for one in points if one.check == "other"]
+    assert point.reason.startswith("We looked for collision survey and found nothing that settles it")
+    assert point.reason.endswith("The path along Mill Lane is 2.5 m wide.")
+    assert point.request == "Survey the path within six months, from 07:00 to 19:00"
+
+
+def test_one_question_may_be_met_for_some_and_fail_for_others() -> None:
+    draft = draft_of()
+    assert verdict(draft, outcome="failed", statement="At 2.5 m the path is too narrow.")[0] == "verified"
+    words = "Secure and covered cycle parking for 250 cycles will be provided in the basement"
+    other = {"outcome": "met", "statement": "In the basement 250 cycles find room.", "evidence": [quote(words)]}
+    assert "contradicts" not in verdict(draft, **other)[1]
 
 
 def test_an_absence_is_not_accepted_before_the_page_was_read() -> None:

@@ -224,9 +224,8 @@ def test_an_absence_in_the_judges_words_is_kept_if_they_tell_what_was_looked_for
 def test_an_absence_in_other_words_is_told_in_ours_with_what_was_looked_for_and_quoted(statement: str) -> None:
     reason = reason_of(statement, evidence=[SIDES[0]])
     assert reason.startswith(
-        "We found no statement of parking for larger or adapted cycles that settles it in the 2 pages"
+        "We looked for cargo bikes and adapted cycles and found nothing that settles it in the 2 pages"
     )
-    assert "We looked for cargo bikes, adapted cycles." in reason
     assert "page 1 says “A total of 144 cycle parking spaces will be provided”" in reason
     assert "999" not in reason
     assert "fails" not in reason

@@ -253,7 +253,7 @@ async def test_only_policies_of_the_sites_authority_are_asked_for_and_a_missing_
 
     result, _ = await _run(Elsewhere(), settings)
     assert (
-        "No local policy of tower-hamlets is loaded: only national policy and guidance are cited."
+        "No local policy of Tower Hamlets is loaded: only national policy and guidance are cited."
         in result.review.summary
     )
     assert result.review.profile is not None

@@ -45,13 +45,17 @@ def not_shown_point(
 ) -> NotAssessed:
     """Return an open point: in the judge's words if they tell what was looked for and not found, and otherwise in ours.
 
-    Ours name what was looked for and what the quoted pages do say, so that the point is not lost. `proved` says
-    whether the judge's figures have their source, `read` how many pages were read whole.
+    Ours name what was looked for and what the quoted pages do say, and keep the judge's sentences that claim no absence, so
+    that the point is not lost. `proved` says whether the judge's figures have their source, `read` how many pages were
+    read whole.
     """
-    subject = asked.words.subject if asked else (given.requirement or "it")
+    subject = asked.words.subject if asked else _uncapitalised(given.requirement or "it")
     ask = f"Show {subject}" if asked is None or asked.essential or asked.show else None
+    if given.recommendation:
+        ask = " ".join(given.recommendation.split()).rstrip(".")
     own = proved and tells_what_was_found(given.statement)
-    ours = _in_our_words(evidence, subject, given, places, quotes, read)
+    kept = _without_absence(given.statement) if proved else ""
+    ours = " ".join(part for part in (_in_our_words(evidence, subject, given, places, quotes, read), kept) if part)
     return NotAssessed(
         check=asked.id if asked else "other",
         requirement=asked.requirement if asked else (given.requirement or given.statement),
@@ -72,12 +76,29 @@ def tells_what_was_found(statement: str) -> bool:
     )
 
 
+def _without_absence(statement: str) -> str:
+    """Return the sentences that do not claim that something is absent."""
+    sentences = [" ".join(statement[start:end].split()) for start, end in split_sentences(statement)]
+    told = re.compile(rf"{_ABSENCE.pattern}|{_SEARCHED.pattern}|\blooked for\b", re.IGNORECASE)
+    return " ".join(one for one in sentences if not told.search(one))
+
+
+def _uncapitalised(text: str) -> str:
+    """Return a text as it goes within a sentence; a name in capitals stays."""
+    return f"{text[0].lower()}{text[1:]}" if text[:2].istitle() or text[1:2] == " " else text
+
+
 def _in_our_words(
     evidence: Evidence, subject: str, given: DraftFinding, places: tuple[Place, ...], quotes: Sequence[Found], read: int
 ) -> str:
-    words = [f"We found no statement of {subject} that settles it in {_looked_at(evidence.pages_read, read)}."]
-    if given.looked_for:
-        words.append(f"We looked for {', '.join(' '.join(one.split()) for one in given.looked_for)}.")
+    pages = _looked_at(evidence.pages_read, read)
+    *others, last = [" ".join(one.split()) for one in given.looked_for] or [""]
+    sought = f"{', '.join(others)} and {last}" if others else last
+    words = [
+        f"We looked for {sought} and found nothing that settles it in {pages}."
+        if sought
+        else f"We found no statement of {subject} that settles it in {pages}."
+    ]
     words += [f"{one.citation('partly').place} says “{one.words}”." for one in quotes[:2]]
     if places and not quotes:
         words.append("The pages named here touch on it.")

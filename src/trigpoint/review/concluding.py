@@ -18,7 +18,7 @@ from trigpoint.review.rating import key_issue, rate, weightiest
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.rules import assessed, contradictions, general_contradictions, judge_check
 from trigpoint.review.submitted import MOST_MAIN, Cited, DraftConclusion, DraftFinding, DraftGround, Verdict
-from trigpoint.review.verify_figures import figure_reasons
+from trigpoint.review.verify_figures import figure_reasons, proposed_reasons
 
 _VAGUE = re.compile(
     r"\b(?:where(?:ver)? possible|as far as (?:is )?(?:reasonably )?practicable|if possible|should consider|consider|"
@@ -90,7 +90,7 @@ def _unsettled(evidence: Evidence, settled: frozenset[str]) -> Evidence:
 def _aspect(evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding]) -> AspectReview:
     own = [one for one in counting.values() if one.given.aspect == aspect.id]
     findings = [one.finding for one in own if one.finding is not None]
-    answered = {one.given.question for one in own if one.finding is not None}
+    answered = {one.given.question for one in own if one.finding is not None} - {None}
     open_points = [one.open_point for one in own if one.open_point is not None and one.given.question not in answered]
     answered |= {one.given.question for one in own}
     asked = aspect.asked(evidence.profile)
@@ -117,10 +117,10 @@ def _aspect(evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding])
 
 
 def conclusion_verdicts(
-    given: DraftConclusion, findings: Mapping[str, Finding], evidence: Evidence, open_points: Iterable[str] = ()
+    given: DraftConclusion, findings: Mapping[str, Finding], evidence: Evidence, held: Mapping[str, Holding]
 ) -> list[Verdict]:
     """Return a verdict on every sentence of a conclusion that would be left out, with the reason."""
-    known: dict[str, Finding | None] = {**dict.fromkeys(open_points), **findings}
+    known = _known(findings, held)
     verdicts = []
     for part in ("summary", "recommendations", "conditions", "letter"):
         for number, one in enumerate(getattr(given, part), 1):
@@ -130,14 +130,27 @@ def conclusion_verdicts(
     return verdicts
 
 
-def _sentence_reasons(part: str, one: Cited, known: Mapping[str, Finding | None], evidence: Evidence) -> list[str]:
+Known = Mapping[
+    str, Finding | DraftFinding
+]  # what sentences may rest on: findings, and as they were given, open points
+
+
+def _known(findings: Mapping[str, Finding], held: Mapping[str, Holding]) -> Known:
+    return {name: findings.get(name) or one.given for name, one in held.items() if one.counts}
+
+
+def _findings(names: Iterable[str], known: Known) -> list[Finding]:
+    return [one for name in names if isinstance(one := known[name], Finding)]
+
+
+def _sentence_reasons(part: str, one: Cited, known: Known, evidence: Evidence) -> list[str]:
     unknown = [name for name in one.rests_on if name not in known]
     if unknown:
         return [f"{', '.join(unknown)} is not a finding that counts"]
-    resting = [finding for name in one.rests_on if (finding := known[name]) is not None]
-    reasons = figure_reasons(
-        one.text, _sources(resting, evidence), [c for f in resting for c in f.calculations], evidence
-    )
+    resting = _findings(one.rests_on, known)
+    sources = [*_sources(resting, evidence), *_open_sources(known[name] for name in one.rests_on)]
+    check = proposed_reasons if part in ("recommendations", "conditions") else figure_reasons
+    reasons = check(one.text, sources, [c for f in resting for c in f.calculations], evidence)
     if _ABOUT_DOCUMENTS.search(one.text):
         reasons.append("Never say what the documents do not say: say what was looked for and not found")
     if part in ("recommendations", "conditions", "letter") and not one.rests_on:
@@ -200,10 +213,15 @@ def _sources(findings: Iterable[Finding], evidence: Evidence) -> list[str]:
     return texts
 
 
+def _open_sources(given: Iterable[Finding | DraftFinding]) -> list[str]:
+    """Return what open points quote, with the pages: a sentence may tell what was found where something was looked for."""
+    return [f"{q.words} {q.page or ''}" for one in given if isinstance(one, DraftFinding) for q in one.evidence]
+
+
 def _conclusion(
     given: DraftConclusion, findings: Mapping[str, Finding], held: Mapping[str, Holding], evidence: Evidence
 ) -> Conclusion:
-    known: dict[str, Finding | None] = {name: findings.get(name) for name in held}
+    known = _known(findings, held)
     return Conclusion(
         summary=_kept("summary", given.summary, known, evidence),
         recommendations=_kept("recommendations", given.recommendations, known, evidence),
@@ -212,13 +230,11 @@ def _conclusion(
     )
 
 
-def _kept(
-    part: str, sentences: Iterable[Cited], known: Mapping[str, Finding | None], evidence: Evidence
-) -> tuple[Sentence, ...]:
+def _kept(part: str, sentences: Iterable[Cited], known: Known, evidence: Evidence) -> tuple[Sentence, ...]:
     return tuple(
         Sentence(
             text=" ".join(one.text.split()),
-            rests_on=tuple(finding.check for name in one.rests_on if (finding := known[name]) is not None),
+            rests_on=tuple(finding.check for finding in _findings(one.rests_on, known)),
         )
         for one in sentences
         if not _sentence_reasons(part, one, known, evidence)
@@ -232,7 +248,7 @@ def _letter(
 
     None if no ground holds: the letter is then written from the findings.
     """
-    known: dict[str, Finding | None] = {name: findings.get(name) for name in held}
+    known = _known(findings, held)
     grounds = [one for one in given.letter if not _sentence_reasons("letter", one, known, evidence)]
     if not grounds:
         return None
@@ -249,9 +265,9 @@ def _letter(
     )
 
 
-def _ground(number: int, one: DraftGround, known: Mapping[str, Finding | None], stance: Stance) -> Ground:
+def _ground(number: int, one: DraftGround, known: Known, stance: Stance) -> Ground:
     """Return a ground. What is met is no ground against anything: it is welcomed, and left out of an objection."""
-    cited = [finding for name in one.rests_on if (finding := known[name]) is not None]
+    cited = _findings(one.rests_on, known)
     resting = [finding for finding in cited if finding.outcome != "met"] or cited
     kind: PointKind = "strength" if one.welcomes else _kind(resting)
     return Ground(

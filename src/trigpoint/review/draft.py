@@ -238,8 +238,7 @@ class ReviewDraft(HeldFindings):
 
     def check_conclusion(self, given: DraftConclusion) -> list[Verdict]:
         """Return what would be left out of a conclusion, and why. Nothing is changed."""
-        open_points = [name for name, one in self.state.held.items() if one.counts]
-        return conclusion_verdicts(given, self.verified(), self.evidence, open_points)
+        return conclusion_verdicts(given, self.verified(), self.evidence, self.state.held)
 
     def conclude(self, given: DraftConclusion | None, *, model: str) -> Judgement:
         """Return the judgement of everything that counts. Without a conclusion it is assembled from the findings."""

@@ -135,7 +135,7 @@ def _remarks(wanted: Wanted, answer: Mapping[str, Any]) -> tuple[str, ...]:
     not_loaded = tuple(answer.get("not_loaded") or ())
     if "local_policies" not in answer or answer["local_policies"]:
         return not_loaded
-    authority = wanted.application.authority
+    authority = wanted.application.authority.replace("-", " ").title()
     reason = f"No local policy of {authority} is loaded" if authority else "The planning authority is not known"
     return (*not_loaded, f"{reason}: only national policy and guidance are cited.")
 

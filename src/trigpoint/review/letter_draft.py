@@ -72,7 +72,8 @@ def _recommends(one: Recommendation) -> str:
     quote = clipped(one.quote).rstrip(".")
     if not one.body:
         return f"{title}{page}, says: “{quote}”."
-    return f"{one.body} has answered: “{quote}” ({title}{page})."
+    body = one.body.title() if one.body.isupper() and " " in one.body else one.body
+    return f"{body} has answered: “{quote}” ({title}{page})."
 
 
 def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Ground, ...] | tuple[Condition, ...]]:

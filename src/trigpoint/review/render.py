@@ -38,7 +38,7 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
     return {
         **result.model_dump(mode="json", exclude={"review": {"full_markdown", "profile"}}),
         "built": built(profile) if profile else "",
-        "verdict": " ".join(overview.verdict),
+        "verdict": _summary(result, overview),
         "main": [_point(point, pictures or {}, 1) for point in overview.main],
         "contradictions": [_point(point, pictures or {}, 2) for point in overview.contradictions],
         "policies": [policy.model_dump(mode="json") for policy in result.review.policies()],
@@ -47,6 +47,13 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "outcomes": OUTCOMES,
         "rules": [ASPECT_RULE, OVERALL_RULE],
     }
+
+
+def _summary(result: ReviewResult, overview: Overview) -> str:
+    """Return the whole summary of a judged review, after the count of what was judged; of a brief, why it is as it is."""
+    if result.review.conclusion is None or not result.review.conclusion.summary:
+        return " ".join(overview.verdict)
+    return f"{overview.verdict[0]} {result.review.summary}"
 
 
 def _point(point: Point, pictures: Pictures, most: int) -> dict[str, Any]:

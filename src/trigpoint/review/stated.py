@@ -31,6 +31,8 @@ _BASE = {"km": ("m", 1000.0), "mm": ("m", 0.001), "cm": ("m", 0.01), "hour": ("m
 _THIN_SPACES = ("\u00a0", "\u2009", "\u202f")
 _DIGITS, _THREE_DIGITS = re.compile(r"[1-9]\d{0,2}"), re.compile(r"\d{3}(?:\.\d+)?")
 _BY_WORTH = ("service", "pound")  # "every 20 minutes" is three an hour, £1.2m is £1,200,000
+REFERENCES = frozenset("condition conditions page pages drawing drawings obligation schedule".split())
+_YEARS = re.compile(r"(?<!\d)\d{4}(?!\d)")  # of "Local Plan 2023-2030"
 _FEWEST_IN_WORDS = 3  # "two places", "one of them" count what is said, and are no figures of a document
 
 
@@ -168,7 +170,7 @@ class _Reader(Cursor):
         return (f"{before.text} ", False) if self._names(before) else ("", False)
 
     def _names(self, before: Token) -> bool:
-        if before.text in NAMES_BEFORE_NUMBERS or before.text in _MONTHS:
+        if before.text in NAMES_BEFORE_NUMBERS or before.text in _MONTHS or before.text in REFERENCES:
             return True
         token = self.tokens[self.at]
         capital = self.source[before.start].isupper() and before.kind == "word"
@@ -204,8 +206,10 @@ class Stated:
         self.computed = tuple(computed)
         words = {token.text for text in joined for token in tokenise(text)}
         self._all, self._none = bool(words & _WHOLE), bool(words & _NOTHING)
-        self.values = frozenset(one.value for one in self.numbers if not one.is_ordinal) | frozenset(
-            value for one in self.quantities for value in (one.value, one.high, one.per_count) if value is not None
+        self.values = (
+            frozenset(one.value for one in self.numbers if not one.is_ordinal)
+            | frozenset(value for q in self.quantities for value in (q.value, q.high, q.per_count) if value is not None)
+            | frozenset(float(year) for one in self.numbers if one.name for year in _YEARS.findall(one.shown))
         )
 
     def has(self, number: Number) -> bool:

@@ -23,7 +23,13 @@ from trigpoint.review.sheets import Sheets
 from trigpoint.review.submitted import DraftFinding, PolicyQuote, Quote
 from trigpoint.review.verify import policy_problem
 from trigpoint.review.verify_absence import FEWEST_SHARED_WORDS, AbsenceDesk, shown
-from trigpoint.review.verify_figures import attached, calculation_of, calculation_reasons, figure_reasons
+from trigpoint.review.verify_figures import (
+    attached,
+    calculation_of,
+    calculation_reasons,
+    figure_reasons,
+    proposed_reasons,
+)
 from trigpoint.review.verify_status import Told, status_reasons, told
 
 AGREE = "Figures and statements that agree with each other"
@@ -250,7 +256,7 @@ class DraftVerifier:
         wrong: dict[str, None] = {}
         for name in ("recommendation", "condition"):
             demand = getattr(finding, name) or ""
-            unproved = figure_reasons(demand, texts, finding.calculations, self.evidence)
+            unproved = proposed_reasons(demand, texts, finding.calculations, self.evidence)
             too_much = disproportionate(demand, self.evidence.profile)
             for reason in (*unproved, *([too_much] if too_much else [])):
                 checked.lost.append(Lost(Failure.ACTION, f"{name}: {reason}"))
@@ -296,6 +302,9 @@ class DraftVerifier:
             sources = [place.words for place in quotes]
             sources += [self.evidence.profile.proposal, f"{self.evidence.pages_read} pages, {len(self.read)} pages"]
             proved = not figure_reasons(given.statement, sources, (), self.evidence)
+            asks = given.recommendation or ""
+            if proposed_reasons(asks, sources, (), self.evidence) or disproportionate(asks, self.evidence.profile):
+                given = given.model_copy(update={"recommendation": None})
             where = desk.places(given, asked, quotes)
             checked.open_point = not_shown_point(
                 self.evidence, asked, given, places=where, quotes=quotes, proved=proved, read=len(self.read)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from trigpoint.reading.numerals import NUMBER_WORDS
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.units import MEASURES
 from trigpoint.review.arithmetic import evaluate, holds
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Calculation
-from trigpoint.review.stated import Stated, read_numbers, unstated
+from trigpoint.review.stated import REFERENCES, Stated, read_numbers, unstated
 from trigpoint.review.verify import figures_of, misquoted
 
 CONSTANTS = frozenset((2.0, 12.0, 60.0, 100.0, 365.0, 1000.0))
@@ -18,7 +19,14 @@ CONSTANTS = frozenset((2.0, 12.0, 60.0, 100.0, 365.0, 1000.0))
 
 _SECTIONS = frozenset(("table", "figure", "section", "chapter", "para", "paragraph", "appendix"))
 _SECTION = re.compile(
-    r"\b(?:table|figure|section|chapter|para(?:graph)?s?\.?|policy|policies)\s?((?:[a-z]{1,4}\s?)?\d+(?:[.-]\d+)*)",
+    r"\b(?:table|figure|section|chapter|para(?:graph)?s?\.?|policy|policies)\s?((?-i:[A-Z]{1,4}\s?)?\d+(?:[.-]\d+)*)",
+    re.IGNORECASE,
+)
+_NUMBER = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
+_OWN_TIMES = re.compile(
+    rf"\b\d{{1,2}}[:.]\d{{2}}\b(?:\s?[ap]m\b)?|\b\d{{1,2}}\s?[ap]m\b"
+    rf"|\b{_NUMBER}(?:(?:, | and | or | to |, and ){_NUMBER})*[ -](?:working |calendar |consecutive )?"
+    r"(?:minute|hour|day|week|month|year)s?\b",
     re.IGNORECASE,
 )
 
@@ -60,6 +68,13 @@ def figure_reasons(
     return [*reasons, *_section_reasons(text, evidence), *_unit_reasons(text, sources, computed_by(calculations))]
 
 
+def proposed_reasons(
+    text: str, sources: Sequence[str], calculations: Sequence[Calculation], evidence: Evidence
+) -> list[str]:
+    """Return what is wrong with the figures of something that is asked for. Times and periods in it are its own to propose."""
+    return figure_reasons(_OWN_TIMES.sub(" ", text), sources, calculations, evidence)
+
+
 def computed_by(calculations: Iterable[Calculation]) -> set[float]:
     """Return every figure of some calculations."""
     return {number for one in calculations for number in (*one.inputs, one.result, *figures_of(one.expression))}
@@ -87,7 +102,7 @@ def _everything_said(evidence: Evidence) -> tuple[str, ...]:
 def _is_said(name: str, said: Iterable[str]) -> bool:
     """Return whether a page or a policy has a name with a number. Of a section the number is enough: it heads the text."""
     word, _, number = name.rpartition(" ")
-    wanted = number if word.rstrip("s") in _SECTIONS else name
+    wanted = number if word.rstrip("s") in _SECTIONS or word in REFERENCES else name
     spellings = {wanted, wanted.replace("s ", " ")}  # "routes 51 and 52"
     whole = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, spellings))})(?![\w/-]|\.\d)")
     return any(whole.search(one) for one in said)

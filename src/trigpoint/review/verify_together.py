@@ -70,9 +70,17 @@ def _same_figures(one: str, other: str) -> bool:
 def _contradicts(one: Finding, other: Finding) -> bool:
     if {one.outcome, other.outcome} != {"met", "failed"}:
         return False
+    mine, theirs = ({c.passage_id for c in finding.evidence} for finding in (one, other))
     same_question = _point(one) == _point(other) and bool(_question(one))
-    same_words = {c.passage_id for c in one.evidence} == {c.passage_id for c in other.evidence}
-    return same_question or (same_words and one.requirement == other.requirement)
+    if same_question:
+        return bool(mine & theirs) or not _differ(one.text, other.text)
+    return mine == theirs and one.requirement == other.requirement
+
+
+def _differ(one: str, other: str) -> bool:
+    """Return whether two texts are about different figures: staff may have what residents lack."""
+    mine, theirs = ({number.value for number in read_numbers(text)} for text in (one, other))
+    return bool(mine and theirs) and not mine & theirs
 
 
 def _point(finding: Finding) -> str:

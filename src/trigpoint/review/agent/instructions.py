@@ -80,8 +80,12 @@ prove nothing themselves, so that you can tell what "it" is. Say:
   is asked for or is another scheme's is told as proposed, or a judgement is stronger than its reason. Give in `instead` the
   claim as the words do show it, with the same point, and in `outcome` the outcome that they bear if it is another one.
 - `not_supported`: they do not show it, or say something else.
-If a policy is quoted that does not ask for the point, name it in `unfit` and judge the claim without it: it is left out. A claim that
-itself says what policy asks, though none of those quoted does, is overstated.
+The outcome is part of the claim. `met` needs words for everything that is asked for. `partly` and `failed` need words that show
+a shortfall: silence, or less detail than one would like, is none. `contradicted` needs two statements that cannot both be true:
+one that says less denies nothing. What somebody reports, estimates or assumes is told as theirs.
+If a policy is quoted that does not ask for the point, or that the scheme satisfies while the claim is of a shortfall, name it in
+`unfit` and judge the claim without it: it is left out. A claim that itself says what policy asks, though none of those quoted
+does, is overstated.
 Be strict about facts and fair about judgement: what a reasonable officer would conclude from these words is supported."""
 
 MEND = f"""{_COMMON}
@@ -94,9 +98,11 @@ up the others: list their ids in `give_up`. Nothing that comes back wrong again 
 CONCLUDE = f"""{_COMMON}
 
 This last step is the conclusion across all aspects. You see the proposal and the verified findings (F1 …). Write:
-- `repeats`: ids of findings that only repeat another one, so that each point is made once.
+- `repeats`: ids of findings that only repeat another one, so that each point is made once. Look at those first that rest on
+  the same words.
 - `main`: at most {MOST_MAIN} ids, the findings that matter most to the decision, weightiest first, including what is good.
 - `summary`: at most {MOST_SENTENCES} sentences: what is proposed, what is good about it, what decides, and how it comes out.
+  Each sentence is understood by itself: name what it is about instead of "it".
 - `recommendations`: at most {MOST_RECOMMENDATIONS}, in order of weight; each names the place and the action, and rests on findings.
 - `conditions`: at most {MOST_CONDITIONS}, those a council could impose if it approves. Each must be necessary, relevant to planning and to this
   development, enforceable, precise and reasonable: "Before any home is occupied, … shall …". Not what a redesign must settle.

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from trigpoint.errors import shorten
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.profile import Profile
@@ -13,13 +14,14 @@ from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import PolicyPassage
-from trigpoint.review.findings import Citation, Finding
+from trigpoint.review.findings import Citation, Finding, PolicyCitation
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference
 from trigpoint.review.sheets import Sheets
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
 LONGEST_STATEMENT = 600  # of which a quotation is a part
+LONGEST_CITED = 700  # of a policy that is cited as a whole
 LONGEST_BEFORE = 240  # of the statement before a quotation
 MOST_FACTS = 90
 NOTHING_ASKED = (
@@ -178,10 +180,18 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
     lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.text)}"]
     for one in finding.evidence:
         lines.append(f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
-    lines += [f"   {one.ref}: “{one_line(one.quote)}”" for one in finding.policy]
+    lines += [f"   {one.ref}: {_policy_words(one, draft)}" for one in finding.policy]
     lines += [f"   calculation: {one.expression}" for one in finding.calculations]
     proposal = one_line(draft.evidence.profile.proposal)
     return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
+
+
+def _policy_words(one: PolicyCitation, draft: ReviewDraft) -> str:
+    """Return the words of a policy that are cited; of one that is cited as a whole, how it begins."""
+    passage = draft.evidence.policies.get(one.passage_id)
+    if one.quote or passage is None:
+        return f"“{one_line(one.quote)}”"
+    return f"cited as a whole; it begins “{shorten(one_line(passage.text), LONGEST_CITED)}”"
 
 
 def _around(one: Citation, sheets: Sheets) -> str:
@@ -242,7 +252,23 @@ def verified(draft: ReviewDraft) -> str:
         where = "; ".join(dict.fromkeys(one.place for one in finding.evidence))
         lines.append(f"   {where}. Policy: {', '.join(dict.fromkeys(one.ref for one in finding.policy)) or 'none'}")
         lines += [f"   {kind}: {text}" for kind in ("recommendation", "condition") if (text := getattr(finding, kind))]
-    return block("findings", "\n".join(lines))
+    same = _same_words(draft)
+    return block("findings", "\n".join(lines)) + (
+        f"\n\n{block('findings that rest on the same words', same)}" if same else ""
+    )
+
+
+def _same_words(draft: ReviewDraft) -> str:
+    """Return which findings quote the same words, a line for each quotation."""
+    by_words: dict[tuple[str, str], dict[str, None]] = {}
+    for name, held in draft.state.held.items():
+        for one in held.finding.evidence if held.counts and held.finding else ():
+            by_words.setdefault((one.document_id, one_line(one.quote)), {})[name] = None
+    shared: dict[tuple[str, ...], str] = {}
+    for (_, words), names in by_words.items():
+        if len(names) > 1:
+            shared.setdefault(tuple(names), words)
+    return "\n".join(f"{', '.join(names)}: “{shorten(words, 160)}”" for names, words in shared.items())
 
 
 def policy_passages(draft: ReviewDraft, labels: Iterable[str]) -> str:
