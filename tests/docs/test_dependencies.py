@@ -7,6 +7,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -39,9 +41,10 @@ def test_packages_with_private_parts_in_use_are_held_below_a_version() -> None:
     assert sorted({module.partition(".")[0] for module in _private_imports()} - held) == []
 
 
-def test_pymupdf_is_imported_in_one_module() -> None:
-    users = [str(path.relative_to(ROOT / "src" / "trigpoint")) for path in SOURCES if "pymupdf" in set(_imports(path))]
-    assert users == ["text/mupdf.py"]
+@pytest.mark.parametrize(("package", "module"), [("pymupdf", "text/mupdf.py"), ("onnxruntime", "text/onnx.py")])
+def test_a_package_that_needs_care_is_imported_in_one_module(package: str, module: str) -> None:
+    users = [str(path.relative_to(ROOT / "src" / "trigpoint")) for path in SOURCES if package in _imports(path)]
+    assert users == [module]
 
 
 def _rows(title: str) -> list[list[str]]:

@@ -20,6 +20,7 @@ from trigpoint.errors import ModelMissing
 from trigpoint.passages.model import Hit, Question
 from trigpoint.passages.search import PLACES
 from trigpoint.passages.store import PassageStore
+from trigpoint.text.onnx import onnx_runtime
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -118,8 +119,7 @@ def _open_tokenizer(folder: Path) -> Tokenizer:
 
 
 def _open_session(folder: Path) -> Any:
-    import onnxruntime
-
+    onnxruntime = onnx_runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     try:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from trigpoint.config import Settings
 from trigpoint.errors import Cancelled, ModelMissing, shorten
+from trigpoint.text.onnx import onnx_runtime
 from trigpoint.text.weights import WAYS_OUT, Layout, ModelFiles, find_model, read_layout
 
 if TYPE_CHECKING:
@@ -143,13 +144,14 @@ class _Model:
 
     @cached_property
     def fingerprint(self) -> str:
-        import onnxruntime
         import tokenizers
 
         with self.files.weights.open("rb") as file:
             weights = hashlib.file_digest(file, "sha256").hexdigest()
         golden = hashlib.sha256(self.vector(_GOLDEN_TEXT).tobytes()).hexdigest()
-        versions = f"onnxruntime-{onnxruntime.__version__} numpy-{np.__version__} tokenizers-{tokenizers.__version__}"
+        versions = (
+            f"onnxruntime-{onnx_runtime().__version__} numpy-{np.__version__} tokenizers-{tokenizers.__version__}"
+        )
         return f"all-MiniLM-L6-v2 weights-{weights[:16]} {versions} golden-{golden[:16]}"
 
 
@@ -167,8 +169,7 @@ def _open_tokenizer(files: ModelFiles) -> Tokenizer:
 
 def _open_graph(files: ModelFiles) -> tuple[Any, list[Any]]:
     """Our graph with the model's weights, and what must be kept alive beside it. One thread a run: texts are what runs in parallel."""
-    import onnxruntime
-
+    onnxruntime = onnx_runtime()
     graph = resources.files("trigpoint.text").joinpath("model/minilm.onnx").read_bytes()
     layout = read_layout(files.weights)
     options = onnxruntime.SessionOptions()
@@ -192,15 +193,14 @@ def _open_graph(files: ModelFiles) -> tuple[Any, list[Any]]:
 
 def _mapped(files: ModelFiles, layout: Layout) -> tuple[list[str], list[Any]]:
     """The tensors that the graph takes, mapped from the file."""
-    from onnxruntime import OrtValue
-
+    ort_value = onnx_runtime().OrtValue
     content = np.memmap(files.weights, dtype=np.uint8, mode="r")
     names, values = [], []
     for name, tensor in layout.tensors.items():
         if tensor.dtype == "F32" and name.startswith(("embeddings.", "encoder.")):
             array = content[tensor.start : tensor.end].view(np.float32).reshape(tensor.shape)
             names.append(name)
-            values.append(OrtValue.ortvalue_from_numpy(array[0] if name == _TYPE_TABLE else array))
+            values.append(ort_value.ortvalue_from_numpy(array[0] if name == _TYPE_TABLE else array))
     return names, values
 
 
