@@ -50,10 +50,10 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
 
 
 def _summary(result: ReviewResult, overview: Overview) -> str:
-    """Return the whole summary of a judged review, after the count of what was judged; of a brief, why it is as it is."""
+    """Return the whole summary of a judged review and the count of what was judged; of a brief, why it is as it is."""
     if result.review.conclusion is None or not result.review.conclusion.summary:
         return " ".join(overview.verdict)
-    return f"{overview.verdict[0]} {result.review.summary}"
+    return f"{result.review.summary} {overview.verdict[0]}"
 
 
 def _point(point: Point, pictures: Pictures, most: int) -> dict[str, Any]:
