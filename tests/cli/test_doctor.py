@@ -78,7 +78,7 @@ def test_files_that_are_no_databases_are_found(tmp_path: Path) -> None:
     for file in (tmp_path / "graph" / "graph.db", tmp_path / "library" / "library.db"):
         file.parent.mkdir()
         file.write_bytes(b"not a database, " * 200)
-    done = run_doctor(tmp_path)
+    done = run_doctor(tmp_path, COLUMNS="400")
     assert done.returncode == 1
     assert done.stdout.count("file is not a database") == 2
     assert "graph.db" in done.stdout
