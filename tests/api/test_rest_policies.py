@@ -120,7 +120,7 @@ def test_effective_policies_need_a_real_date(api: httpx.Client) -> None:
         assert error(api.get(f"/api/v1/policies/effective?{query}"), 422)["code"] == "validation_error"
 
 
-# Revisions (what needs no policy server; the rest is in test_policy_revisions.py)
+# Revisions, as far as they need no policy server
 
 
 def upload(api: httpx.Client, source: str = "NPPF", content: bytes = PDF, **fields: str) -> httpx.Response:

@@ -20,9 +20,8 @@ from trigpoint.errors import PayloadTooLarge, UnsupportedFileType, shorten
 from trigpoint.http.limits import too_large
 from trigpoint.storage.files import inside, safe_name
 from trigpoint.storage.space import require_space, writing_in
+from trigpoint.text.pdf_mark import HEAD_BYTES, is_pdf
 
-_MAGIC = b"%PDF-"
-_MAGIC_WITHIN = 1024  # some writers put a few bytes before it
 _COPY_BYTES = 1024 * 1024
 _ABANDONED_SECONDS = 86_400
 
@@ -55,9 +54,9 @@ def check_is_file(sent: object) -> object:
 
 def check_is_pdf(file: UploadFile) -> None:
     """Raises UnsupportedFileType unless the bytes say PDF, whatever the name or the declared type."""
-    start = file.file.read(_MAGIC_WITHIN)
+    start = file.file.read(HEAD_BYTES)
     file.file.seek(0)
-    if _MAGIC not in start:
+    if not is_pdf(start):
         raise UnsupportedFileType(
             "Only PDF files are supported",
             content_type=shorten(file.content_type or ""),

@@ -40,6 +40,7 @@ from trigpoint.policies.placements import Placement, Placements, PlacementStatus
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.storage.files import inside, safe_name
 from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint.text.pdf_mark import file_is_pdf
 
 RevisionArgument = Annotated[str, typer.Argument(help="Revision id, for example rev_NPPF_2024_12.")]
 ProvisionArgument = Annotated[str, typer.Argument(help="Provision id, for example priority_walking_cycling.")]
@@ -250,9 +251,8 @@ async def upload_revision(
 def _size_of_pdf(file: Path) -> int:
     if not file.is_file():
         raise FileMissing(f"There is no file {shorten(file)}")
-    with file.open("rb") as opened:
-        if b"%PDF-" not in opened.read(1024):
-            raise UnsupportedFileType(f"{shorten(file.name)} is not a PDF")
+    if not file_is_pdf(file):
+        raise UnsupportedFileType(f"{shorten(file.name)} is not a PDF")
     return file.stat().st_size
 
 

@@ -100,12 +100,3 @@ class Queue:
     async def exists(self, job_id: str) -> bool:
         async with answered(self._redis):
             return bool(await self._redis.exists(f"job:{job_id}"))
-
-    async def note(self, lease: Lease, progress: dict[str, Any]) -> None:
-        """Where a job is, for whoever asks."""
-        await self._run("job_note", lease.job_id, lease.token, orjson.dumps(progress))
-
-    async def noted(self, job_id: str) -> dict[str, Any] | None:
-        async with answered(self._redis):
-            found = await self._redis.hget(f"job:{job_id}", "progress")  # type: ignore[misc]
-        return orjson.loads(found) if found else None

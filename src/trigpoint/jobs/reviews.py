@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import orjson
 from redis.asyncio import Redis
@@ -27,7 +27,7 @@ from trigpoint.review.models import PHASES, Progress, ReviewOptions
 from trigpoint.review.result import Application, Metadata, ReviewBody, ReviewResult
 
 ReviewStatus = Literal["queued", "processing", "completed", "failed", "cancelled"]
-STATUSES: tuple[ReviewStatus, ...] = ("queued", "processing", "completed", "failed", "cancelled")
+STATUSES: tuple[ReviewStatus, ...] = get_args(ReviewStatus)
 
 _FULL = ("review_id", "application_ref", "status", "created_at", "started_at", "completed_at", "progress",
          "application", "review", "metadata", "error", "options", "authority", "folder")  # fmt: skip

@@ -104,9 +104,6 @@ class Snapshot:
         known = self._known(ids, where)
         return {self.ids[row] for row in known}
 
-    def ids_of(self, where: Where) -> list[str]:
-        return sorted(self.ids[row] for row in self.rows(where).tolist())
-
     def _known(self, ids: Iterable[str], where: Where) -> list[int]:
         known = [self.places[i] for i in ids if i in self.places]
         where = self.needed(where)

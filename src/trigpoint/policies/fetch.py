@@ -14,6 +14,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import shorten
 from trigpoint.policies.seed import SeedPolicy, SeedRevision, download_path
 from trigpoint.storage.files import sha256_file, write_atomic
+from trigpoint.text.pdf_mark import file_is_pdf
 
 _TIMEOUT = httpx.Timeout(60, connect=10)
 
@@ -76,9 +77,8 @@ def _download(client: httpx.Client, url: str, partial: Path) -> None:
 
 
 def _problem_with(file: Path, known: str | None) -> str | None:
-    with file.open("rb") as opened:
-        if not opened.read(1024).lstrip().startswith(b"%PDF-"):
-            return "what came is not a PDF"
+    if not file_is_pdf(file):
+        return "what came is not a PDF"
     if known is not None and sha256_file(file) != known:
         return "it differs from the document of the first download (checksums.json)"
     return None

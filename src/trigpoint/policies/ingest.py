@@ -19,6 +19,7 @@ from trigpoint.text.chunk import TextChunker
 from trigpoint.text.embed import WINDOW
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import Extraction, Method
+from trigpoint.text.pdf_mark import file_is_pdf
 from trigpoint.text.running_lines import Body
 from trigpoint.text.sections import SectionChunk, chunk_sections, find_sections
 
@@ -57,11 +58,8 @@ class PolicyIngest:
                 f"File not found: {shorten(file_path, 300)}. "
                 "Policies are read by absolute path from the data folder and the folders of DOCUMENT_ROOTS"
             )
-        with path.open("rb") as opened:
-            if b"%PDF-" not in opened.read(1024):
-                raise UnsupportedFileType(
-                    f"{shorten(path.name)} is not a PDF. Policies are ingested from PDF files only"
-                )
+        if not file_is_pdf(path):
+            raise UnsupportedFileType(f"{shorten(path.name)} is not a PDF. Policies are ingested from PDF files only")
         return path
 
     def ingest(

@@ -13,7 +13,6 @@ from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import TOPICS, Aspect, Topic, aspects_of
 
 CLOSE = 6  # tokens within which two words belong together
-SAME_PHRASE = 3
 
 _POINTS_BACK = ("these ", "this ", "such ", "they ", "it ", "those ", "both ", "the approved ", "the scheme shall ")
 

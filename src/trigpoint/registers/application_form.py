@@ -58,11 +58,6 @@ def read_forms(files: Iterable[TakenFile], folder: Path, settings: Settings, tab
     return FormDetails(**found)  # type: ignore[arg-type]
 
 
-def details_in(text: str, table: RegisterTable) -> FormDetails:
-    """Return what the text of a form says."""
-    return FormDetails(**_details(text, table))  # type: ignore[arg-type]
-
-
 def _details(text: str, table: RegisterTable) -> dict[str, object]:
     pairs = _pairs(text)
     found: dict[str, object] = {}

@@ -7,6 +7,8 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from trigpoint.text.pdf_mark import is_pdf
+
 HEAD_BYTES = 4096
 
 
@@ -62,7 +64,7 @@ def sniff(path: Path, declared_name: str) -> Kind:
         return _zip_kind(path)
     if _HTML_START.match(head.removeprefix(b"\xef\xbb\xbf")):
         return HTML
-    if b"%PDF-" in head[:1024]:  # some producers write a few bytes before it
+    if is_pdf(head):
         return PDF
     extension = Path(declared_name).suffix.lower()
     if extension in _TEXT_KINDS and b"\x00" not in head:

@@ -21,11 +21,16 @@ Server = Literal["scraper", "document-store", "policy-kb"]
 ToolProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
+PhaseName = Literal[
+    "fetching_metadata", "downloading_documents", "ingesting_documents", "analysing_application", "generating_review"
+]
+
+
 @dataclass(frozen=True)
 class Phase:
     """One of the contract's five phases; the weight is its share of the percentage (R3)."""
 
-    name: str
+    name: PhaseName
     number: int
     weight: int
 

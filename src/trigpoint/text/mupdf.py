@@ -11,6 +11,7 @@ from typing import Any
 from trigpoint.errors import ExtractionFailed, NoContent, shorten
 from trigpoint.text.damage import lost_tail
 from trigpoint.text.images import IMAGE_SUFFIXES, MAX_IMAGE_PIXELS, image_kind
+from trigpoint.text.pdf_mark import file_is_pdf
 from trigpoint.text.survey import file_identity
 
 MAX_PAGES = 20_000
@@ -57,7 +58,7 @@ def _open_pdf(path: str) -> Any:
         pages = 0 if locked else document.page_count
     except Exception as error:
         why = str(error.__cause__ or error).partition(": ")[2] or str(error)
-        if not _says_pdf(path):
+        if not file_is_pdf(Path(path)):
             raise ExtractionFailed(f"{name} is not a PDF, whatever its name says.") from None
         raise ExtractionFailed(f"{name} is damaged{lost_tail(path)} and cannot be read: {shorten(why)}.") from None
     if not document.is_pdf:
@@ -71,12 +72,6 @@ def _open_pdf(path: str) -> Any:
     if pages == 0:
         raise NoContent(f"{name} has no pages.")
     return document
-
-
-def _says_pdf(path: str) -> bool:
-    """Readers take what stands before the mark, as mail and web servers put it there."""
-    with open(path, "rb") as file:
-        return b"%PDF" in file.read(1024)
 
 
 def _open_image(path: str) -> Any:

@@ -12,15 +12,10 @@ from trigpoint.api.schemas.values import NO_NUL, one_of
 from trigpoint.errors import InvalidReference, shorten
 from trigpoint.ids import parse_application_ref
 from trigpoint.jobs.events import DEFAULT_EVENTS, EVENTS
+from trigpoint.jobs.reviews import ReviewStatus
 from trigpoint.review.findings import Assessed
-from trigpoint.review.models import ReviewOptions
+from trigpoint.review.models import PhaseName, ReviewOptions
 from trigpoint.review.result import Application, Metadata, ReviewBody
-
-Status = Literal["queued", "processing", "completed", "failed", "cancelled"]
-PhaseName = Literal[
-    "fetching_metadata", "downloading_documents", "ingesting_documents", "analysing_application", "generating_review"
-]
-
 
 _AnyReference = WithJsonSchema({"type": "string", "maxLength": 100, "examples": ["25/01178/REM"]})
 
@@ -102,7 +97,7 @@ class ReviewLinks(BaseModel):
 class ReviewAccepted(BaseModel):
     review_id: str
     application_ref: str
-    status: Status
+    status: ReviewStatus
     created_at: str
     estimated_duration_seconds: int
     links: ReviewLinks
@@ -126,7 +121,7 @@ class ReviewDetail(BaseModel):
 
     review_id: str
     application_ref: str
-    status: Status
+    status: ReviewStatus
     created_at: str
     started_at: str | None
     completed_at: str | None
@@ -146,14 +141,14 @@ class ReviewStatusAnswer(BaseModel):
     """`progress` is null unless the review is being processed."""
 
     review_id: str
-    status: Status
+    status: ReviewStatus
     progress: BriefProgress | None
 
 
 class ReviewSummary(BaseModel):
     review_id: str
     application_ref: str
-    status: Status
+    status: ReviewStatus
     overall_rating: str | None
     created_at: str
     completed_at: str | None
