@@ -14,12 +14,11 @@ from benchmarks.reading.matching import match_labels
 from trigpoint.reading.facts import contexts_of
 from trigpoint.reading.features import Features, class_features, topic_features
 from trigpoint.reading.linear import LinearReader, hash_of, known_features
-from trigpoint.reading.placing import PLACED_TOPICS
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.readers import Readers
-from trigpoint.reading.status import READ_STATUSES, SIGNALS, heard_features
+from trigpoint.reading.status import SIGNALS, heard_features
 from trigpoint.reading.topics import is_readable, rule_topics, words_of
-from trigpoint.reading.vocabulary import ASPECTS, Topic, aspects_of
+from trigpoint.reading.vocabulary import ASPECTS, PLACED_TOPICS, READ_STATUSES, Topic, aspects_of
 
 SEEN_AT_LEAST = 2  # times, or a feature is left out
 PENALTY = 1 / 1.5

@@ -8,13 +8,11 @@ from benchmarks.reading.training import fit_reader
 
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import read_facts
-from trigpoint.reading.linear import LinearReader
-from trigpoint.reading.placing import PLACED_TOPICS
+from trigpoint.reading.linear import LinearReader, load_reader
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.readers import shipped_readers
 from trigpoint.reading.statements import document_statements
-from trigpoint.reading.status import READ_STATUSES
-from trigpoint.reading.vocabulary import ASPECTS, aspects_of
+from trigpoint.reading.vocabulary import ASPECTS, PLACED_TOPICS, READ_STATUSES, aspects_of
 
 EXAMPLES = [{"cycle": 1.0, "store": 1.0}, {"cycle": 1.0, "rack": 1.0}, {"bus": 1.0, "stop": 1.0}, {"bus": 1.0}] * 5
 WANTED = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]] * 5)
@@ -77,3 +75,8 @@ def test_a_statement_is_quoted_under_its_aspect(text: str, aspect: str) -> None:
 def test_a_statement_on_something_else_is_not_quoted(text: str) -> None:
     document = Document(id="d1", name="Design Statement.pdf", text=text)
     assert not read_facts(document_statements(document), Profile(), (document,))
+
+
+def test_weights_for_another_vocabulary_are_refused_with_the_way_out() -> None:
+    with pytest.raises(RuntimeError, match=r"aspects.npz knows 10 aspects, .* has 11. Train the readers again"):
+        load_reader("aspects", 11)

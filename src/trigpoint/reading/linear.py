@@ -65,8 +65,14 @@ def hash_of(feature: str) -> int:
 
 
 @cache
-def load_reader(name: str) -> LinearReader:
-    """Return a reader that ships with the package."""
+def load_reader(name: str, heads: int) -> LinearReader:
+    """Return a reader that ships with the package. Raise RuntimeError if it was trained for another vocabulary."""
     with resources.files("trigpoint.reading").joinpath("weights", f"{name}.npz").open("rb") as file:
         stored = np.load(file)
-        return LinearReader(**{part: stored[part] for part in ("hashes", "rarity", "weights", "steps", "biases")})
+        reader = LinearReader(**{part: stored[part] for part in ("hashes", "rarity", "weights", "steps", "biases")})
+    if len(reader.biases) != heads:
+        raise RuntimeError(
+            f"reading/weights/{name}.npz knows {len(reader.biases)} {name}, reading/vocabulary.py has {heads}. "
+            "Train the readers again: python tools/train_reading.py"
+        )
+    return reader

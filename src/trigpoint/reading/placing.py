@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from trigpoint.reading.linear import LinearReader
-from trigpoint.reading.vocabulary import ASPECTS, TOPICS, Aspect, Topic, aspects_of
+from trigpoint.reading.vocabulary import ASPECTS, PLACED_TOPICS, Aspect, Topic, aspects_of
 
 QUOTED_FROM = 0.05
 """The chance from which on a statement is quoted: low, because leaving one out is worse than one too many."""
 SECOND_FROM = 0.3
 """The share of its best aspect's chance from which on a statement is also quoted under another."""
-
-PLACED_TOPICS: tuple[Topic, ...] = tuple(topic for topic in TOPICS if aspects_of(topic))
 
 
 def read_aspects(reader: LinearReader, features: Mapping[str, float]) -> dict[Aspect, float]:

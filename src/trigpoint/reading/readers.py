@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from trigpoint.reading.linear import LinearReader, load_reader
+from trigpoint.reading.vocabulary import ASPECTS, PLACED_TOPICS, READ_STATUSES
 
 
 @dataclass(frozen=True)
@@ -20,4 +21,8 @@ class Readers:
 @cache
 def shipped_readers() -> Readers:
     """Return the readers that ship with the package."""
-    return Readers(aspects=load_reader("aspects"), topics=load_reader("topics"), statuses=load_reader("statuses"))
+    return Readers(
+        aspects=load_reader("aspects", len(ASPECTS)),
+        topics=load_reader("topics", len(PLACED_TOPICS)),
+        statuses=load_reader("statuses", len(READ_STATUSES)),
+    )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from trigpoint.reading.context import Context
 from trigpoint.reading.features import Features, status_features
 from trigpoint.reading.readers import Readers, shipped_readers
-from trigpoint.reading.vocabulary import STATUSES, Status
+from trigpoint.reading.vocabulary import READ_STATUSES, Status
 
 STRONG = 5.0  # weight of a signal that opposes another status
 SURE_FROM = 0.9  # the share of all chances that a certain status has; at 0.85, 4 in 100 were falsely provision
@@ -238,10 +238,6 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("rejected", 5, "not provided, removed", lambda c: c.has("rejects")),
     Signal("phased", 7, "in phases", lambda c: c.has("phased")),
 )
-
-
-READ_STATUSES: tuple[Status, ...] = tuple(status for status in STATUSES if status != "mentioned")
-"""The statuses that a reader tells apart, in the order of its heads."""
 
 
 def read_status(context: Context, readers: Readers | None = None) -> Judged:

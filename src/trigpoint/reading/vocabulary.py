@@ -69,6 +69,8 @@ Status = Literal[
     "mentioned",
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
+READ_STATUSES: tuple[Status, ...] = tuple(status for status in STATUSES if status != "mentioned")
+"""Statuses that the trained reader knows, in this order."""
 PROVISION: frozenset[Status] = frozenset({"proposed", "phased"})
 """The only statuses on which a finding of provision may rest. `mentioned` means that the status is not known."""
 
@@ -121,3 +123,7 @@ def aspects_of(topic: Topic) -> tuple[Aspect, ...]:
     """Return the aspects of a review under which statements on a topic belong; none for the development itself."""
     main = _ASPECT_OF_FAMILY.get(topic.partition(".")[0])
     return ((main,) if main else ()) + _MORE_ASPECTS.get(topic, ())
+
+
+PLACED_TOPICS: tuple[Topic, ...] = tuple(topic for topic in TOPICS if aspects_of(topic))
+"""Topics of an aspect, which the trained reader of topics knows, in this order."""
