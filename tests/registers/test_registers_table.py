@@ -66,6 +66,7 @@ def test_a_file_adds_and_replaces_registers(tmp_path: Path) -> None:
         (ROW + 'reference = "("', "not a regular expression"),
         (ROW.replace("idox", "northgate"), "software"),
         ('default = "nowhere"\n' + ROW, "nowhere"),
+        (ROW.replace("[[register]]", "[[registers]]"), "unknown 'registers'"),
         ("register = 3", r"expected \[\[register\]\]"),
     ],
 )

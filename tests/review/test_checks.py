@@ -15,7 +15,8 @@ from trigpoint.policies.provisions import provision_by_id
 from trigpoint.reading.kinds import Kind
 from trigpoint.reading.profile import Application, Profile, Scale, UseSize, read_profile
 from trigpoint.reading.uses import Use
-from trigpoint.reading.vocabulary import TOPICS, aspects_of
+from trigpoint.reading.vocabulary import ASPECTS, TOPICS, aspects_of
+from trigpoint.review.agent.plan import GROUPS
 from trigpoint.review.aspects import Aspect, Check, load_aspects
 from trigpoint.review.evidence import readable_ref
 from trigpoint.review.models import FOCUS_AREAS, ReviewOptions
@@ -248,3 +249,7 @@ def test_an_unknown_focus_area_lists_the_valid_ones() -> None:
 def test_focus_areas_select_the_aspects_in_their_own_order() -> None:
     assert ReviewOptions(focus_areas=("junctions", "cycle_parking")).aspects == ("cycle_parking", "junctions")
     assert ReviewOptions().aspects == FOCUS_AREAS
+
+
+def test_every_aspect_is_judged_in_one_group_by_a_model() -> None:
+    assert sorted(area for group in GROUPS for area in group) == sorted(ASPECTS)

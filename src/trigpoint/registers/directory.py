@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -12,7 +13,7 @@ from trigpoint.registers.idox import IdoxRegister
 from trigpoint.registers.register import WebRegister
 from trigpoint.registers.site import MAX_DOCUMENT_BYTES
 
-_SOFTWARE = {"atrium": AtriumRegister, "idox": IdoxRegister}
+_SOFTWARE: dict[str, Callable[..., WebRegister]] = {"atrium": AtriumRegister, "idox": IdoxRegister}
 
 
 class Directory:

@@ -173,6 +173,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _entries(data: Mapping[str, Any], path: Path) -> Iterable[RegisterEntry]:
+    if unknown := data.keys() - {"default", "register"}:
+        raise ConfigurationError(f"{path}: unknown '{shorten(min(unknown))}', expected default and [[register]] tables")
     rows = data.get("register", [])
     if not isinstance(rows, list):
         raise ConfigurationError(f"{path}: expected [[register]] tables")

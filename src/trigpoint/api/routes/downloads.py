@@ -12,18 +12,20 @@ from trigpoint.api.pictures import report_pictures
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.services import Use
 from trigpoint.errors import ReviewIncomplete
-from trigpoint.review.formats import FORMATS, WORD, FormatName
+from trigpoint.review.formats import FORMATS, FormatName
 
+
+def _schema(media_type: str) -> dict[str, Any]:
+    if media_type == "application/json":
+        return {"type": "object"}
+    return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
+
+
+_MEDIA_TYPES = {one.media_type.partition(";")[0] for one in FORMATS.values()}
 _DOCUMENTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The review as a file",
-        "content": {
-            "text/markdown": {"schema": {"type": "string"}},
-            "application/json": {"schema": {"type": "object"}},
-            "application/pdf": {"schema": {"type": "string", "format": "binary"}},
-            WORD: {"schema": {"type": "string", "format": "binary"}},
-            "text/plain": {"schema": {"type": "string"}},
-        },
+        "content": {media_type: {"schema": _schema(media_type)} for media_type in sorted(_MEDIA_TYPES)},
     }
 }
 
