@@ -20,7 +20,7 @@ from typing import Any
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.demo.applications import sample_applications
-from trigpoint.demo.facts import Fact, SampleFacts, sample_facts
+from trigpoint.demo.facts import SampleFact, SampleFacts, sample_facts
 from trigpoint.demo.portal import DemoPortal
 from trigpoint.demo.register import sample_register
 from trigpoint.ids import new_review_id
@@ -62,7 +62,7 @@ def score(result: ReviewResult, facts: SampleFacts) -> Score:
     return scored
 
 
-def _score_fact(scored: Score, fact: Fact, aspect: AspectReview, result: ReviewResult) -> None:
+def _score_fact(scored: Score, fact: SampleFact, aspect: AspectReview, result: ReviewResult) -> None:
     quoted = any(_quotes(quotation.citation, fact) for quotation in aspect.says)
     findings = [finding for finding in aspect.findings if any(_quotes(one, fact) for one in finding.evidence)]
     if fact.needs or fact.superseded:
@@ -91,7 +91,7 @@ def _score_rating(scored: Score, name: str, wanted: str, given: str, assessed: s
         scored.problems.append(f"{name} is {given}, expected {wanted}")
 
 
-def _quotes(citation: Citation, fact: Fact) -> bool:
+def _quotes(citation: Citation, fact: SampleFact) -> bool:
     quote, known = (fold(text.replace("|", " ")) for text in (citation.quote, fact.quote))
     return citation.document == fact.document and fact.page in citation.pages and (known in quote or quote in known)
 

@@ -11,7 +11,7 @@ import pytest
 from trigpoint.config import load_settings
 from trigpoint.demo.applications import MAIN_REFERENCE, sample_applications
 from trigpoint.demo.documents import make_pdf, sample_documents
-from trigpoint.demo.facts import Fact, sample_facts
+from trigpoint.demo.facts import SampleFact, sample_facts
 from trigpoint.review.models import FOCUS_AREAS
 
 REFERENCES = tuple(sample_applications())
@@ -37,10 +37,10 @@ def _plain(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("reference", "fact"), FACTS, ids=lambda x: x.id if isinstance(x, Fact) else x.replace("/", "_")
+    ("reference", "fact"), FACTS, ids=lambda x: x.id if isinstance(x, SampleFact) else x.replace("/", "_")
 )
 def test_each_quotation_stands_on_its_page_and_on_no_other(
-    reference: str, fact: Fact, texts: dict[tuple[str, str], list[str]]
+    reference: str, fact: SampleFact, texts: dict[tuple[str, str], list[str]]
 ) -> None:
     pages = texts[reference, fact.document]
     if fact.ocr:

@@ -41,7 +41,7 @@ PORTS = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One line of the table. `ok` None: worth knowing, nothing to mend."""
 
     what: str
@@ -66,18 +66,18 @@ def doctor() -> None:
         raise typer.Exit(1)
 
 
-def _look(what: str, check: Callable[[Settings], str], settings: Settings) -> Finding:
+def _look(what: str, check: Callable[[Settings], str], settings: Settings) -> Diagnosis:
     try:
-        return Finding(what, True, check(settings))
+        return Diagnosis(what, True, check(settings))
     except StoreInUse:  # only our processes take its lock
-        return Finding(what, None, "in use by a Trigpoint that runs, as it should be")
+        return Diagnosis(what, None, "in use by a Trigpoint that runs, as it should be")
     except TrigpointError as error:
-        return Finding(what, False, error.message)
+        return Diagnosis(what, False, error.message)
     except OSError as error:
         said = f"{error.filename}: {reason(error)}. Choose a folder that can be written by TRIGPOINT_DATA_DIR"
-        return Finding(what, False, said)
+        return Diagnosis(what, False, said)
     except Exception as error:  # whatever else a broken store makes a library raise is a finding too
-        return Finding(what, False, f"{type(error).__name__}: {shorten(error, 300)}")
+        return Diagnosis(what, False, f"{type(error).__name__}: {shorten(error, 300)}")
 
 
 def _data_folder(settings: Settings) -> str:
@@ -138,20 +138,22 @@ def _passages(settings: Settings) -> str:
     return f"all of {len(claimed)} revisions"
 
 
-def _policies(settings: Settings) -> Finding:
+def _policies(settings: Settings) -> Diagnosis:
     """Say which texts are loaded, and which revisions are known and not loaded."""
     from trigpoint.policies.known import missing_revisions
 
     try:
         policies = _read_policies(settings)
     except TrigpointError as error:
-        return Finding("policies", None, f"not looked at: {error.message}")
+        return Diagnosis("policies", None, f"not looked at: {error.message}")
     if not policies:
-        return Finding("policies", None, "none loaded. `trigpoint up` or `trigpoint policies seed --digest` loads them")
+        return Diagnosis(
+            "policies", None, "none loaded. `trigpoint up` or `trigpoint policies seed --digest` loads them"
+        )
     missing = missing_revisions(policies)
     if missing:
-        return Finding("policies", None, " ".join(m.message + "." for m in missing))
-    return Finding("policies", True, f"{len(policies)} policies, no later revision known")
+        return Diagnosis("policies", None, " ".join(m.message + "." for m in missing))
+    return Diagnosis("policies", True, f"{len(policies)} policies, no later revision known")
 
 
 def _chroma(settings: Settings) -> str:
@@ -221,7 +223,7 @@ def _reviewing_model(settings: Settings) -> str:
     return asyncio.run(probe_model(settings))
 
 
-def _servers(settings: Settings) -> list[Finding]:
+def _servers(settings: Settings) -> list[Diagnosis]:
     """Servers that a setting names: whether something of ours answers there, whatever path the address has."""
     named = {"scraper": "cherwell_scraper_url", "document-store": "document_store_url", "policy-kb": "policy_kb_url"}
     return [
@@ -231,34 +233,34 @@ def _servers(settings: Settings) -> list[Finding]:
     ]
 
 
-def _server(what: str, where: str) -> Finding:
+def _server(what: str, where: str) -> Diagnosis:
     try:
         answer = httpx.get(f"{site_of(str(where))}/health", timeout=3, trust_env=False)
     except httpx.HTTPError as error:
-        return Finding(what, False, f"cannot be reached ({error}). Start that server, or take the setting away")
+        return Diagnosis(what, False, f"cannot be reached ({error}). Start that server, or take the setting away")
     if not answer.is_success:
-        return Finding(what, False, f"answers HTTP {answer.status_code}")
+        return Diagnosis(what, False, f"answers HTTP {answer.status_code}")
     problems = told_problems(answer)
-    return Finding(what, not problems, "answers" if not problems else " ".join(problems))
+    return Diagnosis(what, not problems, "answers" if not problems else " ".join(problems))
 
 
-def _register(settings: Settings) -> Finding:
+def _register(settings: Settings) -> Diagnosis:
     """Say whether the council's register answers: worth knowing, and not a fault of this machine."""
     seen = asyncio.run(look_at_register(settings))
-    return Finding("planning register", seen.ok or None, f"{seen.where}: {seen.said}")
+    return Diagnosis("planning register", seen.ok or None, f"{seen.where}: {seen.said}")
 
 
-def _port(settings: Settings, name: str) -> Finding:
+def _port(settings: Settings, name: str) -> Diagnosis:
     what, port = f"port of the {PORTS[name]}", getattr(settings, name)
     with socket.socket() as sock:
         sock.settimeout(1)
         taken = sock.connect_ex(("127.0.0.1", port)) == 0
     if not taken:
-        return Finding(what, True, f"{port} is free")
+        return Diagnosis(what, True, f"{port} is free")
     if _is_ours(port, name):
-        return Finding(what, None, f"{port} is answered by a Trigpoint that runs")
+        return Diagnosis(what, None, f"{port} is answered by a Trigpoint that runs")
     said = f"{port} is answered by another program. Stop that, or choose another port by {name.upper()}"
-    return Finding(what, False, said)
+    return Diagnosis(what, False, said)
 
 
 def _is_ours(port: int, name: str) -> bool:

@@ -17,7 +17,7 @@ Rating = Literal["red", "amber", "green"]
 
 
 @dataclass(frozen=True)
-class Fact:
+class SampleFact:
     """One statement in one document.
 
     `parts` are the items of a sum; `contradicts` names the fact it disagrees with; `ocr` marks what only OCR can
@@ -46,9 +46,9 @@ class SampleFacts:
     overall: Rating
     aspects: dict[str, Rating]
     because: dict[str, str]
-    facts: tuple[Fact, ...]
+    facts: tuple[SampleFact, ...]
 
-    def fact(self, fact_id: str) -> Fact:
+    def fact(self, fact_id: str) -> SampleFact:
         return next(one for one in self.facts if one.id == fact_id)
 
 
@@ -65,5 +65,5 @@ def sample_facts(reference: str) -> SampleFacts:
         overall=data["expected"]["overall"],
         aspects=data["expected"]["aspects"],
         because=data["expected"]["because"],
-        facts=tuple(Fact(**one | {"parts": tuple(one.get("parts", ()))}) for one in data.get("fact", ())),
+        facts=tuple(SampleFact(**one | {"parts": tuple(one.get("parts", ()))}) for one in data.get("fact", ())),
     )
