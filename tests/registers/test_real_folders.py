@@ -50,7 +50,7 @@ CASES = {
         {"": ("PA_25_00973*.pdf",)},
     ),
     "tower": Case(
-        "24/00836/FULEIA",
+        "24/00000/FULEIA",  # the statement has no reference, and of its date the month only: both are made up
         "City of London Corporation",
         "city-of-london",
         "2024-08-15",
