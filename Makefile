@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all up bench docs format lint type lock clean
+.PHONY: help demo test test-all coverage up bench docs format lint type lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,10 @@ test: $(STAMP) lint type ## Lint, types, layers, and the tests
 
 test-all: $(STAMP) lint type ## The same, and the slow suites: faults, soak, big corpora, browsers
 	@$(BIN)/python -m pytest -n 2 -m "slow or not slow" --timeout=1200
+
+coverage: $(STAMP) ## Which lines the tests run, the thinnest files first; processes that tests start are not counted
+	@status=0; $(BIN)/python -m pytest -n 2 --timeout=600 --cov=trigpoint --cov-report=json:.coverage.json || status=$$?; \
+		$(BIN)/python tools/coverage_table.py .coverage.json; exit $$status
 
 up: $(RUNS) ## Everything in one process
 	@$(BIN)/trigpoint up
