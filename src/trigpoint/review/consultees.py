@@ -37,11 +37,16 @@ _ON_THE_WHOLE = re.compile(
 )
 _OTHERS = re.compile(r"\b(?:residents?|neighbours?|parish|local people|objectors?|letters? of)\b", re.IGNORECASE)
 
+_NAMES_A_BODY = re.compile(
+    r"\b(?:council|authority|england|agency|highways|police|constabulary|network rail|transport for london|board|trust|water)\b",
+    re.IGNORECASE,
+)
+
 
 class Recommendation(Stored):
     """The position of a consultee, quoted from its letter."""
 
-    body: str = Field(description="Who recommends it, as the letterhead says.")
+    body: str = Field(description="Who recommends it, as the letterhead says; empty if it does not.")
     position: Position
     quote: str
     document: str
@@ -83,13 +88,7 @@ def _position(text: str) -> Position | None:
 
 
 def _body(document: Document) -> str:
-    """Return the letterhead's first line if it names a body, or else the document's title."""
+    """Return the line of the letterhead that names a body; nothing if none does."""
     lines = [line.strip(" #*\t") for line in document.text[:400].splitlines()]
     named = next((line for line in lines if _NAMES_A_BODY.search(line) and len(line) <= 80), "")
     return re.split(r"[:–-]\s", named)[0].strip() if named else ""
-
-
-_NAMES_A_BODY = re.compile(
-    r"\b(?:council|authority|england|agency|highways|police|constabulary|network rail|transport for london|board|trust|water)\b",
-    re.IGNORECASE,
-)
