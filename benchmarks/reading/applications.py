@@ -20,7 +20,7 @@ from trigpoint.text.extract import DocumentProcessor
 
 WRITTEN = Path(__file__).with_name("written")
 SEALED = Path(__file__).with_name("sealed")
-FAMILIES = {
+COUNCILS = {
     "UTT_25_3011_OP": "uttlesford",
     "UTT_25_3012_OP": "uttlesford",
     "UTT_25_2203_SO": "uttlesford",
@@ -28,6 +28,24 @@ FAMILIES = {
     "70_Gracechurch_Street": "towers",
     "PA_25_00973": "iceland",
 }
+"""The families of the real applications."""
+
+AUTHORS = {
+    "householder-orchard-way": "first author",
+    "housing-hollins-fold": "first author",
+    "logistics-brackwater": "first author",
+    "barn-tithe-lane": "second author",
+    "offices-quay-exchange": "second author",
+    "school-st-aldhelm": "second author",
+    "marlhaven-corn-street": "third author",
+    "ravensey-castlemere-road": "third author",
+    "thistleham-mill-lane": "third author",
+    "castleworth-tannery-row": "fourth author",
+    "nether-aske-skelder-lane": "fourth author",
+    "oldmere-coldharbour-way": "fourth author",
+    "stannerby-ketterby-road": "fourth author",
+}
+"""The families of the written applications: whoever wrote one used the same turns of phrase in the others."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +88,12 @@ class LabelledApplication:
     @property
     def family(self) -> str:
         """The group that must lie on one side of a split: the same author, council or site."""
-        return FAMILIES.get(self.name, self.name)
+        return COUNCILS.get(self.name) or AUTHORS.get(self.name, self.name)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether its documents were written for a real application."""
+        return self.name in COUNCILS
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.reading.applications import FAMILIES, Label, LabelledApplication
+from benchmarks.reading.applications import Label, LabelledApplication
 from benchmarks.reading.logistic import Array, Sparse, fit_logistic
 from benchmarks.reading.matching import match_labels
 from trigpoint.reading.facts import contexts_of
@@ -58,7 +58,7 @@ def examples_of(application: LabelledApplication) -> list[Example]:
         found.append(
             Example(
                 family=application.family,
-                is_real=application.name in FAMILIES,
+                is_real=application.is_real,
                 labels=tuple(labels[statement.document_id, statement.index]),
                 by_rule=by_rule,
                 on_aspect=topic_features(statement, context.previous, words.found, words.above, by_rule),
