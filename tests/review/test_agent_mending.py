@@ -103,6 +103,24 @@ async def test_what_stays_overstated_is_published_in_the_second_readers_words_or
         assert (judgement.quality.reworded, judgement.quality.dropped) == (len(texts), 1 - len(texts))
 
 
+async def test_what_the_second_reader_can_put_in_words_that_hold_is_not_sent_back(use: Use) -> None:
+    less = "The shared path along Mill Lane will be 2.5 m wide."
+    model = ScriptedModel(judge=judged(), check=opinion("overstated", instead=less, outcome="failed"))
+    with use(model) as (_, settings):
+        judgement = (await judge(evidence_of_text(TEXT), settings)).judgement
+    assert [(one.text, one.outcome) for one in by_model(judgement)] == [(less, "failed")]
+    assert (model.asked["check"], model.asked["mend"]) == (1, 0)
+
+
+async def test_a_finding_on_an_aspect_of_another_step_is_named_among_those_left_out(use: Use) -> None:
+    strange = finding(aspect="placemaking", question=None, requirement="Trees")
+    with use(ScriptedModel(judge=judged(finding(), strange))) as (_, settings):
+        judgement = (await judge(evidence_of_text(TEXT), settings)).judgement
+    assert judgement.quality is not None
+    [left_out] = judgement.quality.left_out
+    assert (left_out.aspect, left_out.why) == ("placemaking", "an aspect that is judged in another step")
+
+
 async def test_more_findings_than_one_call_takes_are_all_mended(use: Use) -> None:
     sentences = [f"The proposed path number {n} along Lane {n} will be {n}.5 m wide." for n in range(1, 31)]
     given = [
@@ -134,14 +152,14 @@ async def test_the_mender_sees_labels_and_policy_text_and_can_look_up(use: Use) 
         lambda r: hand_in({"findings": [finding(id="F1")]}),
     ]
     model = ScriptedModel(
-        judge=judged(cited), check=[opinion("overstated", instead="It is 2.5 m."), supported], mend=looks
+        judge=judged(cited), check=[opinion("overstated", instead="It is 9.9 m."), supported], mend=looks
     )
     with use(model) as (server, settings):
         judging = await judge(evidence_of_text(TEXT), settings)
     first, second = (text_of(one) for one in server.requests if pass_of(one) == "mend")
     assert '"policy":"P1"' in first
     assert "P1 = " in first
-    assert "The second reader would say: It is 2.5 m." in first
+    assert "The second reader would say: It is 9.9 m." in first
     assert "Street lighting will be provided" in second
     assert [one.text for one in by_model(judging.judgement)] == [finding()["statement"]]
 

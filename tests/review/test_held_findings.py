@@ -27,6 +27,7 @@ SIDES = [
     quote("A total of 144 cycle parking spaces will be provided"),
     quote("134 cycle parking spaces in the basement", 2),
 ]
+PATH = quote("The proposed shared path along Mill Lane will be 2.5 m wide and 400 m long")
 CONTRADICTION: dict[str, Any] = {
     "aspect": "cycle_parking", "question": None, "outcome": "contradicted", "requirement": "Figures that agree",
     "statement": "One page gives 144 cycle parking spaces and another 134.", "evidence": SIDES, "recommendation": None,
@@ -290,6 +291,55 @@ def test_what_stays_unsupported_or_cannot_be_reworded_is_dropped_with_the_reason
     assert left_out.why == (
         "the quoted words show less" if support == "overstated" else "the quoted words do not show it"
     )
+
+
+def test_what_is_overstated_counts_at_once_in_the_second_readers_words_if_these_hold() -> None:
+    draft = draft_of()
+    verdict(draft, outcome="failed", statement="The 2.5 m shared path is far too narrow for anybody.")
+    less = "The shared path will be 2.5 m wide."
+    assert draft.record_support("F1", "overstated", "too strong", less, "partly").verdict == "verified"
+    [kept] = draft.verified().values()
+    assert (kept.text, kept.outcome) == (less, "partly")
+    assert draft.quality().reworded == 1
+
+
+def test_a_finding_whose_mended_words_fail_the_rules_counts_in_the_second_readers_words() -> None:
+    draft = draft_of()
+    verdict(draft, statement="The shared path is far too narrow for anybody.")
+    less = "The schedule has 134 cycle parking spaces."
+    assert draft.record_support("F1", "overstated", "it is about parking", less).verdict == "returned"
+    worse = {"statement": "The schedule has 999 cycle parking spaces.", "evidence": SIDES[1:], "recommendation": None}
+    assert verdict(draft, id="F1", **worse)[0] == "verified"
+    assert draft.verified()["F1"].text == less
+
+
+def test_a_returned_finding_that_comes_back_in_two_parts_keeps_both() -> None:
+    draft = draft_of()
+    verdict(draft, statement="The shared path is 2.5 m wide, 400 m long and 9.9 m high.")
+    parts = ["The shared path along Mill Lane is 2.5 m wide.", "The shared path along Mill Lane is 400 m long."]
+    answers = draft.submit_findings([finding(id="F1", statement=one, evidence=[PATH]) for one in parts])
+    assert [(one.id, one.verdict) for one in answers] == [("F1", "verified"), ("F2", "verified")]
+    assert [one.text for one in draft.verified().values()] == parts
+
+
+def test_an_open_point_on_a_part_is_told_next_to_a_finding_on_the_same_question() -> None:
+    draft = draft_of()
+    assert verdict(draft)[0] == "verified"
+    other = "We did not find a width for the path along Kings Road."
+    given = NOT_SHOWN | {"aspect": "cycle_routes", "question": "width", "looked_for": ["Kings Road"]}
+    assert verdict(draft, **given, statement=other)[0] == "verified"
+    [routes] = [one for one in draft.conclude(None, model="test").aspects if one.id == "cycle_routes"]
+    assert other in [point.reason for point in routes.not_assessed]
+    assert [one.check for one in routes.findings] == ["cycle_routes-width-f1"]
+
+
+def test_what_was_merged_into_a_finding_that_is_dropped_later_has_its_reason() -> None:
+    draft = draft_of()
+    verdict(draft)
+    assert "repeats F1" in verdict(draft)[1]
+    draft.give_up(["F1"])
+    assert [(one.id, one.why) for one in draft.quality().left_out] == [("F1", "it was withdrawn"), ("F2", "it was withdrawn")]
+    assert (draft.quality().merged, draft.quality().dropped) == (0, 2)
 
 
 def test_a_policy_that_a_second_reader_finds_unfit_is_left_out_for_good_and_the_finding_stays() -> None:

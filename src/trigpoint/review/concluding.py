@@ -90,9 +90,8 @@ def _unsettled(evidence: Evidence, settled: frozenset[str]) -> Evidence:
 def _aspect(evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding]) -> AspectReview:
     own = [one for one in counting.values() if one.given.aspect == aspect.id]
     findings = [one.finding for one in own if one.finding is not None]
-    answered = {one.given.question for one in own if one.finding is not None} - {None}
-    open_points = [one.open_point for one in own if one.open_point is not None and one.given.question not in answered]
-    answered |= {one.given.question for one in own}
+    open_points = [one.open_point for one in own if one.open_point is not None]
+    answered = {one.given.question for one in own}
     asked = aspect.asked(evidence.profile)
     for check in asked:
         if check.id not in answered:

@@ -266,20 +266,24 @@ class ReviewDraft(HeldFindings):
 
     def quality(self) -> Quality:
         """Return how the review came about, as far as the draft knows."""
-        held = self.state.held.values()
+        held = self.state.held
+        repeats = [name for name in (self.state.conclusion.repeats if self.state.conclusion else ()) if name in held]
+        repeats = [name for name in dict.fromkeys(repeats) if held[name].counts]
+        counting = [one for name, one in held.items() if one.counts and name not in repeats]
+        merged = len(repeats) + sum(self.is_merged(one) for one in held.values())
         return Quality(
             submitted=len(held),
-            verified=sum(one.counts for one in held),
-            corrected=sum(one.counts and one.tries > 1 for one in held),
-            reworded=sum(one.counts and one.reworded for one in held),
-            merged=sum(one.merged_into is not None for one in held),
-            dropped=sum(not one.counts and one.merged_into is None for one in held),
-            left_out=tuple(one.left_out for one in held if not one.counts),
+            verified=len(counting),
+            corrected=sum(one.tries > 1 for one in counting),
+            reworded=sum(one.reworded for one in counting),
+            merged=merged,
+            dropped=len(held) - len(counting) - merged,
+            left_out=(*self.left_out(), *(held[name].repeated for name in repeats)),
             facts=len(self.state.facts),
             facts_dropped=self.state.facts_dropped,
             pages_read=len(self.state.read),
             pages=len(self.sheets.all),
-            support_checked=sum(one.support is not None for one in held),
+            support_checked=sum(one.support is not None for one in held.values()),
         )
 
     def _verifier(self) -> DraftVerifier:

@@ -56,6 +56,11 @@ class Held(BaseModel):
         )
 
     @property
+    def repeated(self) -> LeftOut:
+        """Return what a review says of it if the conclusion found that it only repeats another one."""
+        return self.left_out.model_copy(update={"by": "conclusion", "why": "it repeats another finding"})
+
+    @property
     def _why(self) -> str:
         if self.merged_into is not None:
             return f"it repeats {self.merged_into}"

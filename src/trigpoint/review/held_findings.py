@@ -1,8 +1,9 @@
 """Findings that are handed in: each is checked, sent back once, and ends as kept, reworded, merged or dropped.
 
 Follow one finding: `submit_findings` checks it by the rules and returns it with the reasons, or it counts. Handed in again, it
-counts without a support that still fails, if the rest carries it. A second reader (`record_support`) may send it back once
-more. `settle` ends whatever is then still waiting. Every finding that does not count keeps the reason and who gave it.
+counts without a support that still fails, if the rest carries it. A second reader (`record_support`) may put it in words that
+say less, or send it back once more. `settle` ends whatever is then still waiting. Every finding that does not count keeps the
+reason and who gave it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
+from trigpoint.review.conclusion import LeftOut
 from trigpoint.review.findings import Finding
 from trigpoint.review.held import By, DraftState, Held
 from trigpoint.review.submitted import DraftFinding, DraftOutcome, Support, Verdict
-from trigpoint.review.verify_drafts import Checked, DraftVerifier
+from trigpoint.review.verify_drafts import Checked, DraftVerifier, Failure
 from trigpoint.review.verify_together import contradicted, repeated
 
 MOST_FINDINGS = 120
@@ -33,8 +35,22 @@ class HeldFindings(ABC):
         self.state = self.state.model_copy(update=changes)
 
     def submit_findings(self, findings: Iterable[DraftFinding]) -> list[Verdict]:
-        """Check findings one after the other: verified, returned once with the reasons, or dropped."""
-        return [self._submit(one) for one in findings]
+        """Check findings one after the other: verified, returned once with the reasons, or dropped.
+
+        Two of them under one id are the parts into which a returned finding was divided: the second gets an id of its own.
+        """
+        verdicts: list[Verdict] = []
+        for one in findings:
+            is_part = one.id is not None and any(one.id == verdict.id for verdict in verdicts)
+            verdicts.append(self._submit(one.model_copy(update={"id": None}) if is_part else one))
+        return verdicts
+
+    def refuse(self, findings: Iterable[DraftFinding], failure: Failure) -> None:
+        """Note findings that cannot count whatever they say, so that the review tells of them."""
+        for one in findings:
+            name = f"F{len(self.state.held) + 1}"
+            verdict = Verdict(id=name, verdict="dropped", reasons=(str(failure),))
+            self._hold(name, Held(given=one, verdict=verdict, failures=(failure,)))
 
     def _submit(self, given: DraftFinding) -> Verdict:
         name = given.id if given.id in self.state.held else f"F{len(self.state.held) + 1}"
@@ -46,6 +62,7 @@ class HeldFindings(ABC):
         if before is not None and before.counts and not held.counts:
             return held.verdict  # what already counts stays until something better replaces it
         self._hold(name, held)
+        self._reword_if_dropped(name)
         self._merge(name)
         return self.state.held[name].verdict
 
@@ -108,9 +125,8 @@ class HeldFindings(ABC):
         """Note what a second, independent reader says of a verified finding.
 
         Policies that do not ask for the point (`unfit`, by their references) are left out for good: the finding rests on
-        its quotations.
-        Unless it is supported it is sent back once, whatever was wrong with it before; after that it counts in the
-        second reader's own words (`instead`, `outcome`) if these can be verified, and is dropped otherwise.
+        its quotations. What is overstated counts in the second reader's own words (`instead`, `outcome`) if these can be
+        verified. Everything else that is not supported is sent back once, and then dropped.
         """
         held = self.state.held[name].model_copy(update={"support": support})
         if left_out := (*held.unfit, *unfit):
@@ -127,8 +143,10 @@ class HeldFindings(ABC):
         told = {"instead": instead if support == "overstated" else "", "instead_outcome": outcome}
         verdict = Verdict(id=name, verdict="returned", reasons=reasons)
         self._hold(name, held.model_copy(update={**told, "verdict": verdict, "by": "second reader"}))
-        if held.questioned:
-            self._settle(name)
+        if self._reword(name):
+            self._merge(name)
+        elif held.questioned:
+            self._end(name, "second reader")
         else:
             self._hold(name, self.state.held[name].model_copy(update={"questioned": True}))
         return self.state.held[name].verdict
@@ -142,22 +160,26 @@ class HeldFindings(ABC):
         held = self.state.held[name]
         if held.by == "rules":
             self._hold(name, self._check(name, held.given, held.tries + 1, held))
+            self._reword_if_dropped(name)
             self._merge(name)
-        elif held.by == "second reader" and held.instead:
-            self._reword(name, held)
         else:
             self._end(name, held.by)
 
-    def _reword(self, name: str, held: Held) -> None:
-        """Put a finding in the second reader's words, which say less, if these hold by the rules."""
+    def _reword(self, name: str) -> bool:
+        """Put a finding in the second reader's words, which say less, if they hold by the rules; return whether they do."""
+        held = self.state.held[name]
+        if not held.instead:
+            return False
         outcome = held.instead_outcome or held.given.outcome
         given = held.given.model_copy(update={"statement": held.instead, "outcome": outcome})
         again = self._check(name, given, held.tries + 1, held)
-        if not again.counts:
-            self._end(name, "second reader", *held.verdict.reasons, *again.verdict.reasons)
-            return
-        self._hold(name, again.model_copy(update={"support": held.support, "reworded": True}))
-        self._merge(name)
+        if again.counts:
+            self._hold(name, again.model_copy(update={"support": "overstated", "reworded": True}))
+        return again.counts
+
+    def _reword_if_dropped(self, name: str) -> None:
+        if self.state.held[name].verdict.verdict == "dropped":
+            self._reword(name)
 
     def give_up(self, names: Iterable[str]) -> None:
         """Drop findings that whoever judges does not hold on to."""
@@ -172,6 +194,27 @@ class HeldFindings(ABC):
     def returned(self) -> dict[str, Held]:
         """Return what waits to be mended, by id."""
         return {name: one for name, one in self.state.held.items() if one.verdict.verdict == "returned"}
+
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Return every finding that does not count, with the reason. One that repeats a dropped one has that one's reason."""
+        return tuple(self._left_out(one) for one in self.state.held.values() if not one.counts)
+
+    def _left_out(self, one: Held) -> LeftOut:
+        last = self._last(one)
+        if last.counts and last is not one:
+            return one.model_copy(update={"merged_into": last.verdict.id}).left_out
+        return one.left_out.model_copy(update={"by": last.by, "why": last.left_out.why})
+
+    def is_merged(self, one: Held) -> bool:
+        """Return whether a finding does not count because another one, which does, says the same."""
+        return not one.counts and self._last(one).counts
+
+    def _last(self, one: Held) -> Held:
+        """Return the finding that one was merged into in the end, or itself."""
+        while one.merged_into is not None:
+            one = self.state.held[one.merged_into]
+        return one
 
 
 def _kept(checked: Checked) -> dict[str, Any]:

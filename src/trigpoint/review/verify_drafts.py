@@ -39,6 +39,7 @@ class Failure(StrEnum):
     """What was wrong with a finding, in words that repeat nothing of what it claimed: these are published."""
 
     QUESTION = "a question that is not asked of this development"
+    STEP = "an aspect that is judged in another step"
     QUOTATION = "a quotation that is not in the documents"
     POLICY = "a policy that was not shown or does not ask for it"
     CALCULATION = "a calculation that does not hold or uses a figure that is not quoted"

@@ -24,6 +24,7 @@ from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import Candidate
 from trigpoint.review.submitted import DraftConclusion, Submitted, Verdict
+from trigpoint.review.verify_drafts import Failure
 
 RETRIES = 2
 MOST_REQUESTS = 16  # of one conversation
@@ -237,7 +238,8 @@ def _hold_findings(ctx: RunContext[Bench], answer: Judged) -> Judged:
     """Hand the findings in; what is returned goes back to the model, once."""
     bench = ctx.deps
     own = [one for one in answer.findings if one.aspect in bench.aspects]
-    strange = [one.aspect for one in answer.findings if one.aspect not in bench.aspects]
+    strange = [one for one in answer.findings if one.aspect not in bench.aspects]
+    bench.draft.refuse(strange, Failure.STEP)
     dismissed = bench.draft.dismiss(answer.dismissed)
     bench.draft.give_up(name for name in answer.give_up if name in bench.draft.returned())
     verdicts = bench.draft.submit_findings(own)
@@ -245,7 +247,8 @@ def _hold_findings(ctx: RunContext[Bench], answer: Judged) -> Judged:
     if bench.sent_back or not back:
         return answer
     bench.sent_back = True
-    others = [f"Findings on {', '.join(strange)} belong to another step and were left out"] if strange else []
+    named = ", ".join(dict.fromkeys(one.aspect for one in strange))
+    others = [f"Findings on {named} belong to another step and were left out"] if strange else []
     unknown = [reason for one in dismissed for reason in one.reasons]
     raise ModelRetry(
         "\n".join(
