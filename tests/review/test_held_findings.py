@@ -338,7 +338,10 @@ def test_what_was_merged_into_a_finding_that_is_dropped_later_has_its_reason() -
     verdict(draft)
     assert "repeats F1" in verdict(draft)[1]
     draft.give_up(["F1"])
-    assert [(one.id, one.why) for one in draft.quality().left_out] == [("F1", "it was withdrawn"), ("F2", "it was withdrawn")]
+    assert [(one.id, one.why) for one in draft.quality().left_out] == [
+        ("F1", "it was withdrawn"),
+        ("F2", "it was withdrawn"),
+    ]
     assert (draft.quality().merged, draft.quality().dropped) == (0, 2)
 
 

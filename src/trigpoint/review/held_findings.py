@@ -195,7 +195,6 @@ class HeldFindings(ABC):
         """Return what waits to be mended, by id."""
         return {name: one for name, one in self.state.held.items() if one.verdict.verdict == "returned"}
 
-
     def left_out(self) -> tuple[LeftOut, ...]:
         """Return every finding that does not count, with the reason. One that repeats a dropped one has that one's reason."""
         return tuple(self._left_out(one) for one in self.state.held.values() if not one.counts)
