@@ -64,10 +64,10 @@ def tools_page() -> str:
 
 
 def rest_page() -> str:
-    from trigpoint.api.app import create_app
+    from trigpoint.api.app import rest_app
 
     with tempfile.TemporaryDirectory() as folder:
-        schema = create_app(load_settings(trigpoint_data_dir=Path(folder))).openapi()
+        schema = rest_app(load_settings(trigpoint_data_dir=Path(folder))).openapi()
     lines = [
         "# REST",
         "",

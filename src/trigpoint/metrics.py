@@ -50,7 +50,7 @@ def route_of(scope: Any) -> str:
     """The route's pattern; the part of the site where a path belongs to none of the API's routes."""
     pattern = getattr(scope.get("route"), "path", None)
     if pattern:
-        return str(pattern)
+        return f"{scope.get('root_path', '')}{pattern}"
     path: str = scope["path"]
     if scope.get("endpoint") and scope.get("path_params"):  # a plain route within FastAPI leaves only these
         for name, value in scope["path_params"].items():

@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from serving_api import running_api
-from trigpoint.api.app import create_app
+from trigpoint.api.app import rest_app
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import ConfigurationError
 from trigpoint.jobs.events import EVENTS
@@ -254,7 +254,7 @@ def test_the_docs_pages_are_whole_and_name_no_outside_address(api: httpx.Client,
 
 
 def test_openapi_documents_every_route_of_the_contract(api_settings: Callable[..., Settings]) -> None:
-    document = create_app(api_settings()).openapi()
+    document = rest_app(api_settings()).openapi()
     documented = {(m.upper(), path) for path, item in document["paths"].items() for m in item}
     revision = "/api/v1/policies/{source}/revisions/{revision_id}"
     assert documented >= {
@@ -285,7 +285,7 @@ def test_openapi_documents_every_route_of_the_contract(api_settings: Callable[..
 
 
 def test_openapi_names_bounds_and_values_and_what_may_be_null(api_settings: Callable[..., Settings]) -> None:
-    document = create_app(api_settings()).openapi()
+    document = rest_app(api_settings()).openapi()
     query = {p["name"]: p["schema"] for p in document["paths"][REVIEWS]["get"]["parameters"]}
     assert (query["limit"]["minimum"], query["limit"]["maximum"], query["limit"]["default"]) == (1, 100, 20)
     assert (query["offset"]["minimum"], query["offset"]["default"]) == (0, 0)

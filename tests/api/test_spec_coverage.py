@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from trigpoint import errors
-from trigpoint.api.app import create_app
+from trigpoint.api.app import rest_app
 from trigpoint.api.errors import _CODES
 from trigpoint.api.schemas.reviews import PhaseName
 from trigpoint.config import Settings
@@ -29,7 +29,7 @@ def contract(shared_data: Path) -> str:
 
 def test_every_endpoint_is_served(contract: str, api_settings: Callable[..., Settings]) -> None:
     named = set(re.findall(r"^#### `([A-Z]+) (/\S+)`", contract, re.MULTILINE))
-    paths = create_app(api_settings()).openapi()["paths"]
+    paths = rest_app(api_settings()).openapi()["paths"]
     served = {(method.upper(), path) for path, item in paths.items() for method in item}
     assert len(named) == 18
     assert named <= served

@@ -1,4 +1,4 @@
-"""The application: what it opens and closes, its layers from the outside in, its routes."""
+"""The site: three applications mounted next to each other, what they share, and what is opened and closed with them."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route
 
-from trigpoint import __version__
 from trigpoint.api import uploads
 from trigpoint.api.auth import AuthMiddleware
 from trigpoint.api.bodies import body_limit
-from trigpoint.api.documentation import add_documentation
+from trigpoint.api.documentation import AT, add_documentation
 from trigpoint.api.errors import add_error_handlers
 from trigpoint.api.idempotency import Idempotency
-from trigpoint.api.ratelimit import RateLimiter
 from trigpoint.api.routes import routers
-from trigpoint.api.routes.graph import GraphAtApi
+from trigpoint.api.routes.graph import graph_backend
 from trigpoint.api.routes.reviews import QUICK_STATUS
 from trigpoint.api.services import Services
-from trigpoint.api.web.app import PagesAtRoot
+from trigpoint.api.web.app import Pages
 from trigpoint.api.web.resources import Resources
 from trigpoint.config import Settings
 from trigpoint.http.context import CatchUnexpected, RequestContext
 from trigpoint.http.hosts import HostGuard, allowed_hosts, allowed_origins, is_loopback
 from trigpoint.http.limits import BodyLimit
 from trigpoint.http.methods import HeadAsGet
-from trigpoint.jobs.batch import Batch
+from trigpoint.http.parts import Part
 from trigpoint.storage.damage import problems_of
 from trigpoint.storage.redis import open_redis
 
@@ -39,8 +40,30 @@ DESCRIPTION = """Reviews of planning applications against the policy that was in
 policies themselves with their dated revisions. Every claim is fixed to a passage."""
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The REST API. Pages and further routers are listed in `routes/__init__.py`."""
+def create_app(settings: Settings) -> Starlette:
+    """Return the whole site: the REST API, the graph's backend and the pages, each with rules of its own."""
+    rest, graph, resources = rest_app(settings), graph_backend(settings), Resources(settings)
+    site = Starlette(
+        routes=[
+            *(Route(path, rest) for path in (AT, "/health", "/metrics", "/docs", "/redoc", "/openapi.json")),
+            Part(AT, rest),
+            Part("/api", graph),
+            Part("/", Pages(resources, rest)),
+        ],
+        middleware=[
+            Middleware(RequestContext, api_version=API_VERSION),
+            Middleware(CatchUnexpected),
+            Middleware(HostGuard, hosts=_known_hosts(settings), header="Host"),
+        ],
+        lifespan=lambda _: _opened(settings, resources, graph),
+    )
+    site.router.redirect_slashes = False
+    site.state.begin_stop = resources.begin_stop
+    return site
+
+
+def rest_app(settings: Settings) -> FastAPI:
+    """Return the REST API: its resources are listed in `routes/__init__.py`."""
     app = FastAPI(
         title="Trigpoint",
         version=API_VERSION,
@@ -49,19 +72,14 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json",
         redirect_slashes=False,
-        lifespan=_lifespan,
         servers=[{"url": "/", "description": "The server that this document comes from"}],
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.settings = settings
-    app.state.version = __version__
-    app.state.pages = Resources(settings)
     app.router.routes.insert(0, QUICK_STATUS)
-    for router in routers(settings):
+    for router in routers():
         app.include_router(router)
     add_documentation(app)
     add_error_handlers(app)
-    hosts = _known_hosts(settings)
     # The last one added is the outermost. A route's unexpected error is caught within the rate limit's headers.
     app.add_middleware(CatchUnexpected)
     app.add_middleware(Idempotency)
@@ -70,13 +88,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(HeadAsGet)
     if settings.cors_origins:
         app.add_middleware(CORSMiddleware, **_cross_origin(settings))
+    hosts = _known_hosts(settings)
     origins = None if hosts is None else hosts | allowed_origins(settings)
     app.add_middleware(HostGuard, hosts=origins, header="Origin")  # the pages and the graph have rules of their own
-    app.add_middleware(PagesAtRoot, resources=app.state.pages)  # sign-in by cookie, errors as pages
-    app.add_middleware(GraphAtApi, settings=settings)  # outside of auth and limits: the graph has its own
-    app.add_middleware(HostGuard, hosts=hosts, header="Host")
-    app.add_middleware(CatchUnexpected)
-    app.add_middleware(RequestContext, api_version=API_VERSION)
     return app
 
 
@@ -101,17 +115,14 @@ def _known_hosts(settings: Settings) -> frozenset[str] | None:
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    settings: Settings = app.state.settings
+async def _opened(settings: Settings, resources: Resources, graph: Starlette) -> AsyncIterator[dict[str, Services]]:
+    """Open what the three surfaces work with. Every request finds it in its `state`."""
     with ExitStack() as stack:
-        stack.callback(app.state.pages.close)
+        stack.callback(resources.close)
+        stack.callback(graph.state.store.close)
         await asyncio.to_thread(uploads.sweep, settings)
-        graph = settings.data_dir / "graph" / "graph.db"
-        app.state.problems = await asyncio.to_thread(problems_of, graph, "The database of the graph")
+        database = settings.data_dir / "graph" / "graph.db"
+        problems = await asyncio.to_thread(problems_of, database, "The database of the graph")
         async with open_redis(settings, insist=False) as redis:
-            app.state.redis = redis
-            batch = Batch(redis)
-            app.state.limiter = RateLimiter(batch, settings.api_rate_limit)
-            app.state.services = Services.on(redis, settings, batch)
             gc.freeze()  # what was imported stays; a full collection would halt requests for a tenth of a second
-            yield
+            yield {"services": Services.on(redis, resources, tuple(problems))}

@@ -10,7 +10,8 @@ import logging
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trigpoint.api.errors import RETRY_AFTER_SECONDS
-from trigpoint.api.ratelimit import RateLimiter, Window
+from trigpoint.api.ratelimit import Window
+from trigpoint.api.services import services_in
 from trigpoint.errors import Forbidden, RateLimited, StoreUnavailable, Unauthorized
 from trigpoint.http.bearer import bearer, client_address
 from trigpoint.http.envelope import send_error
@@ -24,7 +25,7 @@ _TOO_MANY = "Too many requests. Please retry after the specified time."
 
 
 class AuthMiddleware:
-    """Plain ASGI middleware. `app.state.limiter` counts requests by key, and failed tries by address."""
+    """Plain ASGI middleware. The services' limiter counts requests by key, and failed tries by address."""
 
     def __init__(self, app: ASGIApp, keys: KeyRing) -> None:
         self.app = app
@@ -34,10 +35,9 @@ class AuthMiddleware:
         if not self._keys.required or scope["type"] == "lifespan" or is_public(scope["path"]):
             await self.app(scope, receive, send)
             return
-        limiter: RateLimiter = scope["app"].state.limiter
         address, key = client_address(scope), self._keys.find(bearer(scope))
         try:
-            window = await limiter.take(key.secret if key else None, address)
+            window = await services_in(scope).limiter.take(key.secret if key else None, address)
         except StoreUnavailable as error:
             again = [(b"retry-after", RETRY_AFTER_SECONDS.encode())]
             await send_error(send, error.status, error.code, error.message, headers=again)

@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse
 
 from trigpoint.api.schemas.events import EVENT_MODELS
 
+AT = "/api/v1"  # where the REST API is mounted
 _METHODS = ("get", "post", "patch", "put", "delete")
 
 
@@ -33,6 +34,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
     """FastAPI's document, and what it cannot know: the bearer key and the headers of every answer."""
     if app.openapi_schema is None:
         document = FastAPI.openapi(app)
+        document["paths"] = {f"{AT}{path}": item for path, item in document["paths"].items()}
         document["components"].setdefault("securitySchemes", {})["bearer"] = {"type": "http", "scheme": "bearer"}
         document["security"] = [{"bearer": []}]
         document["components"]["headers"] = {

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trigpoint.api.services import services_in
 from trigpoint.errors import StoreUnavailable
 from trigpoint.http.bearer import bearer
 from trigpoint.http.envelope import send_error
@@ -48,7 +49,7 @@ class _Answer:
 
 
 class Idempotency:
-    """Plain ASGI middleware for every POST that carries the header. `app.state.services` has the Redis."""
+    """Plain ASGI middleware for every POST that carries the header."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -69,7 +70,7 @@ class Idempotency:
             await send_error(send, error.status, error.code, error.message, headers=[(b"retry-after", b"5")])
 
     async def _once(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        run = Scripts(scope["app"].state.services.redis)
+        run = Scripts(services_in(scope).redis)
         name = _name(key, scope)
         fingerprint, receive = await _fingerprint(scope, receive)
         state, *rest = await run(

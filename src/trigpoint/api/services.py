@@ -1,13 +1,17 @@
-"""What the routes work with, made once when the application starts."""
+"""The services that routes, pages and middleware work with, made once when the application starts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from redis.asyncio import Redis
+from starlette.requests import Request
+from starlette.types import Scope
 
+from trigpoint.api.ratelimit import RateLimiter
+from trigpoint.api.web.resources import Resources
 from trigpoint.config import Settings
 from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.letters import Letters
@@ -20,6 +24,8 @@ from trigpoint.policies.resolver import EffectiveDateResolver
 
 @dataclass(frozen=True)
 class Services:
+    """All that a request may need. `problems`: what was found damaged when the application started."""
+
     settings: Settings
     redis: Redis
     queue: Queue
@@ -28,9 +34,13 @@ class Services:
     outbox: Outbox
     registry: PolicyRegistry
     resolver: EffectiveDateResolver
+    limiter: RateLimiter
+    resources: Resources
+    problems: tuple[str, ...]
 
     @classmethod
-    def on(cls, redis: Redis, settings: Settings, batch: Batch) -> Services:
+    def on(cls, redis: Redis, resources: Resources, problems: tuple[str, ...]) -> Services:
+        settings, batch = resources.settings, Batch(redis)
         registry = PolicyRegistry(redis)
         return cls(
             settings=settings,
@@ -41,12 +51,20 @@ class Services:
             outbox=Outbox(redis, max_retries=settings.webhook_max_retries),
             registry=registry,
             resolver=EffectiveDateResolver(registry),
+            limiter=RateLimiter(batch, settings.api_rate_limit),
+            resources=resources,
+            problems=problems,
         )
 
 
-async def _services(request: Request) -> Services:
-    services: Services = request.app.state.services
+def services_in(scope: Scope) -> Services:
+    """Return the services of the application that answers this request."""
+    services: Services = scope["state"]["services"]
     return services
+
+
+async def _services(request: Request) -> Services:
+    return services_in(request.scope)
 
 
 Use = Annotated[Services, Depends(_services)]

@@ -71,7 +71,7 @@ def api_site(settings: Settings) -> Site:
 
     host = settings.bind_host(auth_on=settings.rest_auth_on)
     app = create_app(settings)
-    return Site("api", app, host, settings.api_port, "API_PORT", settings.rest_auth_on, app.state.pages.begin_stop)
+    return Site("api", app, host, settings.api_port, "API_PORT", settings.rest_auth_on, app.state.begin_stop)
 
 
 def mcp_site(name: str, settings: Settings) -> Site:

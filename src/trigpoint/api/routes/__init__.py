@@ -16,10 +16,9 @@ from trigpoint.api.routes import (
     revisions,
     webhooks,
 )
-from trigpoint.config import Settings
 
 
-def routers(settings: Settings) -> list[APIRouter]:
-    """All of them, in the order in which they are looked through. Others (the graph, the pages) are added here."""
+def routers() -> list[APIRouter]:
+    """Return all of them, in the order in which they are searched."""
     resources = (reviews, applications, letters, downloads, webhooks, events, policies, revisions)
     return [*(module.router for module in resources), health.router, metrics.router]

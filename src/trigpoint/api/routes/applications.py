@@ -24,7 +24,7 @@ from trigpoint.registers.folder import GivenApplication
 from trigpoint.registers.submission import Stated
 from trigpoint.review.models import ReviewOptions
 
-router = APIRouter(prefix="/api/v1/applications", tags=["Applications"], route_class=StrictRoute)
+router = APIRouter(prefix="/applications", tags=["Applications"], route_class=StrictRoute)
 
 _FIELDS = frozenset({"files", "application_ref", "authority", "address", "proposal", "date_validated", "options"})
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), NO_NUL]

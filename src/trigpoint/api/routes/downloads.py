@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from trigpoint.api.pictures import report_pictures
@@ -29,12 +29,12 @@ _DOCUMENTED: dict[int | str, dict[str, Any]] = {
     }
 }
 
-router = APIRouter(prefix="/api/v1/reviews", tags=["Downloads"])
+router = APIRouter(prefix="/reviews", tags=["Downloads"])
 
 
 @router.get("/{review_id}/download", response_class=Response, responses={**errors(400, 404), **_DOCUMENTED})
 async def download_review(
-    review_id: str, request: Request, use: Use, format: Annotated[FormatName, Query()] = FormatName.MARKDOWN
+    review_id: str, use: Use, format: Annotated[FormatName, Query()] = FormatName.MARKDOWN
 ) -> Response:
     """A completed review in the format asked for, whatever format it was submitted with.
 
@@ -55,6 +55,6 @@ async def download_review(
     }
     saved = await use.letters.current(review_id) if chosen.of_letter else None
     result = review.result()
-    pictures = await report_pictures(use.settings, request.app.state.pages, result) if chosen.pictured else {}
+    pictures = await report_pictures(use.settings, use.resources, result) if chosen.pictured else {}
     content = await asyncio.to_thread(chosen.render, result, saved.letter if saved else None, pictures)
     return Response(content, headers=headers)

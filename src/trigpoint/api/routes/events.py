@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.events import EventPage
-from trigpoint.api.services import Use
+from trigpoint.api.services import Services, Use
 from trigpoint.errors import StoreError
 from trigpoint.jobs.feed import FROM_START, Feed, FeedEvent
 
@@ -22,7 +22,7 @@ _STREAM_BATCH = 100
 _BEAT_SECONDS = 10.0
 _NOTICE_STOP_SECONDS = 1.0
 
-router = APIRouter(prefix="/api/v1/events", tags=["Events"])
+router = APIRouter(prefix="/events", tags=["Events"])
 
 
 @router.get("", response_model=EventPage, responses=errors())
@@ -44,7 +44,7 @@ async def list_events(
     if "text/event-stream" in request.headers.get("accept", ""):
         first = await feed.read(cursor, limit=_STREAM_BATCH)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        stream = _stream(request, feed, first.cursor, first.events)
+        stream = _stream(use, feed, first.cursor, first.events)
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
     page = await feed.read(cursor, limit=limit, wait_seconds=wait)
     body = {
@@ -55,11 +55,11 @@ async def list_events(
     return Response(orjson.dumps(body), media_type="application/json")
 
 
-async def _stream(request: Request, feed: Feed, cursor: str, events: tuple[FeedEvent, ...]) -> AsyncIterator[bytes]:
+async def _stream(use: Services, feed: Feed, cursor: str, events: tuple[FeedEvent, ...]) -> AsyncIterator[bytes]:
     """Events as they come, and a comment now and then, so that both ends notice when the other has gone."""
     clock = asyncio.get_running_loop().time
     until, beat = clock() + _STREAM_SECONDS, clock()
-    while clock() < until and not request.app.state.pages.stopping:
+    while clock() < until and not use.resources.stopping:
         for event in events:
             name = event.body["event"]
             yield f"id: {event.cursor}\nevent: {name}\n".encode() + b"data: " + orjson.dumps(event.body) + b"\n\n"

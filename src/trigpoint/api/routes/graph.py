@@ -16,7 +16,6 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trigpoint.api.graph_access import GraphAccess, json_response, on_error
 from trigpoint.config import Settings
@@ -44,6 +43,7 @@ from trigpoint.graph.neighbourhood import Caps, entity_graph
 from trigpoint.graph.performance import compare_periods, list_performance
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, LIFECYCLE
+from trigpoint.http.parts import Part
 
 _MOST_BODY = 32 * 1024 * 1024  # 25,000 rows of Search Console, with room
 Answer = dict[str, Any]
@@ -56,7 +56,21 @@ class Ingest(Input):
 
 
 def graph_app(settings: Settings) -> Starlette:
-    """The graph's backend as an application of its own; its store opens at the first request."""
+    """Return the graph's backend to be served alone, at `/api`."""
+    backend = graph_backend(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        backend.state.store.close()
+
+    app = Starlette(routes=[Part("/api", backend)], lifespan=lifespan)
+    app.state.store = backend.state.store
+    return app
+
+
+def graph_backend(settings: Settings) -> Starlette:
+    """Return the routes of the graph. `state.store` opens at the first request; whoever serves them closes it."""
     store = GraphStore(settings)
     caps = Caps(settings.graph_max_edges, settings.graph_max_nodes)
 
@@ -79,58 +93,32 @@ def graph_app(settings: Settings) -> Starlette:
         found = entity_graph(connection, _project(request, connection), entity_id, chosen, caps)
         return {"data": found.shown()}
 
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        yield
-        store.close()
-
     app = Starlette(
         routes=[
-            get("/api/projects", _projects),
-            get("/api/entities", _entities),
-            get("/api/entities/{id}", _entity),
-            get("/api/entities/{id}/graph", graph),
-            get("/api/seo/search-performance", _performance),
-            get("/api/seo/search-performance/compare", _compare),
-            get("/api/quotable-blocks", _blocks),
-            write("POST", "/api/projects", _new_project, 201),
-            write("POST", "/api/entities", _new_entity, 201),
-            write("PATCH", "/api/entities/{id}", _change_entity),
-            *(write("POST", f"/api/entities/{{id}}/{action}", _lifecycle(action)) for action in LIFECYCLE),
-            write("POST", "/api/entities/{id}/verify-freshness", _verify),
-            write("POST", "/api/relationships", _new_relation, 201),
-            write("DELETE", "/api/relationships", _delete_relation),
-            write("DELETE", "/api/relationships/{id}", _delete_relation),
-            write("POST", "/api/quotable-blocks", _new_block, 201),
-            write("POST", "/api/seo/search-performance/ingest", _ingest),
+            get("/projects", _projects),
+            get("/entities", _entities),
+            get("/entities/{id}", _entity),
+            get("/entities/{id}/graph", graph),
+            get("/seo/search-performance", _performance),
+            get("/seo/search-performance/compare", _compare),
+            get("/quotable-blocks", _blocks),
+            write("POST", "/projects", _new_project, 201),
+            write("POST", "/entities", _new_entity, 201),
+            write("PATCH", "/entities/{id}", _change_entity),
+            *(write("POST", f"/entities/{{id}}/{action}", _lifecycle(action)) for action in LIFECYCLE),
+            write("POST", "/entities/{id}/verify-freshness", _verify),
+            write("POST", "/relationships", _new_relation, 201),
+            write("DELETE", "/relationships", _delete_relation),
+            write("DELETE", "/relationships/{id}", _delete_relation),
+            write("POST", "/quotable-blocks", _new_block, 201),
+            write("POST", "/seo/search-performance/ingest", _ingest),
         ],
         middleware=[Middleware(GraphAccess, settings=settings)],
         exception_handlers={TrigpointError: on_error, HTTPException: on_error, Exception: on_error},
-        lifespan=lifespan,
     )
     app.router.redirect_slashes = False
     app.state.store = store
     return app
-
-
-class GraphAtApi:
-    """Plain ASGI middleware: `/api/…` is the graph's, except `/api/v1`; closes the graph's store at the end."""
-
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app = app
-        self.graph = graph_app(settings)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and is_graph_path(scope["path"]):
-            await self.graph(scope, receive, send)
-            return
-        await self.app(scope, receive, send)
-        if scope["type"] == "lifespan":
-            self.graph.state.store.close()
-
-
-def is_graph_path(path: str) -> bool:
-    return path.startswith("/api/") and path != "/api/v1" and not path.startswith("/api/v1/")
 
 
 def _read(store: GraphStore, work: Work, request: Request) -> Response:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
+from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from trigpoint import __version__
 from trigpoint.api.outside import problems_of_parts
-from trigpoint.config import Settings
+from trigpoint.api.services import Use
 from trigpoint.storage.redis import describe
 from trigpoint.storage.space import look
 
@@ -32,31 +34,28 @@ class Health(BaseModel):
     )
 
 
-@router.get("/api/v1/health", summary="Service health", openapi_extra={"security": []})
-async def health(request: Request) -> Health:
+@router.get("/health", summary="Service health", openapi_extra={"security": []})
+async def health(use: Use) -> Health:
     """No authentication. `degraded` while Redis is down, a store is damaged, or the disk is nearly full."""
-    settings: Settings = request.app.state.settings
     connected, told = await asyncio.gather(
-        _answers(request), request.app.state.pages.parts.get("problems", lambda: problems_of_parts(settings))
+        _answers(use.redis), use.resources.parts.get("problems", lambda: problems_of_parts(use.settings))
     )
-    space = look(settings)
-    problems = [] if connected else [f"{describe(request.app.state.redis)} cannot be reached"]
+    space = look(use.settings)
+    problems = [] if connected else [f"{describe(use.redis)} cannot be reached"]
     problems += [f"New work is refused: {space.said}"] if space.is_low else []
-    problems += [*request.app.state.problems, *told]
+    problems += [*use.problems, *told]
     return Health(
         status="degraded" if problems else "healthy",
         services=HealthServices(redis="connected" if connected else "disconnected"),
-        version=request.app.state.version,
+        version=__version__,
         problems=problems,
     )
 
 
-router.add_api_route("/health", health, include_in_schema=False)
-
-
-async def _answers(request: Request) -> bool:
+async def _answers(redis: Redis) -> bool:
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
-            return bool(await request.app.state.redis.ping())
+            answer: Any = redis.ping()
+            return bool(await answer)
     except (RedisError, OSError, TimeoutError):
         return False

@@ -19,7 +19,7 @@ from trigpoint.jobs.letters import LetterVersion, VersionRow
 from trigpoint.jobs.reviews import Review
 from trigpoint.review.letter_files import first_letter, letter_length
 
-router = APIRouter(prefix="/api/v1/reviews", tags=["Letters"], route_class=StrictRoute)
+router = APIRouter(prefix="/reviews", tags=["Letters"], route_class=StrictRoute)
 
 
 @router.get("/{review_id}/letter", response_model=LetterAnswer, responses=errors(400, 404))

@@ -26,7 +26,7 @@ from trigpoint.jobs.policy_update import add_missing_revisions
 from trigpoint.logs import request_id
 from trigpoint.policies.models import PolicyCategory, PolicyChanges
 
-router = APIRouter(prefix="/api/v1/policies", tags=["Policies"], route_class=StrictRoute)
+router = APIRouter(prefix="/policies", tags=["Policies"], route_class=StrictRoute)
 
 
 @router.post("", status_code=201, responses=errors(400, 409, 413))

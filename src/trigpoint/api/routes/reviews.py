@@ -26,7 +26,7 @@ from trigpoint.api.schemas.reviews import (
     WebhookConfig,
 )
 from trigpoint.api.schemas.values import Offset, PageLimit, one_of
-from trigpoint.api.services import Services, Use
+from trigpoint.api.services import Services, Use, services_in
 from trigpoint.errors import InvalidInput, InvalidReference, InvalidStatus, UnknownAuthority, shorten
 from trigpoint.jobs.delivery import resolve
 from trigpoint.jobs.events import DEFAULT_EVENTS
@@ -39,7 +39,7 @@ ESTIMATED_SECONDS = 180
 _RESOLVE_SECONDS = 3.0
 _StatusName = Annotated[str, one_of(STATUSES)]
 
-router = APIRouter(prefix="/api/v1/reviews", tags=["Reviews"], route_class=StrictRoute)
+router = APIRouter(prefix="/reviews", tags=["Reviews"], route_class=StrictRoute)
 
 
 def _json(value: Any, status: int = 200) -> Response:
@@ -105,8 +105,7 @@ async def get_review(review_id: str, use: Use) -> Response:
 @router.get("/{review_id}/status", response_model=ReviewStatusAnswer, responses=errors(404))
 async def get_review_status(request: Request, review_id: str) -> Response:
     """Fast status check without the full result."""
-    services: Services = request.app.state.services
-    status, phase, percent = await services.reviews.status(review_id)
+    status, phase, percent = await services_in(request.scope).reviews.status(review_id)
     progress = {"phase": phase, "percent_complete": int(percent or 0)} if status == "processing" and phase else None
     return _json({"review_id": review_id, "status": status, "progress": progress})
 
@@ -116,7 +115,7 @@ async def _quick_status(request: Request) -> Response:
 
 
 # The question that clients ask every second. The framework documents it; a plain route answers it, at half the cost.
-QUICK_STATUS = Route("/api/v1/reviews/{review_id}/status", _quick_status, methods=["GET"], include_in_schema=False)
+QUICK_STATUS = Route("/reviews/{review_id}/status", _quick_status, methods=["GET"], include_in_schema=False)
 
 
 @router.post("/{review_id}/cancel", response_model=ReviewStatusAnswer, responses=errors(404, 409))

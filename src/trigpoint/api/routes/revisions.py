@@ -40,7 +40,7 @@ from trigpoint.policies.models import Policy, Revision, RevisionChanges, Revisio
 from trigpoint.policies.parking import ParkingStandard, ParkingStandards
 from trigpoint.policies.placements import Placements
 
-router = APIRouter(prefix="/api/v1/policies/{source}/revisions", tags=["Policy Revisions"], route_class=StrictRoute)
+router = APIRouter(prefix="/policies/{source}/revisions", tags=["Policy Revisions"], route_class=StrictRoute)
 
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500), NO_NUL]
 _FORM_FIELDS = frozenset({"file", "version_label", "effective_from", "effective_to", "notes"})

@@ -10,7 +10,7 @@ from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.reviews import RedeliveryAccepted, WebhookDeliveries, WebhookDelivery
 from trigpoint.api.services import Use
 
-router = APIRouter(prefix="/api/v1/reviews/{review_id}/webhooks", tags=["Webhooks"])
+router = APIRouter(prefix="/reviews/{review_id}/webhooks", tags=["Webhooks"])
 
 
 @router.get("", responses=errors(404))

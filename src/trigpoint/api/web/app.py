@@ -1,6 +1,6 @@
-"""The pages as an application of their own in front of the REST API: their paths, their guard, their errors.
+"""The pages as an application of their own: their paths, their guard, their errors.
 
-Whatever is not a page goes on to the API unchanged. Every answer carries a strict content policy.
+Every answer carries a strict content policy. A program that asks for a path which is no page is answered by the REST API.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trigpoint.api.bodies import files_limit, upload_limit
+from trigpoint.api.services import services_in
 from trigpoint.api.web import (
     documents,
     given,
@@ -66,11 +67,11 @@ HEADERS = {
 }
 
 
-class PagesAtRoot:
-    """Plain ASGI middleware: our paths, and what a person's browser asks for in vain, are answered by pages."""
+class Pages:
+    """The pages behind their guard: who may see them, where a form may come from, how large it may be."""
 
-    def __init__(self, app: ASGIApp, resources: Resources) -> None:
-        self.app = app
+    def __init__(self, resources: Resources, rest: ASGIApp) -> None:
+        self._rest = rest
         self._resources = resources
         self._sessions = Sessions(resources.settings.key_ring)
         one, many = upload_limit(resources.settings), files_limit(resources.settings)
@@ -82,14 +83,14 @@ class PagesAtRoot:
         self._pages = pages_app()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _is_page(scope):
-            await self.app(scope, receive, send)
+        if not _is_page(scope):
+            await self._rest(scope, receive, send)
             return
-        api = scope["app"]
+        services = services_in(scope)
         scope = {
             **scope,
-            "services": api.state.services,
-            "limiter": api.state.limiter,
+            "services": services,
+            "limiter": services.limiter,
             "resources": self._resources,
             "sessions": self._sessions,
         }
