@@ -117,10 +117,16 @@ def _is_revision(one: Measured, other: Measured) -> bool:
 
 
 def is_addendum(document: Document) -> bool:
-    """Whether a document says by its name or title that it changes what others say."""
-    title = f"{document.name} {document.text[:TITLE]}".replace("_", " ").lower()
-    return any(
-        word in title for word in ("addendum", "technical note", "amended", "revised", "supplementary", "errata")
+    """Whether a document says by its name or title that it changes what others say.
+
+    A statement whose cover says that it was revised in August is no addendum, nor is a technical note as such.
+    """
+    opening = document.text[:TITLE].strip()
+    title, heading = (
+        f"{document.name} {words}".replace("_", " ").lower() for words in (opening, opening.partition("\n")[0])
+    )
+    return any(word in title for word in ("addendum", "errata")) or any(
+        word in heading for word in ("amended", "revised", "supplementary")
     )
 
 
