@@ -15,11 +15,13 @@ from trigpoint.reading.measured import Measured, find_differences, numbers_of
 from trigpoint.reading.names import Gazetteer
 from trigpoint.reading.place_measures import distances_in, place_measures, station_names
 from trigpoint.reading.profile import Profile
+from trigpoint.reading.prose_rates import check_rates, numbers_known
 from trigpoint.reading.reported import find_reported, kinds_of
 from trigpoint.reading.said import Said, read_said
 from trigpoint.reading.scheme_measures import scheme_measures
 from trigpoint.reading.sources import is_superseded
 from trigpoint.reading.sole_figures import sole_figures
+from trigpoint.reading.sole_words import find_sole_words
 from trigpoint.reading.space_measures import form_measures, space_measures
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.table_measures import table_measures
@@ -40,10 +42,12 @@ def find_discrepancies(
     gazetteer = Gazetteer((one.text for one in said if one.statement.kind in ("sentence", "bullet")), titles)
     found = [
         *check_sums(facts, statements, documents),
+        *check_rates(said, numbers_known(said)),
         *_profile_disagreements(profile),
         *find_differences(_measured(said, tables, gazetteer), numbers_of(said)),
         *find_reported(said),
         *find_worded(said, gazetteer),
+        *find_sole_words([one for one in said if _is_ours(one.document)]),
         *find_false_claims(said, tables),
         *find_condition_gaps(facts),
     ]

@@ -112,8 +112,13 @@ def _differing(group: Sequence[Measured], numbers: Numbers) -> list[Measured]:
 
 def _is_revision(one: Measured, other: Measured) -> bool:
     """Whether one figure is in an addendum, which is there to change the other."""
-    changed = is_addendum(one.said.document) != is_addendum(other.said.document)
-    return changed and not one.measure.revised
+    return is_revised(one.said.document, other.said.document) and not one.measure.revised
+
+
+def is_revised(one: Document, other: Document) -> bool:
+    """Whether one of two documents is an addendum to the other; the authority's report comes after both."""
+    changed = is_addendum(one) != is_addendum(other)
+    return changed and all(document.source_kind == "applicant" for document in (one, other))
 
 
 def is_addendum(document: Document) -> bool:

@@ -146,7 +146,7 @@ def _check_change(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     text, counts = said.text, said.counts
     tokens = tokenise(text)
     change = [one for one in counts if one.high is None and _is_change(text, one)]
-    ends = _ends_of_change(tokens, counts)
+    ends = ends_of_change(tokens, counts)
     if (
         ends is None
         or len(change) != 1
@@ -177,7 +177,7 @@ def _is_change(text: str, one: Quantity) -> bool:
     return named or by or more or text[one.start :].lower()[: one.end - one.start + 20].find("percentage point") >= 0
 
 
-def _ends_of_change(tokens: Sequence[Token], counts: Sequence[Quantity]) -> tuple[Quantity, Quantity] | None:
+def ends_of_change(tokens: Sequence[Token], counts: Sequence[Quantity]) -> tuple[Quantity, Quantity] | None:
     """Return the figures of "from A … to B", if there is one such pair."""
     starts = {one.start: one for one in counts}
     pairs = []
