@@ -161,7 +161,7 @@ def test_a_difference_that_a_letter_points_out_is_reported_from_the_documents_th
         ("Transport Assessment", ASSESSMENT, "applicant"),
         ("Highways response", f"Thank you for consulting us.\n\n{letter}", "consultee"),
     ]
-    found = discrepancies(*documents)  # type: ignore[arg-type]
+    found = [one for one in discrepancies(*documents) if one.topic.startswith("cycle_parking")]  # type: ignore[arg-type]
     assert len(found) == 1
     assert {one.value for one in found[0].inputs} >= {302, 312}
     assert {one.source.document for one in found[0].inputs} >= {"Planning Statement.pdf", "Transport Assessment.pdf"}

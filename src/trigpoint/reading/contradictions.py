@@ -19,9 +19,9 @@ from trigpoint.reading.prose_rates import check_rates, numbers_known
 from trigpoint.reading.reported import find_reported, kinds_of
 from trigpoint.reading.said import Said, read_said
 from trigpoint.reading.scheme_measures import scheme_measures
-from trigpoint.reading.sources import is_superseded
 from trigpoint.reading.sole_figures import sole_figures
 from trigpoint.reading.sole_words import find_sole_words
+from trigpoint.reading.sources import is_superseded
 from trigpoint.reading.space_measures import form_measures, space_measures
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.table_measures import table_measures
@@ -72,7 +72,7 @@ def _measured(said: Sequence[Said], tables: Sequence[Table], gazetteer: Gazettee
     documents = {one.document.id: one.document for one in said}
     if not any("form" in kinds_of(document) for document in documents.values()):
         measured.extend(found for one in said if not _is_ours(one.document) for found in form_measures(one))
-    return [*measured, *money_measures(ours), *sole_figures(ours)]
+    return [*measured, *money_measures(ours), *sole_figures(ours, gazetteer)]
 
 
 def _is_ours(document: Document) -> bool:

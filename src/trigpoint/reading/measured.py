@@ -40,7 +40,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure for one thing. `what` names it for a reader, `key` tells it from every other thing."""
+    """One figure for one thing. `what` names it for a reader, `key` tells it from every other thing.
+
+    If `names` are given, a figure is not compared with one whose names are all different.
+    """
 
     measure: Measure
     key: tuple[str, ...]
@@ -48,6 +51,7 @@ class Measured:
     quantity: Quantity
     said: Said
     whole: bool = False
+    names: frozenset[str] = frozenset()
 
     @property
     def value(self) -> float:
@@ -158,6 +162,8 @@ def _disagree(one: Measured, other: Measured, numbers: Numbers) -> bool:
     if high <= low * (1 + tolerance) or high > low * one.measure.most_apart:
         return False
     if _within_bound(one, other) or _within_bound(other, one):
+        return False
+    if one.names and other.names and one.names.isdisjoint(other.names):
         return False
     if one.said is other.said or _acknowledges(one, other) or _acknowledges(other, one):
         return False

@@ -214,7 +214,7 @@ def _speed_limit(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Me
 def _distance(said: Said, one: Quantity, stations: frozenset[str]) -> Iterator[Measured]:
     clause = _clause(said.text, one)
     cues = _CUES.tag_text(clause)
-    if "distant" not in cues or "wide" in cues or _from_elsewhere(clause):
+    if "distant" not in cues or "wide" in cues or is_from_elsewhere(clause):
         return
     station = _station(clause, stations)
     if station is not None and "furthest" not in cues:
@@ -229,7 +229,7 @@ def _distance(said: Said, one: Quantity, stations: frozenset[str]) -> Iterator[M
         yield Measured(_ENTRANCE, ("distance", "entrance"), what, one, said)
 
 
-def _from_elsewhere(clause: str) -> bool:
+def is_from_elsewhere(clause: str) -> bool:
     """Whether a distance is measured from something other than the site: "from the town centre"."""
     origin = re.search(r"\bfrom (?:the |its )?(.*)", clause)
     return origin is not None and _OTHER_PLACE.match(origin[1]) is not None

@@ -111,9 +111,7 @@ def _is_rounded(exact: float, stated: float) -> bool:
     return math.floor(exact) <= stated <= math.ceil(exact) + 1 or abs(exact - stated) <= ROUNDED * stated
 
 
-def _product(
-    topic: Topic, said: Said, rate: Quantity, number: float, place: Said, result: Quantity
-) -> Discrepancy:
+def _product(topic: Topic, said: Said, rate: Quantity, number: float, place: Said, result: Quantity) -> Discrepancy:
     computed = round(rate.rate * number, 6)
     return Discrepancy(
         kind="rate",
@@ -163,7 +161,13 @@ def _check_rise(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     """Check "rises from 38 to 46, an uplift of 28 per cent"."""
     ends = ends_of_change(tokenise(said.text), said.counts)
     shares = [one for one in said.counts if one.unit == "%" and one.per is None and one.high is None]
-    if ends is None or len(shares) != 1 or len(said.counts) > 3 or shares[0] in ends or "%" in (ends[0].unit, ends[1].unit):
+    if (
+        ends is None
+        or len(shares) != 1
+        or len(said.counts) > 3
+        or shares[0] in ends
+        or "%" in (ends[0].unit, ends[1].unit)
+    ):
         return
     before, after, cues = ends[0].value, ends[1].value, _CUES.tag_text(said.text)
     told = "rise" in cues if after > before else "fall" in cues

@@ -102,6 +102,8 @@ def _compare(
     plain = sum(part.value for part in parts)
     doubled = sum(part.value * CYCLES_EACH.get(part.unit, 1.0) for part in parts)
     largest = max(part.value for part in parts)
+    if any(part.unit == "" and plain - part.value == total.value for part in parts):
+        return  # a number without a noun that the total does without is no part of it: "at three for four, 234 spaces …"
     if total.value in (plain, doubled) or largest >= total.value or not is_near(plain, total.value):
         return
     if abs(plain - total.value) < 1 and kind == "area":
@@ -156,6 +158,8 @@ def _check_change(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     ):
         return
     before, after = ends
+    if change[0].unit == "%" and "%" not in (before.unit, after.unit):
+        return  # a rise from 40 to 50 by 25 per cent: a quotient, not a difference
     units = {one.unit for one in (before, after, change[0]) if one.unit}
     difference = abs(before.value - after.value)
     if (

@@ -40,7 +40,7 @@ _CUES = Lexicon(
         "members_of_staff will_have will_work work_at staff_numbers will_be would_be capacity_of accommodate primary_school "
         "secondary_school school_for academy",
         "not_body": "arrival arrivals tenant tenants each per cycle cycling drive trips survey questionnaire shift first driver cars "
-        "showers lockers parking spaces construction new_starter year_7 more_than oversubscribed",
+        "showers lockers parking spaces construction new_starter year_7 more_than oversubscribed net additional",
         "employed": "employed employ employs work working members_of_staff",
         "morning": "am_peak morning_peak 08 08_: a_._m am",
         "evening": "pm_peak evening_peak 17_: p_._m pm",
@@ -61,6 +61,7 @@ _CUES = Lexicon(
 SITE_IS = re.compile(
     r"\b[Tt]he (?:application )?[Ss]ite (?:extends to|covers|measures|is|has an area of|comprises)\b[^.;,]{0,25}$"
 )
+_LONG_AGO = re.compile(r"\b1[5-9]\d\d\b")  # "built in 1871 for a tannery that employed 140 people"
 _TERMS = ("for", "over")
 _PLAIN_HOMES = frozenset("new residential no no. dwelling dwellings c3 class use houses house and flats".split())
 LAST_TOKENS = 5
@@ -97,6 +98,7 @@ def _people(said: Said, one: Quantity, who: str) -> Iterator[Measured]:
         "not_ours" in cues
         or "not_body" in _CUES.tag_text(around)
         or one.limit == "more than"
+        or _LONG_AGO.search(said.text)
         or _speaks_of_policy(said)
     ):
         return

@@ -6,11 +6,14 @@ another that does, in whichever words. A document with two such figures is left 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.measured import Measure, Measured
+from trigpoint.reading.names import Gazetteer
+from trigpoint.reading.place_measures import is_from_elsewhere, station_names
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
 from trigpoint.reading.tokens import Token, tokenise
@@ -37,10 +40,14 @@ _THINGS = Lexicon(
         "walking": "walking walk foot",
         "public transport": "public_transport rail train trains",
         "aim": "target targets targeted aim aims objective lower cut reduce raise grow sets_out is_to_be are_to_be is_to_rise is_to_fall",
-        "interim": "interim baseline census currently year_1 year_2 year_3 year_one year_two year_three points point survey surveys",
-        "elsewhere": "elsewhere another neighbouring approved permitted consented committed academy",
+        "interim": "interim year_1 year_2 year_3 year_one year_two year_three",
+        "start": "baseline census currently points point survey surveys",
+        "nearest": "nearest closest",
+        "elsewhere": "elsewhere another neighbouring approved permitted consented committed academy ask asks asked asking sought "
+        "request* recommend* prefer* should considered rejected",
     }
 )
+_STOP_ON = re.compile(r"\bstops? (?:on|in|at|outside) (?:the )?[A-Z]")  # one stop of several
 _OTHERS = frozenset(("policy", "requested", "other_scheme", "rejected", "historic"))
 BEFORE, AFTER = 12, 3  # tokens between a figure and the thing that it measures
 NEAREST, WIDEST = 50, 12  # metres: a shorter length is no distance, a longer one no width
@@ -49,7 +56,10 @@ _BEDS = ("bed", "bedroom")
 
 
 def _is_distance(one: Quantity, text: str) -> bool:
-    return one.unit in ("m", "km", "mile", "yard") and one.per is None and (one.unit != "m" or one.value >= NEAREST)
+    """Whether a length is how far something is from the site."""
+    far = one.unit in ("m", "km", "mile", "yard") and one.per is None and (one.unit != "m" or one.value >= NEAREST)
+    any_stop = _STOP_ON.search(text) is not None and "nearest" not in _THINGS.tag_text(text)
+    return far and not any_stop and not is_from_elsewhere(text[one.end :])
 
 
 def _is_width(one: Quantity, text: str) -> bool:
@@ -71,7 +81,8 @@ def _is_target(one: Quantity, text: str) -> bool:
         return False
     before = [*text[: one.start].lower().split()[-2:], *text[one.start : one.end].lower().split()[:1]]
     starts = bool({"from", "by", "baseline", "than"} & set(before))
-    return not starts and "aim" in _THINGS.tag_text(text) and "interim" not in _THINGS.tag_text(text[one.start :])
+    cues = _THINGS.tag_text(text)
+    return not starts and "aim" in cues and "interim" not in cues and "start" not in _THINGS.tag_text(text[one.start :])
 
 
 @dataclass(frozen=True)
@@ -129,12 +140,15 @@ _SHOWERS = Measure("cycle_parking.facilities", most_apart=5)
 _BEDROOMS = Measure("development.size", most_apart=1.5)
 
 
-def sole_figures(said: Sequence[Said]) -> Iterator[Measured]:
+def sole_figures(said: Sequence[Said], gazetteer: Gazetteer) -> Iterator[Measured]:
     """Yield the figures that are the only ones of their kind in a document."""
     by_kind: dict[tuple[str, ...], list[Measured]] = {}
     for one in said:
+        named = {name.known for name in gazetteer.names(one.text)} | set(station_names(one.text))
+        names = frozenset(named - gazetteer.own)
         for found in _figures(one):
-            by_kind.setdefault((found.document, found.measure.topic, *found.key), []).append(found)
+            key = (found.document, found.measure.topic, *found.key)
+            by_kind.setdefault(key, []).append(replace(found, names=names))
     for group in by_kind.values():
         if len({one.value for one in group}) == 1:
             yield group[0]
@@ -188,8 +202,6 @@ def _nearest(text: str, one: Quantity, things: frozenset[str]) -> str:
             if in_reach and not apart and not _is_named(text, tokens[at], at):
                 near.append((away if at > last else away + AFTER, thing))
     return min(near, default=(0, ""))[1]
-
-
 
 
 def _is_named(text: str, token: Token, at: int) -> bool:

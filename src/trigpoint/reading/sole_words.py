@@ -51,7 +51,13 @@ _CHOICES = (
     _Choice(
         "junction.crossing",
         ("junction.crossing", "offsite.works"),
-        ("a toucan crossing", "a puffin crossing", "a zebra crossing", "a parallel crossing", "an uncontrolled crossing"),
+        (
+            "a toucan crossing",
+            "a puffin crossing",
+            "a zebra crossing",
+            "a parallel crossing",
+            "an uncontrolled crossing",
+        ),
         "the crossing",
     ),
     _Choice(
@@ -61,7 +67,12 @@ _CHOICES = (
         "where cycles are kept",
         named="cycles",
     ),
-    _Choice("travel_plan.monitoring", ("travel_plan.monitoring",), ("every year", "in some years"), "how often travel is surveyed"),
+    _Choice(
+        "travel_plan.monitoring",
+        ("travel_plan.monitoring",),
+        ("every year", "in some years"),
+        "how often travel is surveyed",
+    ),
     _Choice(
         "travel_plan.coordinator",
         ("travel_plan.coordinator",),
