@@ -42,7 +42,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, validate_default=False)
 
-    # Where things are
+    # Locations
     trigpoint_data_dir: Path | None = Field(
         None,
         description="Data folder. Default: `/data` where it exists and can be written, else `~/.local/share/trigpoint`.",
@@ -289,7 +289,10 @@ class Settings(BaseSettings):
 
     @cached_property
     def data_dir(self) -> Path:
-        """The data folder (E10). Not created here: whoever writes below it does that."""
+        """The data folder: set, `/data` or the user's own.
+
+        It is not created here, but by whoever first writes to it.
+        """
         if self.trigpoint_data_dir is not None:
             return self.trigpoint_data_dir.expanduser().absolute()
         shared = Path("/data")
@@ -298,7 +301,10 @@ class Settings(BaseSettings):
         return Path.home() / ".local" / "share" / "trigpoint"
 
     def chroma_dir(self, store: Literal["documents", "policies"]) -> Path:
-        """Each store has a folder of its own below `CHROMA_PERSIST_DIR` (E8)."""
+        """Return the folder of a store below `CHROMA_PERSIST_DIR`.
+
+        Each has its own, since only one server may open it.
+        """
         return (self.chroma_persist_dir or self.data_dir / "chroma").expanduser().absolute() / store
 
     @cached_property
@@ -316,15 +322,15 @@ class Settings(BaseSettings):
 
     @property
     def mcp_token(self) -> str | None:
-        """`MCP_API_KEY` in the clear, for whoever sends or checks it; None where auth is off."""
+        """`MCP_API_KEY` in the clear, to be sent or checked; None if authentication is off."""
         return (self.mcp_api_key.get_secret_value().strip() or None) if self.mcp_api_key else None
 
     def bind_host(self, *, auth_on: bool) -> str:
-        """Loopback unless auth is on or `HOST` says otherwise (E7)."""
+        """Return the address to bind to: loopback unless authentication is on or `HOST` says otherwise."""
         return self.host or ("0.0.0.0" if auth_on else "127.0.0.1")
 
     def server_url(self, name: Literal["scraper", "document-store", "policy-kb", "graph"]) -> str:
-        """Where one of our servers is reached by the others."""
+        """Return the URL at which our other servers reach the one of this name."""
         configured, port = {
             "scraper": (self.cherwell_scraper_url, self.cherwell_scraper_port),
             "document-store": (self.document_store_url, self.document_store_port),
@@ -335,7 +341,7 @@ class Settings(BaseSettings):
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Settings from the environment, with overrides on top. Raises ConfigurationError."""
+    """Return the settings from the environment, with overrides on top. Raises ConfigurationError."""
     try:
         settings = Settings(**overrides)
     except ValidationError as error:

@@ -20,7 +20,7 @@ _EPOCH = date(1970, 1, 1)
 
 
 def parse_day(value: object) -> date:
-    """`2025-02-07` as a date. Raises InvalidDate for any other form and for days that do not exist."""
+    """Return `2025-02-07` as a date. Raises InvalidDate for any other form and for days that do not exist."""
     match = _DAY.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise InvalidDate(f"Invalid date '{shorten(value)}'. Expected YYYY-MM-DD, for example 2025-02-07")
@@ -31,7 +31,7 @@ def parse_day(value: object) -> date:
 
 
 def day_to_int(day: date | None) -> int:
-    """A day as the stores compare it; None (no end) becomes `OPEN_END`."""
+    """Return a day as the number by which the stores compare it; None (no end) becomes `OPEN_END`."""
     return OPEN_END if day is None else day.year * 10000 + day.month * 100 + day.day
 
 
@@ -48,17 +48,17 @@ def today() -> date:
 
 
 def micro_timestamp(moment: datetime) -> str:
-    """The planning API's form: `2025-02-07T12:34:56.789000Z`."""
+    """Return a moment as the planning API prints it: `2025-02-07T12:34:56.789000Z`."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def milli_timestamp(moment: datetime) -> str:
-    """The graph API's form: `2025-02-07T12:34:56.789Z`."""
+    """Return a moment as the graph API prints it: `2025-02-07T12:34:56.789Z`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_utc_timestamp(value: object) -> datetime:
-    """A UTC timestamp with `Z` and none to three fraction digits (G1). Raises InvalidDate."""
+    """Return the moment of a UTC timestamp with `Z` and up to three fraction digits. Raises InvalidDate."""
     match = _UTC_TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise InvalidDate(
@@ -82,5 +82,5 @@ def parse_utc_timestamp(value: object) -> datetime:
 
 
 def parse_micro_timestamp(value: str) -> datetime:
-    """Reads back what `micro_timestamp` wrote to a store."""
+    """Return the moment that `micro_timestamp` wrote to a store."""
     return datetime.fromisoformat(value).astimezone(UTC)

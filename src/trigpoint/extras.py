@@ -1,4 +1,4 @@
-"""Packages that only some users need are extras. Whoever needs one that is missing is told its name in one line."""
+"""Optional packages (extras): if one that is needed is missing, the error names it in one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trigpoint.errors import ConfigurationError
 
 @contextmanager
 def needs_extra(extra: str, package: str, purpose: str) -> Iterator[None]:
-    """Import inside. Raise ConfigurationError, naming the extra, if the package is not installed."""
+    """Raise ConfigurationError, naming the extra, if an import inside this context does not find the package."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -23,7 +23,7 @@ _AUTHORITY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 
 
 def parse_application_ref(value: object) -> str:
-    """A planning reference such as `25/01178/REM`, unchanged. Raises InvalidReference."""
+    """Return a planning reference such as `25/01178/REM` unchanged. Raises InvalidReference."""
     if not isinstance(value, str) or _APPLICATION_REF.fullmatch(value) is None:
         raise InvalidReference(
             f"Invalid application reference format: {shorten(value)}. "
@@ -33,12 +33,12 @@ def parse_application_ref(value: object) -> str:
 
 
 def ref_as_name(application_ref: str) -> str:
-    """`25/01178/REM` as it stands in ids and folder names: `25_01178_REM`."""
+    """Return a reference as ids and folder names spell it: `25/01178/REM` as `25_01178_REM`."""
     return application_ref.replace("/", "_")
 
 
 def parse_policy_source(value: object) -> str:
-    """A policy slug such as `LTN_1_20`, unchanged. Raises InvalidInput."""
+    """Return a policy slug such as `LTN_1_20` unchanged. Raises InvalidInput."""
     if not isinstance(value, str) or len(value) > 64 or _POLICY_SOURCE.fullmatch(value) is None:
         raise InvalidInput(
             f"Invalid policy source: {shorten(value)}. "
@@ -62,7 +62,7 @@ UNKNOWN_AUTHORITY = "unknown"
 
 
 def parse_uuid(value: object) -> str:
-    """A UUID in lower case (G2). Raises InvalidInput."""
+    """Return a UUID in lower case. Raises InvalidInput."""
     if not isinstance(value, str) or _UUID.fullmatch(value) is None:
         raise InvalidInput(f"Invalid UUID: {shorten(value)}")
     return value.lower()
@@ -73,7 +73,7 @@ def new_uuid() -> str:
 
 
 def new_uuids(count: int) -> Iterator[str]:
-    """Many at once: random UUIDs of version 4, from one draw."""
+    """Return many random UUIDs (version 4), all taken from one draw of random bytes."""
     drawn = os.urandom(16 * count).hex()
     for start in range(0, 32 * count, 32):
         digits = drawn[start : start + 32]
@@ -82,7 +82,7 @@ def new_uuids(count: int) -> Iterator[str]:
 
 
 def new_review_id() -> str:
-    """`rev_` and a ULID (R1): sorts by time, opaque to clients."""
+    """Return a new id, `rev_` and a ULID: it sorts by time and is opaque to clients."""
     return f"rev_{ULID()}"
 
 
@@ -95,6 +95,6 @@ def new_request_id() -> str:
 
 
 def revision_id_candidates(source: str, effective_from: date) -> tuple[str, str]:
-    """The id of a revision (P4): by month, and by day when the month is taken; a number follows then."""
+    """Return the ids of a revision to try in turn: by month, then by day. If both are taken, a number is added."""
     month = f"rev_{source}_{effective_from.year:04d}_{effective_from.month:02d}"
     return month, f"{month}_{effective_from.day:02d}"

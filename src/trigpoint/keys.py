@@ -39,7 +39,7 @@ class ApiKey:
 
     @property
     def is_valid(self) -> bool:
-        """A key can be used up to and including the day it expires."""
+        """Whether the key can be used today, which includes the day it expires."""
         return self.expires is None or today() <= self.expires
 
 
@@ -125,7 +125,7 @@ def read_keys_file(path: Path) -> list[ApiKey]:
 
 
 def _parse(entry: Any, number: int, path: Path) -> ApiKey:
-    """One entry of the file. What is wrong with it is named by its place, never by its value."""
+    """Return one entry of the file as a key. An error names the entry's place, never its value."""
 
     def problem(text: str) -> ConfigurationError:
         return ConfigurationError(f"API_KEYS_FILE={path}: entry {number} {text}")

@@ -55,7 +55,7 @@ class _JsonLine(logging.Formatter):
 
 
 def configure_logging(settings: Settings) -> None:
-    """Everything goes to stderr: on stdio transport, stdout belongs to the protocol."""
+    """Send all logs to stderr: on the stdio transport, stdout belongs to the protocol."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_WithRequestId())
     text = logging.Formatter("%(asctime)s %(levelname)-7s %(name)s [%(request_id)s] %(message)s")

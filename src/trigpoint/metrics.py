@@ -41,13 +41,13 @@ _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"
 
 
 def count_request(scope: Any, status: int, seconds: float) -> None:
-    """One answered request."""
+    """Count one answered request."""
     method = scope["method"] if scope["method"] in _METHODS else "other"
     _request(method, route_of(scope), status).observe(seconds)
 
 
 def route_of(scope: Any) -> str:
-    """The route's pattern; the part of the site where a path belongs to none of the API's routes."""
+    """Return the pattern of the request's route, or the part of the site if no route of the API matches."""
     pattern = getattr(scope.get("route"), "path", None)
     if pattern:
         return f"{scope.get('root_path', '')}{pattern}"
@@ -62,7 +62,7 @@ def route_of(scope: Any) -> str:
 
 
 def exposition() -> bytes:
-    """This process's counts in Prometheus's text format."""
+    """Return this process's counts in Prometheus's text format."""
     return generate_latest(REGISTRY)
 
 

@@ -27,7 +27,7 @@ class TrigpointError(Exception):
 
 
 def shorten(value: object, limit: int = 80) -> str:
-    """The offending value as it may stand in a message: on one line, printable, and never long."""
+    """Return the offending value as a message may quote it: on one line, printable, and never long."""
     text = _BREAKS.sub(" ", str(value))
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: limit + 1])
     return text if len(text) <= limit else text[:limit] + "…"

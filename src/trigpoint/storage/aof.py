@@ -1,4 +1,4 @@
-"""Valkey's log of changes (its append-only file): how far it is whole, and cutting it off where it is not."""
+"""Valkey's log of changes (its append-only file): finds how much of it is intact, and cuts off the rest."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def cut_off(broken: BrokenLog) -> None:
 def base_is_damaged(folder: Path, binary: Path) -> Path | None:
     """Return the snapshot that the log begins with if it is damaged, which cannot be repaired; else None."""
     for path in (path for kind, path in _listed(folder) if kind == "b"):
-        command = ["valkey-check-rdb", str(path)]  # the server's binary is that tool if it is called so
+        command = ["valkey-check-rdb", str(path)]  # the server's binary acts as that tool under this name
         if subprocess.run(command, executable=binary, capture_output=True, timeout=600).returncode != 0:
             return path
     return None

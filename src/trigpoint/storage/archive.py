@@ -16,13 +16,13 @@ SUFFIXES = (".tar.zst", ".tar.gz", ".tgz", ".tar")
 
 
 def check_suffix(path: Path) -> None:
-    """Raises BackupError where the name does not tell the kind of archive."""
+    """Raise BackupError if the name does not tell the kind of archive."""
     if not path.name.endswith(SUFFIXES):
         raise BackupError(f"{path}: the name of a backup ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
 
 
 def pack(folder: Path, to: Path) -> None:
-    """Everything below the folder. Written beside the target and renamed, for its owner only (0600)."""
+    """Pack everything below the folder. The archive is written under a temporary name, for its owner only (0600)."""
     handle, temporary = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -38,7 +38,7 @@ def pack(folder: Path, to: Path) -> None:
 
 
 def unpack(archive: Path, to: Path) -> None:
-    """Raises BackupError where the file is not a whole archive. Symbolic links, and paths that leave the folder, are refused."""
+    """Unpack an archive. Raises BackupError if it is not whole, has symbolic links, or paths that leave the folder."""
     try:
         with archive.open("rb") as file, _reader(file, archive.name) as tar:
             tar.extractall(to, filter=_without_links)  # noqa: S202  the filter is stricter than `data`
@@ -49,7 +49,7 @@ def unpack(archive: Path, to: Path) -> None:
 
 
 def _without_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
-    """We pack none, and one that leads nowhere else here may do so where the folder is moved to."""
+    """Return an archive's member. Raises TarError on a symbolic link: we pack none, and it could lead anywhere."""
     if member.issym():
         raise tarfile.TarError(f"{member.name} is a symbolic link")
     return tarfile.data_filter(member, folder)

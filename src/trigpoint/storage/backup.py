@@ -78,7 +78,7 @@ def back_up(settings: Settings, to: Path) -> Manifest:
 
 
 def check_target(to: Path) -> None:
-    """Raises BackupError where the name is not a backup's, or its folder is not there."""
+    """Raise BackupError if the name is not a backup's, or its folder does not exist."""
     archive.check_suffix(to)
     if not to.absolute().parent.is_dir():
         raise BackupError(f"{to}: there is no folder {to.absolute().parent}. Make it, or choose another place")
@@ -86,7 +86,7 @@ def check_target(to: Path) -> None:
 
 @contextmanager
 def _staging(data_dir: Path) -> Iterator[Path]:
-    """A folder on the same disk, so that files can be linked; one backup at a time."""
+    """Yield a folder on the same disk, so that files can be linked; one backup at a time."""
     with (data_dir / "backup.lock").open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,7 +115,7 @@ def _frozen_store(settings: Settings, store: Store) -> Iterator[ChromaStore]:
 
 @contextmanager
 def _redis_snapshot(settings: Settings, to: Path) -> Iterator[None]:
-    """Redis as of the moment at which this is entered; on leaving, its file is in the folder."""
+    """Take Redis as of the moment at which this is entered; on leaving, its file is in the folder."""
     if settings.redis_url is not None or not (settings.data_dir / "redis").is_dir():
         yield
         return
@@ -153,8 +153,8 @@ def _not_for_ever(deadline: float) -> None:
 
 
 def _link_files(settings: Settings, staging: Path) -> None:
-    """Every file that is written once and renamed into place: a link keeps it as it is at this moment."""
-    for store in STORES:  # changes that were interrupted, to be finished where the backup is restored
+    """Link every file that is written once and renamed into place: a link keeps it as it is at this moment."""
+    for store in STORES:  # changes that were interrupted, to be finished once the backup is restored
         _link_tree(settings.chroma_dir(store) / JOURNAL, staging / store / JOURNAL)
     chroma = settings.chroma_dir("policies").parent
     for path in sorted(settings.data_dir.iterdir()):
@@ -213,7 +213,10 @@ def _manifest(settings: Settings, staging: Path) -> Manifest:
 
 @contextmanager
 def unpacked(path: Path, beside: Path) -> Iterator[tuple[Manifest, Path]]:
-    """A backup's contents in a temporary folder on the disk of `beside`. Raises BackupError where it is not one of ours."""
+    """Yield a backup's contents in a temporary folder on the disk of `beside`.
+
+    Raises BackupError if it is not one of ours.
+    """
     archive.check_suffix(path)
     beside.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=beside.parent, prefix=f".{beside.name}.") as name:

@@ -36,7 +36,7 @@ Where = Mapping[str, Any]
 
 FINGERPRINT = "embedding_fingerprint"
 ANSWER_SECONDS = 4.5  # after which a store is reported, with some time to spare
-_WRITTEN_AT_ONCE = 100  # small enough for one request to be done well within its time, in a large collection too
+_WRITTEN_AT_ONCE = 100  # few enough for one request to be done well within its time, even in a large collection
 _READ_AT_ONCE = 1000
 _DATABASE = "/api/v2/tenants/default_tenant/databases/default_database"
 _BEING_MADE = "hnsw segment reader"  # said to readers for a moment while a collection's first records go in
@@ -75,7 +75,7 @@ class ChromaStore:
             raise
 
     def collection(self, name: str, fingerprint: str | None = None) -> Collection:
-        """The collection of that name, made if need be. Warns if its vectors are of another embedding."""
+        """Return the collection of that name, created if need be. Warns if its vectors are of another embedding."""
         with self._opening:
             if name not in self._collections:
                 self._collections[name] = self._opened(name, fingerprint)
@@ -85,7 +85,7 @@ class ChromaStore:
         return sorted(str(found["name"]) for found in self._calls.call("GET", f"{_DATABASE}/collections"))
 
     def ping(self) -> None:
-        """Raises StoreUnavailable if the store does not answer."""
+        """Raise StoreUnavailable if the store does not answer."""
         self._calls.call("GET", "/api/v2/heartbeat")
 
     def close(self) -> None:
@@ -145,7 +145,7 @@ class Collection:
         embeddings: bool = False,
         texts: bool = True,
     ) -> list[Record]:
-        """Records by id (in the order given; unknown ids are left out) or by filter (in order of id)."""
+        """Return records by id (in the order given; unknown ids are left out) or by filter (in order of id)."""
         if ids is None:
             pages = self.pages(where, embeddings=embeddings, texts=texts)
             return sorted((record for page in pages for record in page), key=lambda record: record.id)
@@ -158,7 +158,7 @@ class Collection:
     def pages(
         self, where: Where | None = None, *, embeddings: bool = False, texts: bool = True
     ) -> Iterator[list[Record]]:
-        """All records that the filter lets through, some at a time."""
+        """Yield all records that match the filter, some at a time."""
         offset = 0
         while True:
             asked = {"where": where, "limit": _READ_AT_ONCE, "offset": offset}
@@ -206,7 +206,7 @@ class _Calls:
         self._client = httpx.Client(trust_env=url is not None)
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """The answer. Raises StoreUnavailable within 5 s if there is none, StoreError if it is a refusal."""
+        """Return the answer. Raises StoreUnavailable within 5 s if there is none, StoreError if it is a refusal."""
         content = None if body is None else orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY)
         deadline = time.monotonic() + ANSWER_SECONDS
         while True:

@@ -49,7 +49,7 @@ class Server:
         self._next_probe = time.monotonic() + 2 * _PATIENCE_SECONDS  # opening a large folder takes a moment
 
     def address(self) -> tuple[int, int] | None:
-        """Port and process id; None if there is no server now."""
+        """Return port and process id; None if there is no server now."""
         try:
             said = json.loads((self.folder / _ADDRESS).read_text())
             return int(said["port"]), int(said["pid"])
@@ -65,7 +65,7 @@ class Server:
         return known is not None and is_held(self.folder, self.own_lock) and _heartbeat(known[0])
 
     def hangs(self) -> bool:
-        """After a complaint about this very process, or if a heartbeat is not answered in time."""
+        """Return whether somebody complained about this very process, or a heartbeat is not answered in time."""
         if self._complained_of() == self.process():
             return True
         if time.monotonic() < self._next_probe:
@@ -74,7 +74,7 @@ class Server:
         return not self.answers()
 
     def complain(self, pid: int) -> None:
-        """Have the keeper replace the server, if it is still the process of this id."""
+        """Ask the keeper to replace the server, if it is still the process of this id."""
         _publish(self.folder / _COMPLAINT, str(pid))
 
     def shut_down(self) -> None:
@@ -86,7 +86,7 @@ class Server:
         require_whole(self.folder / DATABASE, f"The vector store {self.folder}")
 
     def complaint_since(self, moment: float) -> str | None:
-        """None: its files were looked at before it was started."""
+        """Return None: its files were looked at before it was started."""
         return None
 
     def _complained_of(self) -> int:

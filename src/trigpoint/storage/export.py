@@ -25,13 +25,13 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def export(store: ChromaStore, to: Path) -> None:
-    """Every collection of the store as files."""
+    """Write every collection of the store as files."""
     for name in store.names():
         write_records(to, store.collection(name))
 
 
 def write_records(to: Path, collection: Collection) -> None:
-    """One collection as `NAME.jsonl` (ids, texts, metadata), `NAME.npy` (vectors) and a line about itself."""
+    """Write one collection as `NAME.jsonl` (ids, texts, metadata), `NAME.npy` (vectors) and a line about itself."""
     to.mkdir(parents=True, exist_ok=True)
     vectors: list[np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = []
     count = 0
@@ -49,7 +49,7 @@ def write_records(to: Path, collection: Collection) -> None:
 
 
 def read_records(folder: Path, name: str) -> tuple[list[str], list[str], list[dict[str, str | int | float | bool]]]:
-    """Ids, texts and metadata of an exported collection."""
+    """Return ids, texts and metadata of an exported collection."""
     with (folder / f"{name}.jsonl").open(encoding="utf-8") as rows:
         read = [json.loads(line) for line in rows]
     return [r[0] for r in read], [r[1] or "" for r in read], [r[2] or {} for r in read]

@@ -21,7 +21,10 @@ _LONGEST_NAME = 150  # bytes; leaves room for temporary and numbering suffixes b
 
 
 def data_folder(settings: Settings, *parts: str, mode: int = 0o777) -> Path:
-    """A folder below the data folder, ready to be written. Raises ConfigurationError that names it and the variable."""
+    """Return a folder below the data folder, ready to be written.
+
+    Raises ConfigurationError, naming folder and variable.
+    """
     folder = settings.data_dir.joinpath(*parts)
     try:
         make_writable(folder, mode=mode)
@@ -33,7 +36,7 @@ def data_folder(settings: Settings, *parts: str, mode: int = 0o777) -> Path:
 
 
 def make_writable(folder: Path, *, mode: int = 0o777) -> None:
-    """The folder, made where it is missing, and tried. Raises OSError where no file can be made in it."""
+    """Create the folder if it is missing, and try it out. Raises OSError if no file can be written in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=mode)
     except FileExistsError:
@@ -43,13 +46,13 @@ def make_writable(folder: Path, *, mode: int = 0o777) -> None:
 
 
 def reason(error: OSError) -> str:
-    """Why the system refused, in its own words, without the number and the path."""
-    number = error.errno or 0  # below 0: of a host name that was not found, with words of its own
+    """Return why the system refused, in its own words, without the number and the path."""
+    number = error.errno or 0  # below 0: a host name that was not found, which comes with its own words
     return os.strerror(number).lower() if number > 0 else str(error.strerror or error)
 
 
 def safe_name(name: str, *, fallback: str = "document") -> str:
-    """One path component made of a name from outside: never a path, never hidden, reserved or too long."""
+    """Return one path component made of a name from outside: never a path, never hidden, reserved or too long."""
     text = unicodedata.normalize("NFC", name.replace("\\", "/").rsplit("/", 1)[-1])
     text = _UNSAFE.sub("_", text).strip(" .")
     if not text.strip("_"):
@@ -65,7 +68,7 @@ def safe_name(name: str, *, fallback: str = "document") -> str:
 
 
 def inside(root: Path, *parts: str) -> Path:
-    """A path below `root`, links resolved. Raises UnsafePath where it would leave it."""
+    """Return a path below `root`, links resolved. Raises UnsafePath if it would leave it."""
     base = root.resolve()
     try:
         path = base.joinpath(*parts).resolve()
@@ -77,7 +80,7 @@ def inside(root: Path, *parts: str) -> Path:
 
 
 def write_atomic(path: Path, content: bytes) -> None:
-    """The whole file or none of it, also across a crash: a temporary name, flushed, then renamed."""
+    """Write the whole file or none of it, even across a crash: to a temporary name, flushed, then renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
     try:
@@ -93,7 +96,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def sha256_file(path: Path) -> str:
-    """SHA-256 of a file, read in blocks of 8192 bytes."""
+    """Return the SHA-256 of a file, read in blocks of 8192 bytes."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(8192):

@@ -34,7 +34,7 @@ _HEALTHY_SECONDS = 30.0  # a server that lived so long is restarted without dela
 _START_SECONDS = 20.0
 _GRACE_SECONDS = 10.0
 _WATCH_SECONDS = 1.0
-_QUIET_SECONDS = 1.0  # a server that is silent for so long and does not run is asked what keeps it from starting
+_QUIET_SECONDS = 1.0  # after this much silence, a server that does not run is asked why it did not start
 
 
 class Server(Protocol):
@@ -49,13 +49,13 @@ class Server(Protocol):
     def started(self, pid: int) -> None: ...
 
     def process(self) -> int | None:
-        """The process id of the running server; None if it is not known."""
+        """Return the process id of the running server; None if it is not known."""
         ...
 
     def answers(self) -> bool: ...
 
     def hangs(self) -> bool:
-        """Whether the running server has to be replaced."""
+        """Return whether the running server has to be replaced."""
         ...
 
     def shut_down(self) -> None: ...
@@ -65,7 +65,7 @@ class Server(Protocol):
         ...
 
     def complaint_since(self, moment: float) -> str | None:
-        """What kept it from starting since that time, with the way out; None if it said nothing of the kind."""
+        """Return what kept it from starting since that time, with the way out; None if it did not say."""
         ...
 
 
@@ -168,7 +168,7 @@ def _log(server: Server) -> Path:
 def keep(server: Server) -> int:
     """Start or adopt the server, wait until the last member has left, stop it."""
     with open_lock(server.folder, KEEPER) as keeper, open_lock(server.folder, MEMBERS) as members:
-        if not _try_for(keeper, 1.0):  # whoever looks whether there is a keeper holds the lock for an instant
+        if not _try_for(keeper, 1.0):  # anybody who checks for a keeper holds the lock for an instant
             return 0  # another keeper is there already
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         attended = _Attended(server)
@@ -176,7 +176,7 @@ def keep(server: Server) -> int:
             attended.until(lambda: _try(members))
         finally:
             attended.stop()
-            fcntl.flock(keeper, fcntl.LOCK_UN)  # before the members' lock, so that whoever waits sees no keeper
+            fcntl.flock(keeper, fcntl.LOCK_UN)  # before the members' lock, so that a waiting user sees no keeper
     return 0
 
 
@@ -215,7 +215,7 @@ class _Attended:
         return is_held(self._server.folder, self._server.own_lock) or self._server.answers()
 
     def _start(self) -> None:
-        """The child inherits a locked file: it is the owner of the folder until it ends, whatever becomes of us."""
+        """Start the server. It inherits a locked file, and so owns the folder until it ends, even if we end first."""
         with open_lock(self._server.folder, self._server.own_lock) as owner, open(_log(self._server), "ab") as output:
             if not _try(owner):
                 return

@@ -21,14 +21,14 @@ from trigpoint.storage import valkey
 from trigpoint.storage.files import data_folder
 from trigpoint.storage.keeper import joined
 
-LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as away (E11)
+LONGEST_SECONDS = 5.0  # a Redis that says nothing for so long is reported as unreachable
 
 
 @contextmanager
 def redis_server(settings: Settings, *, insist: bool = True) -> Iterator[str]:
-    """The URL of the server to use. While the context is open, an embedded server stays up.
+    """Yield the URL of the server to use. While the context is open, an embedded server stays up.
 
-    Raises StoreUnavailable if the embedded one does not start; unless `insist`, whoever asks it is told so.
+    Raises StoreUnavailable if the embedded one does not start; without `insist`, only later requests fail.
     """
     if settings.redis_url is not None:
         yield settings.redis_url
@@ -41,7 +41,7 @@ def redis_server(settings: Settings, *, insist: bool = True) -> Iterator[str]:
 
 @asynccontextmanager
 async def open_redis(settings: Settings, *, insist: bool = True) -> AsyncIterator[Redis]:
-    """A client of the server to use, which is started in a thread: nobody else waits for it. See `redis_server`."""
+    """Yield a client of the server to use, which is started in a thread to block nobody else. See `redis_server`."""
     with ExitStack() as stack:
         url = await asyncio.to_thread(stack.enter_context, redis_server(settings, insist=insist))
         async with redis_client(url) as client:
@@ -49,9 +49,9 @@ async def open_redis(settings: Settings, *, insist: bool = True) -> AsyncIterato
 
 
 def redis_client(url: str, *, decode: bool = True) -> Redis:
-    """A client with time-outs (E11). It tries again when a connection was lost, not when no answer came in time:
+    """Return a client with time-outs. It retries when a connection was lost, but not when no answer came in time.
 
-    a server that hangs would make each try as long as the last, and the command may have been done.
+    A server that hangs would take as long at every try, and the command may have been carried out already.
     """
     return Redis.from_url(
         url,

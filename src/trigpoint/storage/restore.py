@@ -1,4 +1,4 @@
-"""Puts a backup back: a new data folder is built beside the target and takes its name when all of it is there."""
+"""Puts a backup back: a new data folder is built next to the target and takes its name once it is complete."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ Value = str | int | float | bool
 
 
 def restore(path: Path, to: Path) -> Manifest:
-    """Raises BackupError where the folder is in use or the backup is not whole; then nothing was changed."""
+    """Restore a backup into a folder.
+
+    Raises BackupError if the folder is in use or the backup is not whole; then nothing was changed.
+    """
     to = to.expanduser().absolute()
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise BackupError(f"{to} is not empty. Restore into a new folder, and point TRIGPOINT_DATA_DIR to it")
@@ -48,7 +51,7 @@ def restore(path: Path, to: Path) -> Manifest:
 
 
 def _restore_journals(parts: Path, here: Settings) -> None:
-    """Interrupted changes; and the layouts that backups of version 0.1.0 have as files."""
+    """Restore interrupted changes, and the layouts that backups of version 0.1.0 have as files."""
     for store in STORES:
         for part in (JOURNAL, "layout"):
             if (parts / store / part).is_dir():
@@ -63,13 +66,13 @@ def _restore_redis(snapshot: Path, here: Settings, moved: tuple[str, str] | None
         if moved is not None:
             old, new = (f"{folder}/" for folder in moved)
             _follow(client, os.fsencode(old), os.fsencode(new))
-            if json.dumps(old) != f'"{old}"':  # within JSON it may be spelt otherwise
+            if json.dumps(old) != f'"{old}"':  # JSON may spell it differently
                 _follow(client, json.dumps(old)[1:-1].encode(), json.dumps(new)[1:-1].encode())
     keeper.wait_until_gone(here.data_dir / "redis")
 
 
 def _follow(client: Any, old: bytes, new: bytes) -> None:
-    """Records name their files by absolute path: those below the old data folder follow to the new one."""
+    """Rewrite the absolute paths in records: those below the old data folder now point below the new one."""
     for key in client.scan_iter(count=1000):
         kind = client.type(key)
         if kind == b"string":

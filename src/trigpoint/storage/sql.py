@@ -12,7 +12,7 @@ from trigpoint.config import Settings
 
 
 def database_url(settings: Settings) -> str:
-    """The URL that SQLAlchemy and Alembic use; PostgreSQL always through psycopg 3."""
+    """Return the URL that SQLAlchemy and Alembic use; PostgreSQL always through psycopg 3."""
     if settings.database_url is None:
         return f"sqlite:///{settings.data_dir / 'graph' / 'graph.db'}"
     url = make_url(settings.database_url)
@@ -22,7 +22,7 @@ def database_url(settings: Settings) -> str:
 
 
 def open_engine(settings: Settings) -> Engine:
-    """An engine whose connections keep the rules: foreign keys on, WAL, writers that wait their turn."""
+    """Return an engine whose connections keep the rules: foreign keys on, WAL, writers that wait their turn."""
     url = make_url(database_url(settings))
     if url.get_backend_name() != "sqlite":
         engine = create_engine(url, pool_pre_ping=True, pool_size=8, connect_args={"connect_timeout": 5})
@@ -43,7 +43,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
 
 
 def _prepare_postgresql(connection: Any, _record: Any) -> None:
-    """Our statements take milliseconds: compiling them, or starting workers for them, would take longer."""
+    """Switch off compiling and parallel workers: our statements take milliseconds, less than either needs to start."""
     with connection.cursor() as cursor:
         cursor.execute("SET jit = off")
         cursor.execute("SET max_parallel_workers_per_gather = 0")

@@ -41,7 +41,7 @@ class Server:
         ]
 
     def started(self, pid: int) -> None:
-        """Its socket tells all that is needed."""
+        """Do nothing: its socket tells all that is needed."""
 
     def process(self) -> int | None:
         for line in self._say(b"INFO").split(b"\r\n"):
@@ -50,21 +50,21 @@ class Server:
         return None
 
     def answers(self) -> bool:
-        """Whether it replies to PING (one that is still loading does not)."""
+        """Return whether it replies to PING (one that is still loading does not)."""
         return self._say(b"PING").startswith(b"+PONG")
 
     def hangs(self) -> bool:
-        """Never assumed: a Valkey that loads a large file is silent for long, and its clients have time-outs."""
+        """Return False: a Valkey that loads a large file is silent for long, and its clients have time-outs."""
         return False
 
     def shut_down(self) -> None:
         self._say(b"SHUTDOWN")
 
     def check_files(self) -> None:
-        """Nothing: it reads all of its log when it starts, and says what is wrong with it."""
+        """Do nothing: it reads all of its log when it starts, and says what is wrong with it."""
 
     def complaint_since(self, moment: float) -> str | None:
-        """The reason for which its last start since then ended."""
+        """Return why its last start since then failed."""
         path = self.folder / "valkey.log"
         if not path.is_file() or path.stat().st_mtime < moment:
             return None
@@ -89,7 +89,7 @@ class Server:
 
 
 def _socket_of(folder: Path) -> Path:
-    """In that folder; in a private temporary folder if the path is too long for a socket."""
+    """Return its socket's path: in that folder, or in a private temporary one if the path is too long."""
     path = folder.absolute() / SOCKET
     if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
         return path
