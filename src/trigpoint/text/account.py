@@ -156,7 +156,7 @@ class DocumentAccount:
 
     @property
     def summary(self) -> str:
-        """One sentence: "12 pages: 10 text, 1 OCR, 1 not read (page 7: took longer than 60 s)."."""
+        """One sentence such as "12 pages: 10 text, 1 OCR, 1 not read (page 7: took longer than 60 s)."."""
         unread = [page for page in self.pages if page.is_unread]
         counted = [
             f"{count} {name}"
@@ -221,7 +221,7 @@ def _unread_by_reason(unread: Iterable[PageAccount]) -> dict[str, list[int]]:
 
 
 def _grouped(pages: Sequence[PageAccount]) -> list[str]:
-    """The pages' warnings: what is said of several pages is said once."""
+    """Return the pages' warnings; one that concerns several pages is given once."""
     by_warning: dict[str, list[int]] = {}
     for page in pages:
         for warning in _page_warnings(page):
@@ -245,7 +245,7 @@ def _page_warnings(page: PageAccount) -> list[str]:
 
 
 def _measured(pages: Sequence[PageAccount]) -> list[str]:
-    """Warnings with a figure that differs from page to page: the worst one is given."""
+    """Return the warnings that have a figure, which differs from page to page: the worst one is given."""
     said = []
     doubtful = {p.number: p.confidence for p in pages if p.confidence is not None and p.confidence < LOW_CONFIDENCE}
     if doubtful:

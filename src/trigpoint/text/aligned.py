@@ -42,14 +42,14 @@ def find_aligned_grids(words: Sequence[Word]) -> list[Grid]:
 
 
 def _is_row(line: Sequence[Word]) -> bool:
-    """Whether a line has words first, in one column or two, and then two figures or more, each apart from the others."""
+    """Return whether a line has words first, in one or two columns, and then at least two figures, set apart."""
     parts = _parts(line)
     figures = len(list(takewhile(_FIGURE.fullmatch, reversed(parts))))
     return len(parts) >= _FEWEST_COLUMNS and max(2, len(parts) - 2) <= figures < len(parts)
 
 
 def _parts(line: Sequence[Word]) -> list[str]:
-    """The texts of a line that are set apart from each other."""
+    """Return the texts of a line that are set apart from each other."""
     parts: list[str] = []
     reached = float("-inf")
     for word in sorted(line, key=lambda word: word.x0):
@@ -66,7 +66,7 @@ def _follows(above: Sequence[Word], line: Sequence[Word]) -> bool:
 
 
 def _grid(rows: Sequence[Sequence[Word]]) -> Grid | None:
-    """The grid of these rows; None if the spaces between their columns do not run through all of them."""
+    """Return the grid of these rows; None if the spaces between their columns do not run through all of them."""
     words = [word for row in rows for word in row]
     between = [(start + end) / 2 for start, end in gaps([(word.x0, word.x1) for word in words], _COLUMN_GAP)]
     columns = (min(word.x0 for word in words) - 2, *between, max(word.x1 for word in words) + 2)

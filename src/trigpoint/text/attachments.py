@@ -46,6 +46,6 @@ def attached_file(document: Any, place: int) -> AttachedFile:
 
 
 def _name(about: dict[str, Any]) -> str:
-    """The last part of the name that the file gives itself: it never names a folder."""
+    """Return the last part of the name that the file gives itself, so that it never names a folder."""
     given = clean_text(str(about.get("ufilename") or about.get("filename") or about.get("name") or ""))
     return " ".join(given.replace("\\", "/").rpartition("/")[2].split())[:200] or "attachment"

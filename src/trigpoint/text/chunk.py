@@ -1,7 +1,7 @@
-"""Pages to passages: 800 characters with 200 of overlap, split where the text itself pauses, with exact offsets and pages.
+"""Cuts pages into passages of 800 characters with 200 of overlap, at pauses of the text, with exact offsets and pages.
 
-Where a passage begins and ends is decided by langchain's RecursiveCharacterTextSplitter; offsets are carried through
-it, never searched for, so that repeated text is placed right. Sections are `sections.py`'s.
+langchain's RecursiveCharacterTextSplitter decides where a passage begins and ends; offsets are carried through it,
+never searched for, so that repeated text is placed right. Sections are found in `sections.py`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Chunk:
 
 
 class TextChunker:
-    """Splits text. With `count_tokens`, no chunk is longer than the embedding model's window either (D11)."""
+    """Splits text. With `count_tokens`, no chunk is longer than the embedding model's window either."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class TextChunker:
         self._max_tokens = max_tokens
 
     def chunk_text(self, text: str) -> list[Chunk]:
-        """The chunks of one text, in order; blank text has none."""
+        """Return the chunks of one text, in order; blank text has none."""
         return [Chunk(index, text[start:end], start, end) for index, (start, end) in enumerate(self.spans(text))]
 
     def chunk_pages(self, pages: Iterable[PageText]) -> list[Chunk]:
-        """The chunks of a document; offsets are into `document_text(pages)`."""
+        """Return the chunks of a document; offsets are into `document_text(pages)`."""
         pages = list(pages)
         text = document_text(pages)
         at = PageMap(pages)
@@ -77,14 +77,14 @@ class TextChunker:
         ]
 
     def spans(self, text: str) -> list[Span]:
-        """Where each chunk begins and ends. Both only ever grow from one to the next."""
+        """Return the start and end of each chunk. Both only ever grow from one to the next."""
         spans = _split(text, self.chunk_size, self.overlap)
         if self._count_tokens is not None:
             spans = [part for span in spans for part in self._within_window(text, span)]
         return _without_contained(spans)
 
     def _within_window(self, text: str, span: Span) -> list[Span]:
-        """The span itself, or smaller ones where it has too many tokens, as dense figures and bad OCR do."""
+        """Return the span itself, or smaller ones if it has too many tokens, as dense figures and bad OCR do."""
         assert self._count_tokens is not None
         start, end = span
         tokens = self._count_tokens(text[start:end])
@@ -107,23 +107,23 @@ class PageMap:
         self._ends = [start + length for start, length in zip(self._starts, lengths, strict=True)]
 
     def pages(self, start: int, end: int) -> tuple[int, ...]:
-        """The pages of which the span has at least one character."""
+        """Return the pages that contain at least one character of the span."""
         first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
         return tuple(self._numbers[i] for i in range(first, last) if self._starts[i] < self._ends[i])
 
     def page_at(self, position: int) -> int | None:
-        """The page of one character; None in the gap between two."""
+        """Return the page of one character; None in the gap between two."""
         touched = self.pages(position, position + 1)
         return touched[0] if touched else None
 
 
 def document_text(pages: Iterable[PageText]) -> str:
-    """The text that offsets are into: the pages with a blank line between them."""
+    """Return the text that offsets refer to: the pages with a blank line between them."""
     return PAGE_BREAK.join(page.text for page in pages)
 
 
 def without_overlap(chunks: Iterable[Chunk]) -> list[str]:
-    """Each chunk's text without what the chunks before it have already said (D4), so that nothing stands twice."""
+    """Return each chunk's text without its overlap with the chunks before it, so that nothing is said twice."""
     texts, said = [], 0
     for chunk in chunks:
         texts.append(chunk.text[max(0, said - chunk.start) :].lstrip())
@@ -132,7 +132,7 @@ def without_overlap(chunks: Iterable[Chunk]) -> list[str]:
 
 
 def _without_contained(spans: list[Span]) -> list[Span]:
-    """In order, less those that lie within another, such as a last chunk that is overlap and blanks only."""
+    """Return the spans in order, without those inside another, such as a last chunk that is overlap and blanks only."""
     kept: list[Span] = []
     for span in sorted(spans, key=lambda s: (s[0], -s[1])):
         if not kept or span[1] > kept[-1][1]:
@@ -153,7 +153,7 @@ class _Splitter(Protocol):
 
 
 class _Piece(str):
-    """A piece of the text that knows where it stands."""
+    """A piece of the text that knows its place in it."""
 
     __slots__ = ("start",)
     start: int
@@ -161,7 +161,10 @@ class _Piece(str):
 
 @cache
 def _splitter_class() -> Callable[[int, int], _Splitter]:
-    """Imported on first use: half a second. The separators' place is `end`, see docs/text.md."""
+    """Return langchain's splitter, imported on first use since that takes half a second.
+
+    The separators go to the `end` of a piece, see docs/text.md.
+    """
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
     class SpanSplitter(RecursiveCharacterTextSplitter):

@@ -166,9 +166,9 @@ class DocumentClassifier:
     """Stateless; `classify` never fails, it falls back to `other`."""
 
     def classify(self, filename: str, text: str = "") -> Classification:
-        """The type by the file's name (high), else by its text (medium), else `other` (low).
+        """Return the type by the file's name (high), else by its text (medium), else `other` (low).
 
-        A letter about a report is no such report: responses, objections and officers' reports are `other`.
+        A letter about a report is not a report: responses, objections and officers' reports are `other`.
         """
         found = by_name(filename)
         if (found is None or _NAMES_A_LETTER.search(plain_name(filename))) and letter_writer(text) is not None:
@@ -189,7 +189,7 @@ def by_name(filename: str) -> str | None:
 
 
 def by_content(text: str) -> str | None:
-    """A title on the first page; a drawing's title block; else the topic that most of the keywords belong to."""
+    """Return the type by a title on the first page, by a drawing's title block, or by the topic of most keywords."""
     words = _plain(text[:CONTENT_CHARS])
     titles = {kind for kind, pattern in _TITLE_WORDS if pattern.search(words[:TITLE_CHARS])}
     if len(titles) == 1:

@@ -34,7 +34,7 @@ LEAST_SKEW = 0.7
 
 _WHOLE_PAGE = 0.45  # of the page's area: regions that are larger are read as one page
 _LEAST_REGION = 0.003
-_SURE = 60.0  # a line read inside a page of text counts from this confidence on: drawings give much noise
+_SURE = 60.0  # a line read inside a page of text needs this confidence: drawings give much noise
 _ONE_BLOCK = 0.12
 _VISIBLE_CONTRAST = 40
 _SHORT_BLOCK = 80
@@ -89,7 +89,7 @@ def look_closely(sheet: Sheet, doubts: Collection[Doubt], engine: ocr.Engine | N
 
 
 def _better(layer: _Layer, found: _Ocr) -> _Layer:
-    """The layer, with what was taken for garbled text if OCR made nothing better of it: a foreign script, a code."""
+    """Return the layer with those of its garbled parts for which OCR found nothing better: a foreign script, a code."""
     readable = _is_readable(found)
     kept = [
         piece
@@ -113,7 +113,7 @@ def _is_readable(found: _Ocr) -> bool:
 
 
 def _trusted_layer(sheet: Sheet) -> _Layer:
-    """The text layer without what is hidden or garbled, and with the values of form fields."""
+    """Return the text layer without what is hidden or garbled, and with the values of form fields."""
     layer = _visible(sheet)
     fields = list(sheet.fields())
     if fields:
@@ -159,7 +159,7 @@ def _around(one: Box, other: Box) -> Box:
 
 
 def _by_line(pieces: Iterable[Piece]) -> list[Piece]:
-    """Blocks cut into lines, evenly spaced."""
+    """Return blocks cut into lines, evenly spaced."""
     lines = []
     for piece in pieces:
         texts = piece.text.splitlines(keepends=True)
@@ -185,7 +185,7 @@ def _area(box: Box) -> float:
 
 
 def _open_regions(sheet: Sheet, layer: _Layer, ink: Ink) -> tuple[list[Box], list[Box]]:
-    """The inked regions without text: those that may be print, and those that are pictures."""
+    """Return the inked regions without text: those that may be print, and those that are pictures."""
     page = sheet.size[0] * sheet.size[1]
     regions = [box for box in ink.regions(layer.boxes) if _area(box) >= _LEAST_REGION * page]
     print_like = [box for box in regions if may_be_text(sheet.raster(QUICK_LOOK_DPI / 72, clip=box).grey)]
@@ -193,7 +193,7 @@ def _open_regions(sheet: Sheet, layer: _Layer, ink: Ink) -> tuple[list[Box], lis
 
 
 def _is_scan(sheet: Sheet, layer: _Layer, ink: Ink) -> bool:
-    """Whether most of the page is print that its text layer does not have."""
+    """Return whether most of the page is print that its text layer does not have."""
     regions, _ = _open_regions(sheet, layer, ink)
     return sum(map(_area, regions)) >= _WHOLE_PAGE * sheet.size[0] * sheet.size[1]
 
@@ -209,7 +209,7 @@ def _wordless(pictures: Iterable[Box]) -> list[LeftOut]:
 
 
 def _whole_page(sheet: Sheet, layer: _Layer, engine: ocr.Engine, timeout: float) -> _Ocr:
-    """The page as one picture, straight and upright; lines that the text layer has are not said twice."""
+    """Read the page as one picture, straight and upright; lines that the text layer has are not repeated."""
     scale, note = sheet.ocr_scale(OCR_DPI)
     angle = _skew(sheet)
     raster = sheet.raster(scale, angle, dpi=OCR_DPI)
@@ -234,9 +234,9 @@ def _skew(sheet: Sheet) -> float:
 
 
 def _best_turn(sheet: Sheet, engine: ocr.Engine, found: ocr.Recognised, angle: float, timeout: float) -> int:
-    """The quarter turn that makes a page upright that reads badly as it is; 0 if none does.
+    """Return the quarter turn that makes a page upright if it reads badly as it is; 0 if none does.
 
-    Tesseract reads lines that run up the page too, but a page that has them is not upright.
+    Tesseract also reads lines that run up the page, but a page that has them is not upright.
     """
     scale, _ = sheet.ocr_scale(QUICK_LOOK_DPI)
     looks = {
@@ -248,7 +248,7 @@ def _best_turn(sheet: Sheet, engine: ocr.Engine, found: ocr.Recognised, angle: f
 
 
 def _regions(sheet: Sheet, layer: _Layer, ink: Ink, engine: ocr.Engine, timeout: float) -> _Ocr:
-    """The regions that the text layer leaves open, each read by itself; lines that are not certain do not count."""
+    """Read the regions that the text layer leaves open, each by itself; lines that are not certain do not count."""
     regions, pictures = _open_regions(sheet, layer, ink)
     reading = _Ocr(left_out=_wordless(pictures))
     scale, note = sheet.ocr_scale(OCR_DPI)
@@ -271,12 +271,12 @@ def _padded(box: Box) -> Box:
 
 
 def _not_in(layer: _Layer, lines: Iterable[ocr.OcrLine], raster: Raster) -> list[ocr.OcrLine]:
-    """The lines that the text layer does not have."""
+    """Return the lines that the text layer does not contain."""
     return [line for line in lines if not is_read_already(Piece(raster.to_page(line.box), line.text), layer.pieces)]
 
 
 def _is_certain(line: ocr.OcrLine) -> bool:
-    """Whether a line read beside a text layer is print and not hatching: it has a word or a figure, and few scraps."""
+    """Return whether a line read next to a text layer is print, not hatching: a word or a figure, and few scraps."""
     tokens = ["".join(c for c in token if c.isalnum()) for token in line.text.split()]
     scraps = sum(len(token) <= 2 and not token.isdigit() for token in tokens)
     has_word = any(len(token) >= 3 or (token.isdigit() and len(token) >= 2) for token in tokens)
@@ -284,7 +284,7 @@ def _is_certain(line: ocr.OcrLine) -> bool:
 
 
 def _paragraphs(lines: Sequence[ocr.OcrLine], raster: Raster) -> list[Piece]:
-    """Lines of print as pieces of the page's text, one a paragraph."""
+    """Return lines of print as pieces of the page's text, one per paragraph."""
     pieces: list[Piece] = []
     for line in lines:
         box, text = raster.to_page(line.box), f"{clean_text(line.text)}\n"
@@ -336,7 +336,7 @@ def _read_by(has_layer: bool, has_ocr: bool) -> ReadBy:
 
 
 def _judge_garbled(layer: _Layer, found: _Ocr) -> tuple[list[HiddenText], list[LeftOut]]:
-    """What becomes of text that is none: it is kept apart, and the account says what the page has instead."""
+    """Return the parts of the layer that are not plausible text, which are kept apart, and the account of them."""
     if not layer.garbled:
         return [], []
     reason = "a part of its text layer is not plausible text"

@@ -12,21 +12,21 @@ _LINEARIZED = re.compile(rb"/Linearized\b[^>]{0,400}?/N\s+([0-9]{1,7})\b")
 
 
 def lost_tail(path: str) -> str:
-    """Words to put behind "damaged" where the end-of-file mark is missing; else nothing."""
+    """Return words to add to "damaged" if the end-of-file mark is missing; else an empty text."""
     with open(path, "rb") as file:
         file.seek(max(0, os.path.getsize(path) - TAIL_BYTES))
         return "" if b"%%EOF" in file.read() else " (its end is missing, as after a broken download)"
 
 
 def promised_pages(path: str) -> int | None:
-    """The page count that the head of a web-optimised PDF states, which survives the loss of its tail."""
+    """Return the page count that the head of a web-optimised PDF states, which survives the loss of its tail."""
     with open(path, "rb") as file:
         found = _LINEARIZED.search(file.read(HEAD_BYTES))
     return int(found.group(1)) if found else None
 
 
 def damage(path: str, *, repaired: bool, page_count: int) -> list[str]:
-    """What a reader of the result must be told about a file that could be opened."""
+    """Return the warnings that a reader of the result needs about a file that could be opened."""
     cut = lost_tail(path)
     said = []
     if repaired:

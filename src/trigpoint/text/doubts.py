@@ -60,7 +60,7 @@ def _covered(box: Box, layout: PageLayout) -> float:
 
 
 def _has_outlined_text(layout: PageLayout) -> bool:
-    """Whether many small shapes are filled that are neither boxes nor next to letters: print drawn as outlines."""
+    """Return whether many small shapes are filled, neither boxes nor next to letters: print drawn as outlines."""
     if len(layout.shapes) < _FEWEST_OUTLINES:
         return False
     low, high = _LETTER_HEIGHTS

@@ -37,7 +37,7 @@ DIMENSIONS = 384
 _BATCH_NICENESS = 10
 WINDOW = 256  # tokens that the model reads, its two special ones included
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
-_TYPE_TABLE = "embeddings.token_type_embeddings.weight"  # our graph takes its first row: all our tokens are of type 0
+_TYPE_TABLE = "embeddings.token_type_embeddings.weight"  # our graph uses its first row: all our tokens are of type 0
 _GOLDEN_TEXT = "Significant development should be focused on locations which are or can be made sustainable."
 
 Vector = NDArray[np.float32]
@@ -53,7 +53,7 @@ class EmbeddingService:
         self._loaded: _Model | None = None
 
     def embed(self, text: str) -> Vector:
-        """The vector of one text. Raises ValueError on an empty one, ModelMissing where there is no model."""
+        """Return the vector of one text. Raises ValueError if it is empty, ModelMissing if there is no model."""
         _refuse_empty([text])
         return self._model.vector(text)
 
@@ -64,7 +64,10 @@ class EmbeddingService:
         progress: Progress | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Vector:
-        """One row a text, in their order. After every `batch_size` texts it reports, and stops with Cancelled if asked to."""
+        """Return one row per text, in their order.
+
+        After every `batch_size` texts, progress is reported. Raises Cancelled if asked to stop.
+        """
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size}: expected 1 or more")
         texts = list(texts)
@@ -80,15 +83,18 @@ class EmbeddingService:
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text as the model counts them, its two special ones included; `WINDOW` is the most it reads."""
+        """Return the number of tokens of a text, the two special ones included; the model reads at most `WINDOW`."""
         return len(self._model.tokenizer.encode(text))
 
     def fingerprint(self) -> str:
-        """Changes whenever the vectors of the same texts may have changed: weights, versions, and the bits of a golden vector."""
+        """Return a text that changes whenever the vectors of the same texts may have changed.
+
+        It is made of the weights, the versions, and the bits of a golden vector.
+        """
         return self._model.fingerprint
 
     def model_files(self) -> ModelFiles:
-        """Where the model was found. Raises ModelMissing."""
+        """Return the place where the model was found. Raises ModelMissing."""
         return self._model.files
 
     @property
@@ -116,7 +122,10 @@ class _Model:
         return np.asarray(pooled / np.linalg.norm(pooled), dtype=np.float32)
 
     def vectors(self, texts: Iterable[str], ahead: int) -> Generator[Vector]:
-        """One a text, in order. No more than `ahead` are under way at once, so that two callers share the threads fairly."""
+        """Yield one vector per text, in order.
+
+        At most `ahead` are under way at once, so that two callers share fairly.
+        """
         running: deque[Future[Vector]] = deque()
         try:
             for text in texts:
@@ -160,7 +169,7 @@ def _open_tokenizer(files: ModelFiles) -> Tokenizer:
 
     try:
         tokenizer: Tokenizer = Tokenizer.from_file(str(files.tokenizer))
-    except Exception as error:  # the library raises nothing more particular
+    except Exception as error:  # the library raises nothing more specific
         raise ModelMissing(f"{files.tokenizer} cannot be read ({error}). {WAYS_OUT}") from error
     tokenizer.no_truncation()  # the file says 128; the model reads 256, and we cut there ourselves
     tokenizer.no_padding()
@@ -168,7 +177,10 @@ def _open_tokenizer(files: ModelFiles) -> Tokenizer:
 
 
 def _open_graph(files: ModelFiles) -> tuple[Any, list[Any]]:
-    """Our graph with the model's weights, and what must be kept alive beside it. One thread a run: texts are what runs in parallel."""
+    """Return our graph with the model's weights, and the objects that must be kept alive along with it.
+
+    Each run uses one thread: texts are what runs in parallel.
+    """
     onnxruntime = onnx_runtime()
     graph = resources.files("trigpoint.text").joinpath("model/minilm.onnx").read_bytes()
     layout = read_layout(files.weights)
@@ -192,7 +204,7 @@ def _open_graph(files: ModelFiles) -> tuple[Any, list[Any]]:
 
 
 def _mapped(files: ModelFiles, layout: Layout) -> tuple[list[str], list[Any]]:
-    """The tensors that the graph takes, mapped from the file."""
+    """Return the tensors that the graph takes, mapped from the file."""
     ort_value = onnx_runtime().OrtValue
     content = np.memmap(files.weights, dtype=np.uint8, mode="r")
     names, values = [], []
@@ -212,8 +224,8 @@ def _refuse_empty(texts: Sequence[str]) -> None:
 
 
 def _give_way() -> None:
-    """Batches take the time that is left over: a question, embedded in its caller's own thread, comes first (E9)."""
-    if sys.platform == "linux":  # where a thread has a priority of its own
+    """Lower this thread's priority, so that a question, embedded in its caller's own thread, comes before a batch."""
+    if sys.platform == "linux":  # where every thread has its own priority
         thread = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + _BATCH_NICENESS))
 
@@ -227,6 +239,6 @@ _sharing = threading.Lock()
 
 
 def shared_embedding(settings: Settings) -> EmbeddingService:
-    """The one service of this process for this model path."""
+    """Return the one service of this process for this model path."""
     with _sharing:
         return _shared.setdefault(settings.embedding_model_path, EmbeddingService(settings))

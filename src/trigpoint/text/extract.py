@@ -1,7 +1,7 @@
-"""The work of reader processes: open a file, read its text layers, look closely at pages that raise a doubt, draw pages.
+"""The work of reader processes: open a file, read its text layers, look closely at doubtful pages, draw pages.
 
-What is in `READERS` runs in reader processes (`readers.py`). `DocumentProcessor`, which sends them their work, is
-offered here because this is where callers look for it.
+The functions in `READERS` run in reader processes (`readers.py`). `DocumentProcessor`, which sends them their work,
+is offered here because callers look for it here.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def read_opening(path: str, pages: Sequence[int]) -> Iterator[Opened]:
 
 
 def read_attachment(path: str, pages: Sequence[int]) -> Iterator[AttachedFile]:
-    """The files inside a file, by their place in its list, with their bytes."""
+    """Yield the files inside a file, by their place in its list, with their bytes."""
     document = open_document(path)
     for place in pages:
         yield attached_file(document, place)
 
 
 def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
-    """The text layers. A page that raises is noted, and the next one is read."""
+    """Yield the text layers. A page that raises is noted, and the next one is read."""
     document = open_document(path)
     labels = document.is_pdf and bool(document.get_page_labels())
     doubtful = document.is_pdf and (document.is_repaired or bool(lost_tail(path)))
@@ -81,7 +81,7 @@ def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
 
 
 def _first_look(page: Any, label: str | None, note: str | None, *, is_form: bool) -> PageLook:
-    """The page's text layer, and every reason to look at the page again."""
+    """Return the page's text layer, and every reason to look at the page again."""
     sheet = Sheet(page)
     layout = sheet.layout
     text, tables = sheet.with_tables()
@@ -111,7 +111,7 @@ def _first_look(page: Any, label: str | None, note: str | None, *, is_form: bool
 
 
 def read_outline(path: str, pages: Sequence[int]) -> Iterator[Outline]:
-    """The document's own title and bookmarks; those that lead nowhere are left out."""
+    """Yield the document's own title and bookmarks; those that lead nowhere are left out."""
     document = open_document(path)
     title = " ".join(clean_text((document.metadata or {}).get("title") or "").split())
     entries = [(level, " ".join(clean_text(name).split()), page) for level, name, page, *_ in document.get_toc()]
@@ -120,7 +120,7 @@ def read_outline(path: str, pages: Sequence[int]) -> Iterator[Outline]:
 
 
 def _exists(document: Any, xref: int) -> bool:
-    """Whether the file holds this page; where it does not, MuPDF shows a blank one and says nothing."""
+    """Return whether the file holds this page; for one that it does not, MuPDF shows a blank page without an error."""
     return 0 < xref < document.xref_length() and bool(document.xref_get_key(xref, "Type")[1] == "/Page")
 
 
@@ -129,8 +129,11 @@ def _lost_content(document: Any, page: Any) -> bool:
 
 
 def _marks(page: Any, layout: PageLayout) -> tuple[bool, bool]:
-    """Whether the page is a drawing (little text, and many vector paths, or a picture on a sheet larger than A4),
-    and whether it is blank: nothing is drawn on it at all."""
+    """Return whether the page is a drawing, and whether it is blank.
+
+    A drawing has little text and many vector paths, or a picture on a sheet larger than A4. On a blank page, nothing
+    is drawn at all.
+    """
     if len(layout.text) >= DRAWING_MAX_CHARS:
         return False, False
     pinned_up = layout.image_ratio() >= DRAWING_IMAGE_RATIO and abs(page.rect) > DRAWING_SHEET and has_text(layout.text)
@@ -139,7 +142,7 @@ def _marks(page: Any, layout: PageLayout) -> tuple[bool, bool]:
 
 
 def count_words(path: str, pages: Sequence[int], timeout: float) -> Iterator[WordCount]:
-    """How many words Tesseract is sure of at a quick look. A page that cannot be rasterised has none."""
+    """Yield how many words Tesseract is sure of at a quick look. A page that cannot be rasterised has none."""
     document = open_document(path)
     engine = ocr.engine()
     for number in pages:
@@ -154,7 +157,7 @@ def count_words(path: str, pages: Sequence[int], timeout: float) -> Iterator[Wor
 def read_closely(
     path: str, pages: Sequence[int], doubts: Sequence[Doubt], timeout: float, with_ocr: bool
 ) -> Iterator[PageReading]:
-    """The pages about which the first look raised a doubt. What is wrong with one page is noted on it."""
+    """Yield the pages about which the first look raised a doubt. A problem with one page is noted on it."""
     document = open_document(path)
     engine = ocr.engine() if with_ocr else None
     for number in pages:
@@ -169,7 +172,7 @@ def read_closely(
 
 
 def draw_picture(path: str, pages: Sequence[int], quote: str, dpi: int) -> Iterator[PagePicture]:
-    """Pages in colour, as a screen shows them, with the quotation highlighted where it stands."""
+    """Yield pages in colour, as a screen shows them, with the quotation highlighted."""
     pymupdf = mupdf()
     for number, page, box in _marked_pages(path, pages, quote):
         area = max(page.rect.width * page.rect.height, 1.0)
@@ -180,7 +183,7 @@ def draw_picture(path: str, pages: Sequence[int], quote: str, dpi: int) -> Itera
 
 
 def draw_strip(path: str, pages: Sequence[int], quote: str) -> Iterator[PagePicture]:
-    """A strip of each page around the quotation; the whole page, small, if there is nothing to mark."""
+    """Yield a strip of each page around the quotation; the whole page, small, if there is nothing to highlight."""
     pymupdf = mupdf()
     for number, page, box in _marked_pages(path, pages, quote):
         window = page.rect if box is None else pymupdf.Rect(strip_around(tuple(box), tuple(page.rect)))
@@ -194,8 +197,8 @@ def draw_strip(path: str, pages: Sequence[int], quote: str) -> Iterator[PagePict
 
 
 def _marked_pages(path: str, pages: Sequence[int], quote: str) -> Iterator[tuple[int, Any, Any]]:
-    """Each page with the quotation highlighted, and the box around it; None if it is not there."""
-    with open_file(path) as document:  # a copy of its own: what is marked here must not be read as text elsewhere
+    """Yield each page with the quotation highlighted, and the box around it; None if it is not on the page."""
+    with open_file(path) as document:  # its own copy: highlights drawn here must not be read as text elsewhere
         for number in pages:
             if not 1 <= number <= document.page_count:
                 raise ExtractionFailed(f"{shorten(Path(path).name)} has no page {number}.")

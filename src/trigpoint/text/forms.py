@@ -67,7 +67,7 @@ def comment_lines(comments: Iterable[Comment], page_text: str) -> str:
 
 
 def _label(field: Field, lines: Sequence[Piece]) -> int | None:
-    """The line that names the field: for a box the next one to its right; for others the one to the left, or above."""
+    """Return the line that names the field: to the right of a box; to the left of, or above, any other field."""
     row = [index for index, line in enumerate(lines) if _in_row(line.box, field.box)]
     right = [(lines[i].box[0] - field.box[2], i) for i in row if lines[i].box[0] >= field.box[2] - 2]
     left = [(field.box[0] - lines[i].box[2], i) for i in row if lines[i].box[2] <= field.box[0] + 2]

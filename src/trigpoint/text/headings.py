@@ -1,6 +1,6 @@
-"""Headings that say what they are: Chapter, Section, Para, Annex, Appendix, Policy, Table, Figure. And how a reference is spelled.
+"""Headings that say what they are (Chapter, Section, Para, Annex, Policy, Table, Figure), and how refs are spelled.
 
-A heading stands on its own line, is short, and is not a mention at the start of a wrapped line.
+A heading has its own line, is short, and is not a mention at the start of a wrapped line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trigpoint.text.lines import Line, is_sentence, listed, title_at
+from trigpoint.text.lines import Line, follows_pause, is_sentence, listed, title_at
 
 _KINDS = {
     "chapter": "Chapter",
@@ -56,7 +56,7 @@ class Heading:
 
 
 def normalise_ref(ref: str) -> str:
-    """One spelling a section: "Paragraph 116" and "para. 116" are "Para 116", "policy sle 4" is "Policy SLE4"."""
+    """Return the one spelling of a section: "Paragraph 116" is "Para 116", "policy sle 4" is "Policy SLE4"."""
     text = " ".join(ref.replace("–", "-").replace("—", "-").split())
     match = _REFERENCE.fullmatch(text)
     kind = _KINDS.get(match[1].lower()) if match else None
@@ -76,7 +76,7 @@ def normalise_ref(ref: str) -> str:
 
 
 def worded_headings(lines: Sequence[Line], skipped_pages: frozenset[int]) -> list[Heading]:
-    """Headings with their kind in words, each once: the first outside the contents."""
+    """Return the headings with their kind in words, each once: the first outside the contents."""
     found: dict[str, Heading] = {}
     policies_on: Counter[int] = Counter()
     for index, line in enumerate(lines):
@@ -96,7 +96,10 @@ def worded_headings(lines: Sequence[Line], skipped_pages: frozenset[int]) -> lis
 
 
 def coded_policies(lines: Sequence[Line], skipped_pages: frozenset[int], contents: frozenset[str]) -> list[Heading]:
-    """Policies titled by their code alone (`TR1: …`, `EMP1   …`): families that count from 1, with more than one member, spread out."""
+    """Return the policies titled by their code alone (`TR1: …`, `EMP1   …`).
+
+    Their families count from 1, have more than one member, and are spread over the document.
+    """
     families: dict[str, list[Heading]] = defaultdict(list)
     last: dict[str, int] = {}
     for index, line in enumerate(lines):
@@ -114,7 +117,7 @@ def coded_policies(lines: Sequence[Line], skipped_pages: frozenset[int], content
 
 
 def _coded_title(lines: Sequence[Line], index: int, text: str | None, contents: frozenset[str]) -> str | None:
-    """The title beside the code; or on the next line, where the contents have it too."""
+    """Return the title next to the code, or the next line if the contents list it too."""
     if text:
         return title_at(lines, index, text, marked=True)
     if index + 1 >= len(lines):
@@ -124,7 +127,7 @@ def _coded_title(lines: Sequence[Line], index: int, text: str | None, contents: 
 
 
 def _crowded(members: Sequence[Heading]) -> bool:
-    """Whether they are the rows of a table."""
+    """Return whether they are the rows of a table."""
     return any(b.start - a.start < _CLOSEST_POLICIES for a, b in pairwise(members))
 
 
@@ -136,7 +139,7 @@ def _worded(lines: Sequence[Line], index: int) -> Heading | None:
     separated, text = match["separator"].strip() not in ("", "."), match["title"]
     if text and not (text[0].isupper() or text[0].isdigit() or text[0] in "‘“\"'(" or separated):
         return None  # "Policy SD10 directs development…": a mention
-    if match["separator"].strip() == "." and not (_stands_clear(lines, index) if text else _is_bare(line, match)):
+    if match["separator"].strip() == "." and not (follows_pause(lines, index) if text else _is_bare(line, match)):
         return None  # "…in Appendix 2. Phase 2 of the EIG…": the end of a sentence
     if not separated and _mid_sentence(lines, index):
         return None
@@ -149,18 +152,13 @@ def _worded(lines: Sequence[Line], index: int) -> Heading | None:
     return Heading(index, line.start, normalise_ref(f"{kind} {number}"), title)
 
 
-def _stands_clear(lines: Sequence[Line], index: int) -> bool:
-    """Whether nothing can run on into this line."""
-    return lines[index].after_blank or lines[index - 1].ends_statement
-
-
 def _is_bare(line: Line, match: re.Match[str]) -> bool:
-    """Whether there is but a kind, a number and a full stop."""
+    """Return whether there is only a kind, a number and a full stop."""
     return line.after_blank and match["policy"] is None
 
 
 def _mid_sentence(lines: Sequence[Line], index: int) -> bool:
-    """Whether the line before runs on into this one."""
+    """Return whether the line before runs on into this one."""
     if index == 0 or lines[index].after_blank:
         return False
     before = lines[index - 1]

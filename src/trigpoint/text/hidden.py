@@ -99,7 +99,10 @@ def _doubt(span: TextSpan, drawn_over: Sequence[Box]) -> Kind | None:
 def _is_seen(
     span: TextSpan, kind: Kind, pictures: Sequence[Box], certain: Sequence[Box], stands_out: Callable[[Box], bool]
 ) -> bool:
-    """Invisible text is the text layer of a scan if it lies on a picture; pale text is seen on a dark ground."""
+    """Return whether a reader sees the text.
+
+    Invisible text on a picture is the text layer of a scan; pale text is seen on a dark ground.
+    """
     if kind == "tiny_text" or any(overlap(span.box, box) > _MOSTLY for box in certain):
         return False
     if not span.is_drawn and not any(overlap(span.box, box) > _MOSTLY for box in pictures):

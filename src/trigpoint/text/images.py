@@ -39,14 +39,14 @@ _SIGNATURES = (
 
 
 def image_kind(path: str | Path) -> str | None:
-    """What an image file really is, by its first bytes."""
+    """Return the format of an image file by its first bytes."""
     with open(path, "rb") as file:
         head = file.read(8)
     return next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), None)
 
 
 def plain_name(filename: str) -> str:
-    """A file's name as words: lower case, no suffix; separators, and joints as in `SitePlan`, as one space."""
+    """Return a file's name as words: lower case, no suffix; separators, and joints as in `SitePlan`, as one space."""
     name = filename.strip()
     stem, dot, suffix = name.rpartition(".")
     if dot and 1 <= len(suffix) <= 5 and suffix.isalnum():
@@ -59,12 +59,12 @@ def plain_name(filename: str) -> str:
 
 
 def is_rendering_name(filename: str) -> bool:
-    """Whether a name is that of an architectural rendering, for which OCR is of no use (FR-005)."""
+    """Return whether a name is that of an architectural rendering, for which OCR is of no use."""
     return _RENDERING.search(plain_name(filename)) is not None
 
 
 def covered_ratio(boxes: Iterable[Box], page: Box) -> float:
-    """The share of the page that lies under at least one box: overlaps merged, parts off the page left out (D2)."""
+    """Return the share of the page under at least one box: overlaps merged, parts off the page left out."""
     left, top, right, bottom = page
     area = (right - left) * (bottom - top)
     inside = [
@@ -101,7 +101,7 @@ def overlap(box: Box, other: Box) -> float:
 
 
 def raster_scale(width: float, height: float, scale: float) -> float:
-    """The scale at which width × height may be rasterised: the one asked for, or the largest that is safe."""
+    """Return the scale at which width × height may be rasterised: the one asked for, or the largest that is safe."""
     if width <= 0 or height <= 0:
         return scale
     by_area = math.sqrt(MAX_RASTER_PIXELS / (width * height))
@@ -109,14 +109,17 @@ def raster_scale(width: float, height: float, scale: float) -> float:
 
 
 def sheet_scale(width: float, height: float, dpi: int) -> float:
-    """Pixels a point for a sheet; a quick look at one smaller than A4 gets as many pixels as A4 does."""
+    """Return pixels per point for a sheet; for a quick look, one smaller than A4 gets as many pixels as A4."""
     if dpi != QUICK_LOOK_DPI:
         return dpi / 72
     return min(OCR_DPI / 72, max(dpi / 72, QUICK_LOOK_SIDE / max(width, height, 1)))
 
 
 def picture_scale(width: int, height: int, dpi: int) -> float:
-    """For an image file: its own pixels, since the resolution that it states is often wrong; a small one doubled."""
+    """Return the scale of an image file: its own pixels, doubled if it is small.
+
+    Its stated resolution is often wrong.
+    """
     side = max(width, height, 1)
     if side < QUICK_LOOK_SIDE:
         return 2.0

@@ -85,7 +85,7 @@ class Ink:
         return slice(max(0, int(y0)), max(0, int(y1) + 1)), slice(max(0, int(x0)), max(0, int(x1) + 1))
 
     def _components(self, spread: Cells, left: Cells) -> Iterable[Box]:
-        """The connected parts of `spread` that hold enough of `left`."""
+        """Yield the connected parts of `spread` that hold enough of `left`."""
         unseen = spread.copy()
         for start in zip(*np.nonzero(spread), strict=True):
             if not unseen[start]:
@@ -109,7 +109,7 @@ def _outline(box: Box) -> list[Box]:
 
 
 def _connected(unseen: Cells, start: Any) -> list[tuple[int, int]]:
-    """The cells connected with `start`; they are seen from then on."""
+    """Return the cells connected with `start`, and take them from the unseen ones."""
     rows, columns = unseen.shape
     found: list[tuple[int, int]] = []
     waiting = deque([(int(start[0]), int(start[1]))])
@@ -125,7 +125,7 @@ def _connected(unseen: Cells, start: Any) -> list[tuple[int, int]]:
 
 
 def _merged(boxes: list[Box]) -> list[Box]:
-    """The boxes, those that overlap joined into one."""
+    """Return the boxes with overlapping ones joined."""
     merged: list[Box] = []
     for box in boxes:
         while other := next((one for one in merged if _overlap(one, box)), None):
@@ -172,7 +172,7 @@ def skew(picture: Grey) -> float:
 
 
 def _sharpness(xs: npt.NDArray[Any], ys: npt.NDArray[Any], angle: float) -> float:
-    """How much the ink falls into rows when the picture is turned back by this angle."""
+    """Return how clearly the ink falls into rows when the picture is turned back by this angle."""
     rows = np.rint(ys * np.cos(np.radians(angle)) + xs * np.sin(np.radians(angle))).astype(np.int64)
     counts = np.bincount(rows - rows.min())
     return float(np.square(counts, dtype=np.float64).sum())

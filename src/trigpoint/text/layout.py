@@ -117,7 +117,7 @@ def margin_lines(blocks: Sequence[tuple[int, Box, str]], height: float) -> tuple
 
 
 def _lines(start: int, box: Box, text: str, height: float, distance: float) -> Iterator[MarginLine]:
-    """The lines of a block, evenly spaced in it; `distance` is that from the block to the body of the page."""
+    """Yield the lines of a block, evenly spaced in it; `distance` is that from the block to the body of the page."""
     texts = text.splitlines(keepends=True)
     spacing = (box[3] - box[1]) / max(1, len(texts))
     for index, line in enumerate(texts):

@@ -1,4 +1,4 @@
-"""A document as lines that know where they stand: what headings, contents and running lines are found on."""
+"""A document as lines that know their place: the material in which headings, contents and running lines are found."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Line:
     start: int
     text: str
     page: int  # index, not number
-    after_blank: bool  # a blank line, or the top of a page, stands before it
+    after_blank: bool  # it follows a blank line, or the top of a page
 
     @property
     def ends_statement(self) -> bool:
@@ -46,7 +46,7 @@ class Line:
 
 
 def read_lines(pages: Sequence[PageText]) -> list[Line]:
-    """The lines of all pages, offsets as in `document_text`."""
+    """Return the lines of all pages, offsets as in `document_text`."""
     lines: list[Line] = []
     offset = 0
     for index, page in enumerate(pages):
@@ -66,12 +66,12 @@ def _page_lines(text: str, offset: int, page: int) -> Iterator[Line]:
 
 
 def _plain(text: str) -> str:
-    """A Markdown heading or bold line without its marks."""
+    """Return a Markdown heading or bold line without its marks."""
     return _MARKDOWN.sub("", text).strip("* ") or text if text[0] in "#*" else text
 
 
 def title_at(lines: Sequence[Line], index: int, first: str, *, marked: bool = False) -> str | None:
-    """The title that begins with `first` on this line, wrapped or not; None where the text is a sentence.
+    """Return the title that begins with `first` on this line, wrapped or not; None if the text is a sentence.
 
     A title that is `marked`, by a word or a code and a colon before it, may have a verb.
     """
@@ -81,7 +81,7 @@ def title_at(lines: Sequence[Line], index: int, first: str, *, marked: bool = Fa
             return None  # a sentence that goes on over the page
         if following.after_blank or _NUMBER_START.match(following.text) or following.text[0] in _BULLETS:
             break
-        if _begins_anew(parts[-1], following.text):
+        if _is_new_text(parts[-1], following.text):
             break
         parts.append(following.text)
     title = " ".join(" ".join(parts).split())
@@ -92,20 +92,25 @@ def title_at(lines: Sequence[Line], index: int, first: str, *, marked: bool = Fa
     return title if title[:1].isupper() or title[:1].isdigit() or title[:1] in "‘“\"'(" else None
 
 
+def follows_pause(lines: Sequence[Line], index: int) -> bool:
+    """Return whether no sentence can run on into this line: it follows a blank line or the end of a statement."""
+    return lines[index].after_blank or (index > 0 and lines[index - 1].ends_statement)
+
+
 def is_sentence(text: str) -> bool:
-    """Whether the words are those of a sentence, and not of a title."""
+    """Return whether the words are those of a sentence, and not of a title."""
     return _SENTENCE_WORD.search(text) is not None
 
 
-def _begins_anew(line: str, following: str) -> bool:
-    """Whether what follows a short line is not the rest of it."""
+def _is_new_text(line: str, following: str) -> bool:
+    """Return whether the line after a short line is not its continuation."""
     if line.isupper() and not following.isupper():
         return True
     return len(line) <= 70 and following[0].isupper() and not line.endswith((",", "-", "–", " and", " of", " the", "&"))
 
 
 def contents_pages(lines: Sequence[Line]) -> frozenset[int]:
-    """Pages that list what is on other pages: headed so, or made of entries that end in a page number."""
+    """Return the pages that list what is on other pages: by their heading, or by entries that end in a page number."""
     by_page: dict[int, list[Line]] = {}
     for line in lines:
         by_page.setdefault(line.page, []).append(line)
@@ -135,12 +140,12 @@ def contents_spans(lines: Sequence[Line], length: int) -> list[tuple[int, int]]:
 
 
 def is_page_number(text: str) -> bool:
-    """Whether a text is so short and without letters that it can only be a page number, a rule or a bullet."""
+    """Return whether a text is so short, and without letters, that it can only be a page number, a rule or a bullet."""
     return len(text.strip()) <= _LONGEST_PAGE_NUMBER and not any(character.isalpha() for character in text)
 
 
 def _counts_pages(lines: Sequence[Line]) -> bool:
-    """Whether a page has many numbers alone on their lines, and they only rise."""
+    """Return whether a page has many numbers alone on their lines, in rising order."""
     numbers = [
         int(line.text) for line in lines[3:] if line.text.isascii() and line.text.isdigit() and len(line.text) <= 3
     ]
@@ -151,12 +156,12 @@ def _counts_pages(lines: Sequence[Line]) -> bool:
 
 
 def letters(text: str) -> str:
-    """For comparing titles: lower case, letters only."""
+    """Return a title for comparing: lower case, letters only."""
     return "".join(c for c in text.lower() if c.isalpha())
 
 
 def listed(title: str, contents: frozenset[str]) -> bool:
-    """Whether the contents have this title, whole or as far as their line goes."""
+    """Return whether the contents have this title, whole or as far as their line goes."""
     key = letters(title)
     return len(key) >= 4 and any(
         key == entry or (len(entry) >= 12 and (key.startswith(entry) or entry.startswith(key))) for entry in contents

@@ -1,4 +1,4 @@
-"""Two readings of one page become one: blocks of the text layer, and what OCR read beside them, in reading order."""
+"""Merges two readings of one page in reading order: the blocks of its text layer, and what OCR read around them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def joined(pieces: Iterable[Piece]) -> str:
 
 
 def _place(pieces: Sequence[Piece], box: Box) -> int:
-    """The index at which a piece belongs: after the nearest one above it in its column, else before the first below."""
+    """Return the index of a piece: after the nearest one above it in its column, else before the first below."""
     middle = (box[1] + box[3]) / 2
     above = [(piece.box[3], index) for index, piece in enumerate(pieces) if _centre(piece.box) <= middle]
     column = [(bottom, index) for bottom, index in above if _share_column(pieces[index].box, box)]
@@ -82,7 +82,7 @@ def _share_column(one: Box, other: Box) -> bool:
 
 
 def _end_of(piece: Piece, text: str) -> int | None:
-    """Where the last line of a piece ends in the text."""
+    """Return where the last line of a piece ends in the text."""
     last = piece.text.strip().rpartition("\n")[2]
     at = text.find(f"{last}\n") if last else -1
     return at + len(last) + 1 if at >= 0 else None

@@ -31,7 +31,7 @@ def mupdf() -> Any:
 
 
 def open_document(path: str) -> Any:
-    """The open document; the last one stays open, since its pages come job by job."""
+    """Return the open document; the last one stays open, since its pages come job by job."""
     identity = file_identity(Path(path))
     if identity not in _kept_open:
         while _kept_open:
@@ -96,6 +96,6 @@ def _open_image(path: str) -> Any:
 
 
 def pixels(page: Any) -> tuple[int, int]:
-    """The size of an image file's picture, from its header: nothing is decoded."""
+    """Return the size of an image file's picture, from its header: nothing is decoded."""
     image = page.get_image_info()[0]
     return image["width"], image["height"]

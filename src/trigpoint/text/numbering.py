@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from trigpoint.text.lines import Line, listed, title_at
+from trigpoint.text.lines import Line, follows_pause, listed, title_at
 
 Number = tuple[int, ...]
 
@@ -25,7 +25,7 @@ _CHAPTER_DISTANCE = 300  # characters; titles closer than this are a list too
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A line that begins with a number. `title` is None where what follows is a sentence."""
+    """A line that begins with a number. `title` is None if a sentence follows."""
 
     line: int
     start: int
@@ -50,7 +50,7 @@ class _Chain:
 
 
 def paragraphs(lines: Sequence[Line], contents: frozenset[str]) -> list[Numbered]:
-    """Numbered paragraphs of a document that counts them from its beginning to its end (`116.`)."""
+    """Return the numbered paragraphs of a document that counts them from its beginning to its end (`116.`)."""
     possible = [c for c in _candidates(lines, _DOTTED) if c.title is None or not listed(c.title, contents)]
     found = _longest(
         possible,
@@ -63,7 +63,7 @@ def paragraphs(lines: Sequence[Line], contents: frozenset[str]) -> list[Numbered
 
 
 def chapters(lines: Sequence[Line], taken: Iterable[Numbered], contents: frozenset[str]) -> list[Numbered]:
-    """Numbered titles (`9. Promoting sustainable transport`), those that the contents list above others."""
+    """Return the numbered titles (`9. Promoting sustainable transport`), those that the contents list above others."""
     used = {c.line for c in taken}
     titles = [
         c for c in _candidates(lines, _DOTTED) if c.title is not None and c.line not in used and c.number[0] < 100
@@ -86,7 +86,10 @@ def chapters(lines: Sequence[Line], taken: Iterable[Numbered], contents: frozens
 
 
 def decimals(lines: Sequence[Line]) -> list[Numbered]:
-    """Sections or paragraphs numbered within chapters (`11.1 Introduction`, `2.5. The Joint Core Strategy…`)."""
+    """Return the sections or paragraphs numbered within chapters (`11.1 Introduction`, `2.5.
+
+    The Joint Core Strategy…`).
+    """
     best: dict[Number, _Chain] = {}
     for candidate in _candidates(lines, _DECIMAL):
         number = candidate.number
@@ -103,19 +106,16 @@ def decimals(lines: Sequence[Line]) -> list[Numbered]:
 
 
 def _excerpt(lines: Sequence[Line], possible: Sequence[Numbered]) -> list[Numbered]:
-    """A few paragraphs out of many: lists start at 1, so even one sentence that is number 116 is a paragraph."""
-    clear = [
-        c
-        for c in possible
-        if c.title is None
-        and c.number[0] >= _BEYOND_LISTS
-        and (lines[c.line].after_blank or lines[c.line - 1].ends_statement)
-    ]
+    """Return the paragraphs of an excerpt.
+
+    Lists start at 1, so even a single sentence with number 116 is a paragraph.
+    """
+    clear = [c for c in possible if c.title is None and c.number[0] >= _BEYOND_LISTS and follows_pause(lines, c.line)]
     return _longest(clear, weight=lambda _: 1.0, skip_cost=0.7, jump_cost=None, late_start_cost=0.0, fewest=0.9)
 
 
 def undotted_chapters(lines: Sequence[Line], sections: Sequence[Numbered]) -> list[Numbered]:
-    """Titles such as `5 Geometric requirements`, believed where section 5.1 follows."""
+    """Return titles such as `5 Geometric requirements`, but only if section 5.1 follows."""
     first_of: dict[int, Numbered] = {}
     for section in sections:
         first_of.setdefault(section.number[0], section)
@@ -128,7 +128,7 @@ def undotted_chapters(lines: Sequence[Line], sections: Sequence[Numbered]) -> li
 
 
 def footnotes(lines: Sequence[Line]) -> list[Numbered]:
-    """Notes at the foot of pages, numbered through the document (`85 Calculated using…`)."""
+    """Return the notes at the foot of pages, numbered through the document (`85 Calculated using…`)."""
     possible = []
     previous: Numbered | None = None
     for candidate in _candidates(lines, _PLAIN):
@@ -172,7 +172,7 @@ def _longest(
     distance: int = 0,
     fewest: float = _FEWEST,
 ) -> list[Numbered]:
-    """The chain of rising numbers with the best score: a little is lost where one is skipped, more where it jumps."""
+    """Return the chain of rising numbers with the best score: a skipped number costs a little, a jump more."""
     best: dict[int, _Chain] = {}
     for candidate in candidates:
         number = candidate.number[0]
@@ -193,7 +193,10 @@ def _longest(
 
 
 def _before(number: Number) -> Iterable[Number]:
-    """What may stand before a decimal number: a sibling up to three earlier or anything in it, its parent, the end of a chapter before."""
+    """Yield the numbers that may precede a decimal number.
+
+    They are a sibling up to three earlier or anything in it, its parent, and the end of a chapter before.
+    """
     for step in (1, 2, 3):
         if number[-1] > step:
             yield (*number[:-1], number[-1] - step)

@@ -1,4 +1,4 @@
-"""Tesseract on one picture: the system's program where there is one, else what the installed wheels carry.
+"""Tesseract on one picture: the system's program if there is one, else the one that the installed wheels bring.
 
 One pass gives both the text and the words' confidences. Knows nothing of PDFs; runs inside a reader process.
 """
@@ -65,7 +65,7 @@ class Recognised:
 
     @property
     def confidence(self) -> float | None:
-        """The mean over words; None where no word was found."""
+        """The mean over words; None if no word was found."""
         return sum(score for _, score in self.words) / len(self.words) if self.words else None
 
     @property
@@ -173,7 +173,7 @@ def _line(words: list[dict[str, str]], *, begins_paragraph: bool) -> OcrLine:
 
 @cache
 def engine() -> Engine:
-    """This process's Tesseract. Raises ExtractionFailed, saying where it was looked for."""
+    """Return this process's Tesseract. Raises ExtractionFailed, saying where it was looked for."""
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")  # two pages at once beat two threads on one
     program = shutil.which("tesseract")
     if program and _speaks_english(program):

@@ -120,7 +120,7 @@ class Outline:
 
 
 def clean_text(text: str) -> str:
-    """The text without what no store or JSON can hold: NULs and other controls go, lone surrogates are replaced."""
+    """Return the text without what no store or JSON can hold: controls are removed, lone surrogates replaced."""
     if not _UNPRINTABLE.search(text):
         return text
     return _UNPRINTABLE.sub(_replacement, text)
@@ -134,5 +134,5 @@ def _replacement(match: re.Match[str]) -> str:
 
 
 def has_text(text: str) -> bool:
-    """Whether a page has a text layer worth the name (FR-005: 10 characters)."""
+    """Return whether a page has a text layer worth the name (FR-005: 10 characters)."""
     return len(text.strip()) >= MIN_TEXT_CHARS

@@ -50,7 +50,7 @@ class PageRenderer:
         self._pool = ReaderPool(1, min(_SECONDS, settings.page_timeout_seconds))
 
     def render_page(self, path: Path, page: int, quote: str = "", dpi: int = SCREEN_DPI) -> PagePicture:
-        """Raises ExtractionFailed where the file or the page cannot be drawn."""
+        """Return a picture of the page. Raises ExtractionFailed if the file or the page cannot be drawn."""
         return self._drawn(path, Job("picture", {"path": str(path), "quote": quote, "dpi": dpi}, (page,)))
 
     def render_strip(self, path: Path, page: int, quote: str) -> PagePicture:
@@ -73,8 +73,9 @@ class PageRenderer:
 
 
 def strip_around(box: Box, page: Box) -> Box:
-    """Return the part of a page to show around a passage, in the proportions of a strip: wide enough for its lines and
-    to see where on the page it is. Of a passage that is taller, the beginning.
+    """Return the part of a page to show around a passage, in the proportions of a strip.
+
+    It is wide enough for the passage's lines and to recognise the place; of a tall passage it shows the beginning.
     """
     width = min(max(box[2] - box[0] + 2 * _MARGIN, _NARROWEST_STRIP), page[2] - page[0])
     height = min(width * STRIP_HEIGHT / STRIP_WIDTH, page[3] - page[1])
@@ -87,7 +88,7 @@ def strip_around(box: Box, page: Box) -> Box:
 
 
 def find_run(words: Sequence[str], quote: str) -> range:
-    """The words that make up the quotation, whatever its hyphens, ligatures, line breaks and case. Empty: not there.
+    """Return the words that make up the quotation, whatever its hyphens, ligatures, line breaks and case. Empty: not there.
 
     Of a quotation that runs over the page's end, the part on this page counts.
     """

@@ -52,7 +52,7 @@ class DocumentProcessor:
     def classify_document(
         self, path: Path | str, *, progress: Progress | None = None, cancelled: Cancelled | None = None
     ) -> DocumentLook:
-        """What the document is, without reading its scans. What was seen is kept for an `extract` that follows."""
+        """Return the kind of document, without reading its scans. The survey is kept for an `extract` that follows."""
         path = _checked(path)
         survey = self._survey(path, progress, cancelled)
         self._remember(path, survey)
@@ -69,7 +69,10 @@ class DocumentProcessor:
     def extract(
         self, path: Path | str, *, progress: Progress | None = None, cancelled: Cancelled | None = None
     ) -> Extraction:
-        """The document's text. Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, Cancelled."""
+        """Return the document's text.
+
+        Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, Cancelled.
+        """
         path = _checked(path)
         survey = self._recall(path) or self._survey(path, progress, cancelled)
         read = self._look_again(path, survey, progress, cancelled)
@@ -82,7 +85,7 @@ class DocumentProcessor:
         return extraction
 
     def outline(self, path: Path | str) -> Outline:
-        """A PDF's own title and bookmarks; none where they cannot be read, since nothing depends on them."""
+        """Return a PDF's own title and bookmarks; none if they cannot be read, since nothing depends on them."""
         path = _checked(path)
         ((_, outline),) = self._pool.run([Job("outline", {"path": str(path)}, (0,))], None)
         return outline if isinstance(outline, Outline) else Outline(0, None, ())
@@ -101,11 +104,11 @@ class DocumentProcessor:
         return found
 
     def close(self) -> None:
-        """Ends the reader processes; a call that is running fails."""
+        """End the reader processes. A call that is running fails."""
         self._pool.close()
 
     def reader_pids(self) -> list[int]:
-        """The reader processes at this moment, for whoever watches over them."""
+        """Return the process ids of the readers at this moment, so that they can be monitored."""
         return self._pool.pids()
 
     def _may_ocr(self, path: Path) -> bool:
@@ -154,7 +157,10 @@ class DocumentProcessor:
         return read
 
     def _is_image_based(self, path: Path, survey: Survey, rendering: bool, cancelled: Cancelled | None) -> bool:
-        """D2: over the threshold, unless there is a text layer, or it is a scan of text; D3 takes renderings."""
+        """Return whether images cover more than the threshold, and there is neither a text layer nor a scan of text.
+
+        Renderings are left to `no_content`.
+        """
         if survey.image_ratio() <= self._settings.image_ratio_threshold:
             return False
         if self._settings.image_ratio_strict or not self._settings.enable_ocr:
@@ -164,7 +170,7 @@ class DocumentProcessor:
         return not self._is_scan_of_text(path, survey, cancelled)
 
     def _is_scan_of_text(self, path: Path, survey: Survey, cancelled: Cancelled | None) -> bool:
-        """The quick look: up to three pages at low resolution, ten confident words a page."""
+        """Return whether a quick look at up to three pages finds ten confident words per page, at low resolution."""
         looked_at = _spread(survey.without_text(), QUICK_LOOK_PAGES)
         arguments = {"path": str(path), "timeout": self._settings.page_timeout_seconds}
         items = [item for _, item in self._pool.run([Job("words", arguments, (n,)) for n in looked_at], cancelled)]
@@ -178,7 +184,7 @@ class DocumentProcessor:
                 del self._surveys[next(iter(self._surveys))]
 
     def _recall(self, path: Path) -> Survey | None:
-        """The survey that `classify_document` made of this very file, if it did."""
+        """Return the survey that `classify_document` made of this very file, if it did."""
         with self._surveys_lock:
             return self._surveys.pop(file_identity(path), None)
 
@@ -208,7 +214,7 @@ def _checked(path: Path | str) -> Path:
 
 
 def _spread(numbers: Sequence[int], count: int) -> list[int]:
-    """First, last and what lies evenly between."""
+    """Return the first, the last, and numbers evenly between them."""
     if len(numbers) <= count:
         return list(numbers)
     return [numbers[round(i * (len(numbers) - 1) / (count - 1))] for i in range(count)]

@@ -20,7 +20,7 @@ MEMORY_LIMIT = 4 << 30
 
 
 def die_with_parent(lifeline: int) -> None:
-    """The kernel kills this process (SIGIO, not handled) when the parent's end closes, even inside a hung C call."""
+    """Have the kernel kill this process (SIGIO, not handled) when the parent's end closes, even in a hung C call."""
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
     with contextlib.suppress(BlockingIOError):
@@ -29,7 +29,7 @@ def die_with_parent(lifeline: int) -> None:
 
 
 def limit_memory() -> None:
-    """A page that wants more than this fails alone, instead of taking the machine down."""
+    """Limit this process's memory, so that a page that wants more fails alone instead of taking the machine down."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(MEMORY_LIMIT, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
@@ -37,7 +37,10 @@ def limit_memory() -> None:
 
 
 def serve(jobs: Connection) -> None:
-    """Jobs are (name, arguments) of `extract.READERS`; answers are ("item", value)…, then ("end",) or ("error", …)."""
+    """Run jobs, which are (name, arguments) of `extract.READERS`.
+
+    Answers are ("item", value)…, then ("end",) or ("error", …).
+    """
     from trigpoint.text.extract import READERS
 
     while jobs.poll(IDLE_SECONDS):

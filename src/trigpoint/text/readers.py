@@ -67,7 +67,7 @@ class Reader:
         self.started = False
 
     def kill(self) -> None:
-        """Ends the process and its children (a running `tesseract`) at once."""
+        """End the process and its children (a running `tesseract`) at once."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -77,7 +77,7 @@ class Reader:
         os.close(self._lifeline)
 
     def death(self) -> str:
-        """How the process ended, for a person."""
+        """Return in words how the process ended."""
         code = self.process.wait()
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
@@ -106,12 +106,12 @@ class ReaderPool:
         self._finalizer = weakref.finalize(self, _kill_all, self._all)
 
     def pids(self) -> list[int]:
-        """The reader processes that are running."""
+        """Return the ids of the running reader processes."""
         with self._turn:
             return [reader.process.pid for reader in self._all]
 
     def close(self) -> None:
-        """Kills every reader. Calls that are running raise ExtractionFailed."""
+        """Kill every reader. Calls that are running raise ExtractionFailed."""
         with self._turn:
             self._closed = True
             self._finalizer()
@@ -119,7 +119,7 @@ class ReaderPool:
             self._turn.notify_all()
 
     def run(self, jobs: Sequence[Job], cancelled: Callable[[], bool] | None = None) -> Iterator[tuple[Job, Any]]:
-        """Each job's items as they come; a `Lost` for a page that crashed (twice) or hung its reader.
+        """Yield each job's items as they come; a `Lost` for a page that crashed (twice) or hung its reader.
 
         A job's own failure is raised as the error that the reader gave; so is Cancelled.
         """
@@ -164,7 +164,7 @@ class ReaderPool:
             return  # it died idle; reading from it says so
 
     def _ready(self, running: dict[Reader, _Running]) -> list[tuple[Reader, bool]]:
-        """Readers that have something to say (True: an answer, or their end), and those past their time (False)."""
+        """Return readers that have something to say (True: an answer, or their end) or are past their time (False)."""
         if not running:
             return []
         by_connection = {reader.connection: reader for reader in running}
@@ -177,7 +177,7 @@ class ReaderPool:
         return [(reader, True) for reader in answered] + [(reader, False) for reader in late]
 
     def _receive(self, reader: Reader, work: _Running, *, answered: bool) -> Iterator[tuple[str, Any]]:
-        """What this reader has sent by now."""
+        """Yield the messages that this reader has sent by now."""
         if self._closed:
             raise self._closed_error()
         if not answered:
@@ -203,7 +203,7 @@ class ReaderPool:
             yield "died", f"crashed the reader, which {reader.death()}"
 
     def _take(self, *, wait_for_turn: bool, cancelled: Callable[[], bool] | None) -> Reader | None:
-        """A reader, in order of asking. Without waiting: only if nobody else waits and one is free."""
+        """Return a reader, first come, first served. Without waiting: only if nobody else waits and one is free."""
         ticket = object()
         with self._turn:
             if self._closed:
@@ -260,7 +260,7 @@ def _stop_if(cancelled: Callable[[], bool] | None) -> None:
 
 
 def _after_fault(work: _Running, *, hung: bool, reason: str) -> tuple[list[Job], list[Lost]]:
-    """What is done again and what is given up, after the first unread page of a job felled its reader.
+    """Return the jobs to repeat and the pages to give up, after the first unread page of a job felled its reader.
 
     A crash may be another page's doing (memory), so that page is tried once more, alone; a page that hung is not.
     """

@@ -1,4 +1,4 @@
-"""The ruled lines of a page, and the grids that they make: where a table lies, and how it is divided.
+"""The ruled lines of a page, and the grids that they form: the place of a table, and how it is divided.
 
 Everything is in points, y downwards. Lines come from the boxes of vector drawings: a thin box is a line, a larger one
 (a shaded or framed cell) contributes its four edges.
@@ -37,8 +37,10 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Grid:
-    """The lines of one table. `columns` and `rows` are the edges of its cells; with `open_columns`, no vertical line
-    divides it, and where its columns are is told by its words and the ends of its lines."""
+    """The lines of one table. `columns` and `rows` are the edges of its cells.
+
+    With `open_columns`, no vertical line divides it: the words and the ends of its lines tell its columns.
+    """
 
     columns: tuple[float, ...]
     rows: tuple[float, ...]
@@ -52,18 +54,18 @@ class Grid:
         return self.columns[0], self.rows[0], self.columns[-1], self.rows[-1]
 
     def divided_after_column(self, column: int, row: int) -> bool:
-        """Whether a line separates this cell from the one to its right."""
+        """Return whether a line separates this cell from the one to its right."""
         edge = self.columns[column + 1]
         return _is_ruled(self.vertical, edge, self.rows[row], self.rows[row + 1])
 
     def divided_below_row(self, column: int, row: int) -> bool:
-        """Whether a line separates this cell from the one below."""
+        """Return whether a line separates this cell from the one below."""
         edge = self.rows[row + 1]
         return _is_ruled(self.horizontal, edge, self.columns[column], self.columns[column + 1])
 
 
 def may_have_table(boxes: Sequence[Box]) -> bool:
-    """Whether there are as many ruled lines as the smallest table has. Quick: asked of every page."""
+    """Return whether there are as many ruled lines as the smallest table has. Quick, as it is asked of every page."""
     if not FEWEST_LINES <= len(boxes) <= MOST_LINES:
         return False
     wide = sum(x1 - x0 > 4 * _NARROWEST for x0, _, x1, _ in boxes)
@@ -71,7 +73,7 @@ def may_have_table(boxes: Sequence[Box]) -> bool:
 
 
 def is_thin(box: Box) -> bool:
-    """Whether a box is a horizontal line."""
+    """Return whether a box is a horizontal line."""
     return box[3] - box[1] <= _THIN and box[2] - box[0] > _SHORTEST
 
 
@@ -91,7 +93,7 @@ def find_grids(boxes: Iterable[Box]) -> list[Grid]:
 
 
 def _lines(boxes: Iterable[Box]) -> tuple[list[Ruling], list[Ruling]]:
-    """Horizontal and vertical lines."""
+    """Return the horizontal and the vertical lines."""
     horizontal: list[Ruling] = []
     vertical: list[Ruling] = []
     for x0, y0, x1, y1 in boxes:
@@ -107,7 +109,7 @@ def _lines(boxes: Iterable[Box]) -> tuple[list[Ruling], list[Ruling]]:
 
 
 def _merged(lines: Iterable[Ruling]) -> list[Ruling]:
-    """Lines with their collinear neighbours joined, so that a row of cell borders is one line."""
+    """Return lines with their collinear neighbours joined, so that a row of cell borders is one line."""
     merged: list[Ruling] = []
     for at, members in _clusters(lines, lambda line: line.at):
         joined: list[Ruling] = []
@@ -124,7 +126,7 @@ def _merged(lines: Iterable[Ruling]) -> list[Ruling]:
 def _clusters(
     lines: Iterable[Ruling], place: Callable[[Ruling], float], distance: float = _SAME
 ) -> list[tuple[float, list[Ruling]]]:
-    """Lines whose places are close to each other, with the mean of these."""
+    """Return groups of lines whose places are close to each other, with the mean of these."""
     clusters: list[list[Ruling]] = []
     for line in sorted(lines, key=place):
         if clusters and place(line) - place(clusters[-1][-1]) <= distance:
@@ -135,7 +137,7 @@ def _clusters(
 
 
 def _connected(horizontal: list[Ruling], vertical: list[Ruling]) -> list[tuple[list[Ruling], list[Ruling]]]:
-    """Lines that hang together by crossing or touching each other."""
+    """Return groups of lines that are connected by crossing or touching each other."""
     group = list(range(len(horizontal) + len(vertical)))
 
     def root(index: int) -> int:
@@ -164,7 +166,7 @@ def _cross(across: Ruling, down: Ruling) -> bool:
 
 
 def _grid(across: list[Ruling], down: list[Ruling]) -> Grid | None:
-    """The grid of connected lines; None if they do not divide an area into columns and rows."""
+    """Return the grid of connected lines; None if they do not divide an area into columns and rows."""
     if len(across) < 2 or not down:
         return None
     left, right = min(line.start for line in across), max(line.end for line in across)
@@ -177,8 +179,11 @@ def _grid(across: list[Ruling], down: list[Ruling]) -> Grid | None:
 
 
 def _dividing(lines: Sequence[Ruling], extent: float) -> list[float]:
-    """The places of lines that divide a table. The edges of shading do so only if they run through half of it, and
-    lie beyond all lines that are drawn: behind a text, shading divides nothing."""
+    """Return the places of lines that divide a table.
+
+    The edges of shading do so only if they run through half of it and lie beyond all lines that are drawn: behind a
+    text, shading divides nothing.
+    """
     drawn = [line.at for line in lines if line.drawn]
     first, last = (min(drawn), max(drawn)) if len(drawn) >= FEWEST_LINES else (float("inf"), float("inf"))
     shaded = [
@@ -190,7 +195,7 @@ def _dividing(lines: Sequence[Ruling], extent: float) -> list[float]:
 
 
 def _edges(places: Iterable[float]) -> tuple[float, ...]:
-    """The edges of cells: places in order, those too close for text between them taken as one."""
+    """Return the edges of cells: places in order, those too close for text between them taken as one."""
     edges: list[float] = []
     for place in sorted(places):
         if not edges or place - edges[-1] >= _NARROWEST:
@@ -199,7 +204,7 @@ def _edges(places: Iterable[float]) -> tuple[float, ...]:
 
 
 def _stacks(lines: list[Ruling], segments: list[Ruling]) -> list[Grid]:
-    """Tables with horizontal lines only: three or more, one below the other, of the same extent."""
+    """Return the tables with horizontal lines only: three or more, one below the other, of the same extent."""
     stacks: list[list[Ruling]] = []
     for line in sorted(lines, key=lambda ruling: ruling.at):
         for stack in stacks:
@@ -228,14 +233,14 @@ def _stacked(stack: list[Ruling], segments: list[Ruling]) -> Grid | None:
 
 
 def _common_ends(segments: list[Ruling], rows: int) -> list[float]:
-    """Places at which the segments of most lines begin: lines are often drawn cell by cell."""
+    """Return the places at which the segments of most lines begin: lines are often drawn cell by cell."""
     counted = Counter(round(place) for segment in segments for place in {segment.start})
     near = {place: counted[place - 1] + count + counted[place + 1] for place, count in counted.items()}
     return [float(place) for place, count in sorted(near.items()) if count >= 0.75 * rows]
 
 
 def _outermost_removed(grids: list[Grid]) -> list[Grid]:
-    """Grids without those that frame others: a panel around tables is not a table."""
+    """Return the grids without those that frame others: a panel around tables is not a table."""
     return [grid for grid in grids if not any(other is not grid and _contains(grid.box, other.box) for other in grids)]
 
 
@@ -248,7 +253,7 @@ def _overlap(a: Box, b: Box) -> bool:
 
 
 def _is_ruled(lines: Iterable[Ruling], edge: float, start: float, end: float) -> bool:
-    """Whether lines at this edge cover most of it between the two places."""
+    """Return whether lines at this edge cover most of it between the two places."""
     near = sorted(
         (max(line.start, start), min(line.end, end))
         for line in lines

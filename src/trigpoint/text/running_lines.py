@@ -40,7 +40,7 @@ class Body:
     """A document without its running lines. `pages` have their numbers; offsets are into `document_text(pages)`."""
 
     pages: tuple[Page, ...]
-    _kept_from: tuple[int, ...]  # where each kept stretch begins: in the body,
+    _kept_from: tuple[int, ...]  # the start of each kept stretch: in the body,
     _kept_at: tuple[int, ...]  # and in the document
 
     @classmethod
@@ -91,7 +91,7 @@ def mark_running_lines(pages: Sequence[Page], margins: Mapping[int, Sequence[Mar
 
 
 def _kept_stretches(pages: Sequence[Page]) -> Iterator[Span]:
-    """The stretches of the document's text that are not running lines. Page breaks are kept."""
+    """Yield the stretches of the document's text that are not running lines. Page breaks are kept."""
     offset = begin = 0
     for page in pages:
         for start, end in page.running:
@@ -111,7 +111,10 @@ def _without_running(page: Page) -> Page:
 
 
 def _printed_numbers(pages: Sequence[Page], places: Sequence[Place]) -> list[tuple[int, MarginLine, str]]:
-    """Page numbers: alone on a line, and at a constant distance from the physical number (from its double on spreads)."""
+    """Return page numbers: alone on a line, and at a constant distance from the physical number.
+
+    On spreads, the distance is from the double of that number.
+    """
     alone = [(index, line, _PAGE_NUMBER.fullmatch(_words(line))) for index, line in places]
     numbers = [(index, line, int(match[1])) for index, line, match in alone if match]
     for step in (1, 2):
@@ -127,7 +130,7 @@ def _printed_numbers(pages: Sequence[Page], places: Sequence[Place]) -> list[tup
 
 
 def _repeated(pages: Sequence[Page], places: Sequence[Place]) -> Iterator[Place]:
-    """Lines that many pages, or five in a row, have at the same place, and that are not common elsewhere on pages."""
+    """Yield lines that many pages, or five in a row, have at the same place, and that are not common elsewhere."""
     where: dict[tuple[bool, str], list[Place]] = defaultdict(list)
     for index, line in places:
         if not line.is_apart:
@@ -147,7 +150,7 @@ def _words(line: MarginLine) -> str:
 
 
 def _keys(text: str, page: int) -> Iterator[str]:
-    """The line as it is; and, if a number in it may be the page's, the line with that number's distance to the page."""
+    """Yield the line as it is; if a number in it may be the page's, also with its distance to the page instead."""
     text = text.lower()
     if len(text) < 2 or not any(c.isalpha() for c in text) or _SENTENCE.match(text):
         return
@@ -165,7 +168,7 @@ def _at_one_place(found: list[Place]) -> list[Place]:
 
 
 def _in_a_row(found: list[Place]) -> list[Place]:
-    """The lines of five pages or more that are next to each other, or every other page."""
+    """Return the lines of at least five pages that are adjacent, or every other page."""
     chosen: list[Place] = []
     run: list[Place] = []
     for place in [*found, None]:
@@ -178,7 +181,7 @@ def _in_a_row(found: list[Place]) -> list[Place]:
 
 
 def _is_body_line(key: str, pages: Sequence[Page], chosen: Sequence[Place]) -> bool:
-    """Whether the line is as much at home in the middle of pages: ratings, table headings and refrains are."""
+    """Return whether the line is as common in the middle of pages, as ratings, table headings and refrains are."""
     if "\0" in key:
         return False
     margins: dict[int, int] = Counter(index for index, _ in chosen)

@@ -1,6 +1,6 @@
-"""Sections of a policy document: where each begins, what it is called (P11), and passages that lie within one each (P12).
+"""Sections of a policy document: the start and the name of each, and passages that lie within one section each.
 
-Numbering is `numbering.py`'s, headings in words are `headings.py`'s; here they become one list of marks.
+Numbers are found in `numbering.py`, headings in words in `headings.py`; here they become one list of marks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from itertools import pairwise, zip_longest
 
 from trigpoint.text.chunk import Chunk, PageMap, PageText, TextChunker, document_text
 from trigpoint.text.headings import Heading, coded_policies, normalise_ref, worded_headings
-from trigpoint.text.lines import Line, contents_pages, contents_spans, is_page_number, letters, read_lines
+from trigpoint.text.lines import (
+    Line,
+    contents_pages,
+    contents_spans,
+    follows_pause,
+    is_page_number,
+    letters,
+    read_lines,
+)
 from trigpoint.text.numbering import Numbered, chapters, decimals, footnotes, paragraphs, undotted_chapters
 
 __all__ = ["SectionChunk", "SectionMark", "chunk_sections", "find_sections", "normalise_ref"]
@@ -41,7 +49,7 @@ class SectionChunk(Chunk):
 
 
 def find_sections(pages: Sequence[PageText]) -> list[SectionMark]:
-    """The headings of a document in their order. Mentions, contents pages and running lines are none."""
+    """Return the headings of a document in their order, without mentions, contents pages and running lines."""
     lines = read_lines(pages)
     contents = contents_pages(lines)
     titles = frozenset(letters(line.text) for line in lines if line.page in contents) - {""}
@@ -54,7 +62,7 @@ def find_sections(pages: Sequence[PageText]) -> list[SectionMark]:
 def chunk_sections(
     pages: Sequence[PageText], marks: Sequence[SectionMark], chunker: TextChunker | None = None
 ) -> list[SectionChunk]:
-    """Passages that never straddle two sections; a section longer than a chunk is split as any text is.
+    """Return passages that never straddle two sections; a section longer than a chunk is split like any text.
 
     Tables of contents and lone page numbers make no passages.
     """
@@ -76,7 +84,7 @@ def chunk_sections(
 
 
 def _outside(excluded: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of a span that lie outside those excluded."""
+    """Yield the parts of a span that lie outside those excluded."""
     for first, last in excluded:
         if first < end and last > start:
             if first > start:
@@ -90,7 +98,7 @@ def _numbered_marks(lines: Sequence[Line], contents: frozenset[str], worded: set
     sections = decimals(lines)
     paras = paragraphs(lines, contents)
     if len(sections) >= len(paras):
-        paras = []  # a document numbered within chapters: lists are what counts 1, 2, 3 in it
+        paras = []  # in a document numbered within chapters, 1, 2, 3 are lists
     heads = chapters(lines, paras, contents)
     heads += [c for c in undotted_chapters(lines, sections) if c.number not in {h.number for h in heads}]
     taken = {c.start for c in heads} | worded
@@ -105,7 +113,7 @@ def _numbered_marks(lines: Sequence[Line], contents: frozenset[str], worded: set
 
 
 def _paragraph_mark(lines: Sequence[Line], paragraph: Numbered, headings: set[int]) -> SectionMark:
-    """A numbered paragraph, from the sub-heading above it if it has one."""
+    """Return the mark of a numbered paragraph, which begins with the sub-heading above it if it has one."""
     ref = "Para " + ".".join(map(str, paragraph.number))
     first = _first_heading_above(lines, paragraph.line, headings)
     title = " ".join(line.text for line in lines[first : paragraph.line])
@@ -113,7 +121,7 @@ def _paragraph_mark(lines: Sequence[Line], paragraph: Numbered, headings: set[in
 
 
 def _first_heading_above(lines: Sequence[Line], index: int, headings: set[int]) -> int:
-    """The first of up to two lines above this one that head it and what follows: they are no part of what is before.
+    """Return the first of up to two lines above this one that are its heading, and so no part of what is before.
 
     Returns the index itself if there is none. `headings` are the places of other sections' headings.
     """
@@ -122,12 +130,7 @@ def _first_heading_above(lines: Sequence[Line], index: int, headings: set[int]) 
         first > 0 and index - first < 2 and lines[first - 1].start not in headings and _is_subheading(lines, first - 1)
     ):
         first -= 1
-    return first if first < index and _stands_apart(lines, first) else index
-
-
-def _stands_apart(lines: Sequence[Line], index: int) -> bool:
-    """Whether nothing runs on into this line."""
-    return lines[index].after_blank or (index > 0 and lines[index - 1].ends_statement)
+    return first if first < index and follows_pause(lines, first) else index
 
 
 def _is_subheading(lines: Sequence[Line], index: int) -> bool:
@@ -153,7 +156,7 @@ def _worded_marks(lines: Sequence[Line], contents: frozenset[int], titles: froze
 
 
 def _start_with_group(lines: Sequence[Line], heading: Heading, places: set[int]) -> int:
-    """Where a policy begins: with the heading of its group, if that is right above it."""
+    """Return the place at which a policy begins: the heading of its group, if that is right above it."""
     if not heading.ref.startswith("Policy"):
         return heading.start
     first = _first_heading_above(lines, heading.line, places)
@@ -162,7 +165,7 @@ def _start_with_group(lines: Sequence[Line], heading: Heading, places: set[int])
 
 
 def _without_annexed_policies(headings: list[Heading]) -> list[Heading]:
-    """Tables in annexes name policies; they do not make them. Unless most policies stand there."""
+    """Return the headings without policies that annexes merely name in tables, unless most policies are there."""
     annexed = min((h.start for h in headings if h.ref.startswith(("Annex", "Appendix"))), default=None)
     policies = [h for h in headings if h.ref.startswith("Policy")]
     named = {h.ref for h in policies if annexed is not None and h.start > annexed}
@@ -174,12 +177,12 @@ def _footnote_marks(lines: Sequence[Line]) -> list[SectionMark]:
 
 
 def _one_a_place(marks: Iterable[SectionMark]) -> list[SectionMark]:
-    """In order of place; of two at one place the one in words, which comes last, says more."""
+    """Return the marks in order, one for each place: of two, the last one counts, which is in words and says more."""
     return [mark for _, mark in sorted({mark.start: mark for mark in marks}.items())]
 
 
 def _nested(marks: Iterable[SectionMark]) -> list[SectionMark]:
-    """Each mark with the section around it."""
+    """Return each mark with the section that contains it."""
     nested: list[SectionMark] = []
     outer: dict[str, str] = {}
     current = ""
@@ -209,7 +212,7 @@ def _nested(marks: Iterable[SectionMark]) -> list[SectionMark]:
 
 
 def _resumed(marks: Sequence[SectionMark], lines: Sequence[Line]) -> list[SectionMark]:
-    """The marks, and one more wherever a section goes on after a table, a figure or the notes at the foot of a page."""
+    """Return the marks, and one more wherever a section continues after a table, a figure or the notes of a page."""
     starts = [line.start for line in lines]
     resumed: list[SectionMark] = []
     current = SectionMark(0, "", "")
@@ -225,8 +228,11 @@ def _resumed(marks: Sequence[SectionMark], lines: Sequence[Line]) -> list[Sectio
 
 
 def _end_of_interruption(mark: SectionMark, lines: Sequence[Line], index: int) -> int | None:
-    """Notes end with their page; a figure's caption with its lines; a table after its rows, or where prose begins again
-    if its rows are not known as such."""
+    """Return the place at which the section goes on after a note, a figure or a table.
+
+    Notes end with their page; a figure's caption with its lines; a table after its rows or, if its rows are not known
+    as such, when prose begins again.
+    """
     page = lines[index].page
     in_rows = False
     for line in lines[index + 1 :]:

@@ -47,7 +47,7 @@ class Raster:
 
 
 def _html(layer: Any) -> bytes:
-    """Text with its styles, as MuPDF writes it in HTML: the quickest way to all of a page's colours and sizes."""
+    """Return text with its styles as MuPDF's HTML: the quickest way to all of a page's colours and sizes."""
     low = mupdf().mupdf
     buffer = low.fz_new_buffer(1 << 15)
     output = low.FzOutput(buffer)
@@ -208,5 +208,5 @@ class Sheet:
         return self._turn((x0, y0, x1, y1)) if self._rotation else (x0, y0, x1, y1)
 
     def _turn(self, box: Box) -> Box:
-        """Text is placed on the sheet as it lies; this turns a box as the page says that it is to be shown."""
+        """Return a box turned as the page says it is to be shown: text is placed on the sheet as it lies."""
         return tuple(mupdf().Rect(box) * self._page.rotation_matrix)

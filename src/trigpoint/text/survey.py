@@ -31,7 +31,7 @@ class Opened:
 
 
 class PageLook(NamedTuple):
-    """A page's text layer, and what lies on it beside text. A tuple, since one is sent for every page."""
+    """A page's text layer, and what else is on the page. A tuple, since one is sent for every page."""
 
     number: int
     text: str
@@ -83,20 +83,23 @@ class Survey:
     lost: Mapping[int, str]
 
     def image_ratio(self) -> float:
-        """The average over all pages (D2)."""
+        """Return the average over all pages."""
         return sum(page.image_ratio for page in self.pages.values()) / max(1, len(self.pages))
 
     def has_text_layer(self) -> bool:
-        """Ten characters a page or more on average (D2)."""
+        """Return whether there are at least ten characters per page on average."""
         characters = sum(len(page.text.strip()) for page in self.pages.values())
         return characters >= MIN_TEXT_CHARS * max(1, len(self.pages))
 
     def without_text(self) -> list[int]:
-        """The pages that have no text layer to speak of."""
+        """Return the pages that have no text layer to speak of."""
         return [n for n, page in self.pages.items() if not (page.unreadable or page.is_blank or has_text(page.text))]
 
     def to_look_at(self, *, with_ocr: bool) -> list[int]:
-        """The pages that need a second look. A picture that many pages have, such as a logo, is looked at twice at most."""
+        """Return the pages that need a second look.
+
+        A picture on many pages, such as a logo, is looked at twice at most.
+        """
         chosen = []
         seen: Counter[str] = Counter()
         for number, page in self.pages.items():
@@ -110,7 +113,7 @@ class Survey:
 
 
 def file_identity(path: Path) -> tuple[object, ...]:
-    """What tells this very file from another one, or from itself before it was changed."""
+    """Return an identity that differs for another file, and for the same one after a change."""
     status = path.stat()
     return str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -124,13 +127,13 @@ def assemble(survey: Survey, read: Mapping[int, PageReading | Lost]) -> Extracti
 
 
 def _margins(survey: Survey, read: Mapping[int, PageReading | Lost]) -> dict[int, tuple[MarginLine, ...]]:
-    """The lines in the margins of each page, as it was read in the end."""
+    """Return the lines in the margins of each page, as it was finally read."""
     looked = {number: page.margins for number, page in survey.pages.items()}
     return looked | {number: page.margins for number, page in read.items() if isinstance(page, PageReading)}
 
 
 def _with_continued_tables(looks: Mapping[int, PageLook]) -> dict[int, PageLook]:
-    """The pages; a table that goes on from the page before has its headings here too."""
+    """Return the pages; a table that continues from the page before gets its headings here too."""
     continued = dict(looks)
     tables_of = continue_headers([looks[number].tables for number in sorted(looks)])
     for number, tables in zip(sorted(looks), tables_of, strict=True):
@@ -172,7 +175,7 @@ def _from_layer(look: PageLook, left_out: tuple[LeftOut, ...]) -> tuple[Page, Pa
 
 
 def _not_looked_at(look: PageLook) -> tuple[LeftOut, ...]:
-    """What a page has beside its text, if there was no second look at it: OCR is off, or the picture is one of many."""
+    """Return what a page has besides its text if it got no second look: OCR is off, or the picture is one of many."""
     if "outlines" in look.doubts or "no_text" in look.doubts:
         return (LeftOut("unread_region", "there is print without a text layer, and OCR was not used"),)
     return (LeftOut("picture", "a picture that was not read by OCR"),) if look.pictures else ()

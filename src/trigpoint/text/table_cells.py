@@ -22,8 +22,10 @@ _HEADER_GAP = 9.0  # points between the lines of a header that has no line above
 
 
 class Word(NamedTuple):
-    """A word where it is printed. `line` tells which line of the text layer it belongs to, `turn` how that runs:
-    0 to the right, 1 downwards, 3 upwards."""
+    """A word and its place in print.
+
+    `line` tells its line in the text layer, `turn` how that runs: 0 to the right, 1 downwards, 3 upwards.
+    """
 
     x0: float
     y0: float
@@ -48,7 +50,7 @@ class Cell:
 
 
 def is_inside(word: Word, box: Box) -> bool:
-    """Whether the middle of a word lies in the box."""
+    """Return whether the middle of a word lies in the box."""
     x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
     return box[0] <= x <= box[2] and box[1] <= y <= box[3]
 
@@ -66,7 +68,7 @@ def with_columns(grid: Grid, words: Sequence[Word], *, rows_by_line: bool = Fals
 
 
 def _rows_by_lines(columns: Sequence[float], rows: Sequence[float], words: Sequence[Word]) -> Iterator[float]:
-    """The edges between lines of print, if those are rows: lines divide only the header and the end of many tables."""
+    """Yield the edges between lines of print if they are rows: in many tables only the header and the end are ruled."""
     for top, bottom in pairwise(rows):
         lines = lines_of([word for word in words if top <= (word.y0 + word.y1) / 2 <= bottom])
         begins = [line for line in lines if _begins_row(line, columns)]
@@ -77,8 +79,10 @@ def _rows_by_lines(columns: Sequence[float], rows: Sequence[float], words: Seque
 
 
 def _begins_row(line: Sequence[Word], columns: Sequence[float]) -> bool:
-    """Whether a line can be a row of its own: it says something of the first column, in words that begin anew, and of
-    another column."""
+    """Return whether a line can be a row of its own.
+
+    It has words in the first column, which do not continue the line before, and in another column.
+    """
     used = {_index(columns, (word.x0 + word.x1) / 2) for word in line}
     first = min(line, key=lambda word: word.x0).text[0]
     return 0 in used and len(used) > 1 and not first.islower()
@@ -97,14 +101,14 @@ def lines_of(words: Iterable[Word]) -> list[list[Word]]:
 
 
 def _columns_by_gaps(grid: Grid, words: Sequence[Word]) -> tuple[float, ...]:
-    """Edges in the middle of the spaces that run through all rows."""
+    """Return edges in the middle of the spaces that run through all rows."""
     inside = [(word.x0, word.x1) for word in words if is_inside(word, grid.box)]
     between = [(start + end) / 2 for start, end in gaps(inside, _COLUMN_GAP)]
     return grid.columns[0], *between, grid.columns[-1]
 
 
 def _top_of_header(columns: Sequence[float], first_line: float, words: Sequence[Word]) -> float | None:
-    """The top of a header that is printed above the first line; None if there is none."""
+    """Return the top of a header that is printed above the first line; None if there is none."""
     above = sorted(
         (
             word
@@ -127,7 +131,7 @@ def _top_of_header(columns: Sequence[float], first_line: float, words: Sequence[
 
 
 def cells_of(grid: Grid, words: Sequence[Word]) -> list[Cell]:
-    """Return the grid's fields, joined where no line divides them, with their words."""
+    """Return the grid's fields with their words; fields with no line between them are joined."""
     width, height = len(grid.columns) - 1, len(grid.rows) - 1
     field_of: dict[tuple[int, int], list[Word]] = {}
     across: set[tuple[int, int]] = set()
@@ -158,7 +162,7 @@ def cells_of(grid: Grid, words: Sequence[Word]) -> list[Cell]:
 def _extent(
     grid: Grid, row: int, column: int, across: set[tuple[int, int]], taken: set[tuple[int, int]]
 ) -> tuple[int, int]:
-    """How many columns and rows the cell that begins here has."""
+    """Return how many columns and rows the cell that begins here has."""
     width, height = len(grid.columns) - 1, len(grid.rows) - 1
     columns = 1
     while column + columns < width and (row, column + columns) not in taken:
@@ -181,7 +185,7 @@ def _extent(
 
 
 def _heading_across(grid: Grid, field_of: dict[tuple[int, int], list[Word]]) -> set[tuple[int, int]]:
-    """The fields that a heading for all columns but the first takes up: one text, with empty fields next to it."""
+    """Return the fields of a heading above all columns but the first: one text, with empty fields next to it."""
     last = len(grid.columns) - 2
     used = [column for column in range(1, last + 1) if (0, column) in field_of]
     is_one_text = bool(used) and used == list(range(used[0], used[-1] + 1)) and len(used) < last
@@ -190,12 +194,12 @@ def _heading_across(grid: Grid, field_of: dict[tuple[int, int], list[Word]]) -> 
 
 
 def _index(edges: Sequence[float], place: float) -> int:
-    """The interval of the edges that holds this place; the first or last one for what lies outside."""
+    """Return the interval of the edges that holds this place; the first or last one if it lies outside."""
     return max(0, min(len(edges) - 2, sum(edge <= place for edge in edges) - 1))
 
 
 def _joined(words: Sequence[Word]) -> str:
-    """Words in reading order: line by line, from left to right, and as the text layer has them within its own lines."""
+    """Return the words in reading order: line by line, left to right, within a line as the text layer has them."""
     if not words:
         return ""
     height = median(word.y1 - word.y0 for word in words)
@@ -211,5 +215,5 @@ def _joined(words: Sequence[Word]) -> str:
 
 
 def _middle(words: Sequence[Word]) -> float:
-    """The height at which a run of words is printed."""
+    """Return the height at which a run of words is printed."""
     return median((word.y0 + word.y1) / 2 for word in words)

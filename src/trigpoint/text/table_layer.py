@@ -41,12 +41,12 @@ def with_tables(
 
 
 def _may_be_turned(word: tuple[Any, ...]) -> bool:
-    """Whether a word of some letters is taller than it is wide."""
+    """Return whether a word of some letters is taller than it is wide."""
     return bool(word[3] - word[1] > word[2] - word[0]) and sum(map(str.isalnum, word[4])) >= 4
 
 
 def _words(found: Iterable[tuple[Any, ...]], lines: Sequence[str], styled: Callable[[], Any]) -> list[Word]:
-    """The words of the layer in their order; none if they are not those of the lines."""
+    """Return the words of the layer in their order; none if they do not match the lines."""
     bold, turned = _styles(styled().extractDICT())
     words: list[Word] = []
     letters = iter([(number, len("".join(line.split()))) for number, line in enumerate(lines)])
@@ -65,7 +65,7 @@ def _words(found: Iterable[tuple[Any, ...]], lines: Sequence[str], styled: Calla
 
 
 def _styles(layer: Any) -> tuple[Strips, Mapping[int, Strips]]:
-    """Where bold text is, and where text runs downwards (1) or upwards (3)."""
+    """Return the strips of bold text, and those of text that runs downwards (1) or upwards (3)."""
     bold: defaultdict[int, list[Box]] = defaultdict(list)
     turned: dict[int, defaultdict[int, list[Box]]] = {1: defaultdict(list), 3: defaultdict(list)}
     for block in layer["blocks"]:

@@ -70,7 +70,7 @@ def find_tables(page: int, words: Sequence[Word], boxes: Iterable[Box]) -> tuple
 
 
 def _aligned_tables(page: int, words: Sequence[Word], ruled: Sequence[Table]) -> tuple[Table, ...]:
-    """The tables without rules, outside those that have them. One without headings says nothing, and stays text."""
+    """Return the tables without rules, outside those that have them. One without headings stays text."""
     free = [word for word in words if not any(is_inside(word, table.box) for table in ruled)]
     found = [_table(page, grid, free) for grid in find_aligned_grids(free)]
     return tuple(table for table in found if table is not None and table.header and not table.titles)
@@ -89,7 +89,7 @@ def continue_headers(pages: Sequence[Sequence[Table]]) -> list[tuple[Table, ...]
 
 
 def _goes_on(last: Table, first: Table) -> bool:
-    """Whether a table without header has the columns of the last one on the page before."""
+    """Return whether a table without a header has the columns of the last one on the page before."""
     return (
         bool(last.header)
         and not first.header
@@ -101,7 +101,7 @@ def _goes_on(last: Table, first: Table) -> bool:
 
 
 def _turned(box: Sequence[float], turn: int) -> Box:
-    """The box on the page turned so that text running in this direction is upright."""
+    """Return the box on the page turned so that text running in this direction is upright."""
     x0, y0, x1, y1 = box
     return {0: (x0, y0, x1, y1), 1: (y0, -x1, y1, -x0), 3: (-y1, x0, -y0, x1)}[turn]
 
@@ -132,7 +132,7 @@ def _pipes(cells: Iterable[str]) -> str:
 
 
 def _table(page: int, grid: Grid, words: Sequence[Word]) -> Table | None:
-    """The table in this grid; None if there is none. Lines of print are taken for rows only below headings."""
+    """Return the table in this grid; None if there is none. Lines of print are taken for rows only below headings."""
     if not grid.open_columns:
         return _table_in(page, grid, words)
     by_line = _table_in(page, with_columns(grid, words, rows_by_line=True), words)
@@ -142,7 +142,7 @@ def _table(page: int, grid: Grid, words: Sequence[Word]) -> Table | None:
 
 
 def _table_in(page: int, grid: Grid, words: Sequence[Word]) -> Table | None:
-    """The table in a grid with its columns; None if its cells do not hold a table's text."""
+    """Return the table in a grid with its columns; None if its cells do not hold a table's text."""
     inside = [word for word in words if is_inside(word, grid.box)]
     cells = [cell for cell in cells_of(grid, inside) if cell.text]
     columns = _used_columns(cells)
@@ -166,18 +166,18 @@ def _table_in(page: int, grid: Grid, words: Sequence[Word]) -> Table | None:
 
 
 def _has_all(table: Table, words: Sequence[Word]) -> bool:
-    """Whether each word is in a cell. A grid that would lose one is not believed."""
+    """Return whether each word is in a cell. A grid that would lose one is not believed."""
     told = Counter(" ".join([*table.titles, *(cell for row in (*table.header, *table.rows) for cell in row)]).split())
     return not Counter(part for word in words for part in word.text.split()) - told
 
 
 def _header_row(cells: Sequence[Cell], row: int, columns: Sequence[int]) -> tuple[str, ...]:
-    """The headings in this row; one that spans columns is the heading of each."""
+    """Return the headings in this row; one that spans columns is the heading of each."""
     return tuple(cell.text if (cell := _cell_at(cells, row, column)) else "" for column in columns)
 
 
 def _body_row(cells: Sequence[Cell], row: int, columns: Sequence[int]) -> tuple[str, ...]:
-    """The texts in this row. A cell that spans rows says the same in each; one that spans columns says it once."""
+    """Return the texts in this row. A cell that spans rows is repeated in each; one that spans columns is not."""
     said: set[Cell] = set()
     texts = []
     for column in columns:
@@ -218,13 +218,13 @@ def without_underlines(boxes: Iterable[Box], words: Iterable[tuple[Any, ...]]) -
 
 
 def _is_underline(left: float, right: float, words: Iterable[tuple[float, float]]) -> bool:
-    """Whether words cover half of a line from `left` to `right`."""
+    """Return whether words cover half of a line from `left` to `right`."""
     covered = sum([min(x1, right) - max(x0, left) for x0, x1 in words if x0 < right and x1 > left])
     return covered >= (right - left) / 2
 
 
 def _used_columns(cells: Sequence[Cell]) -> list[int]:
-    """The columns that have a text of their own: others are the space between two lines."""
+    """Return the columns that have a text of their own: others are the space between two lines."""
     alone = {cell.column for cell in cells if cell.columns == 1}
     wide = {cell.column: range(cell.column, cell.column + cell.columns) for cell in cells if cell.columns > 1}
     return sorted(alone | {first for first, span in wide.items() if not alone & set(span)})
@@ -234,12 +234,12 @@ def _used_columns(cells: Sequence[Cell]) -> list[int]:
 
 
 def _is_title(cells: Sequence[Cell], columns: Sequence[int]) -> bool:
-    """Whether a row is one text across the whole table."""
+    """Return whether a row is one text across the whole table."""
     return len(cells) == 1 and cells[0].column <= columns[0] and cells[0].column + cells[0].columns > columns[-1]
 
 
 def _header_depth(rows: Sequence[Sequence[Cell]], columns: Sequence[int]) -> int:
-    """How many of the first rows are headings."""
+    """Return how many of the first rows are headings."""
     if len(rows) < 2 or not _is_header(rows[0], [cell for row in rows[1:] for cell in row]):
         return 0
     first = rows[0]
@@ -252,7 +252,7 @@ def _header_depth(rows: Sequence[Sequence[Cell]], columns: Sequence[int]) -> int
 
 
 def _is_header(first: Sequence[Cell], others: Sequence[Cell]) -> bool:
-    """Whether a row is set apart from those below: in bold, or in words above figures, or in short words above long."""
+    """Return whether a row differs from those below: in bold, words above figures, or short words above long ones."""
     if any(len(cell.text) > _LONGEST_HEADING for cell in first) or len(first) < 2:
         return all(cell.bold for cell in first) and len(first[0].text) <= _LONGEST_HEADING
     beside = [cell for cell in others if cell.column > first[0].column] or list(others)
@@ -273,8 +273,10 @@ def _words_above_figures(heading: Cell, others: Sequence[Cell]) -> bool:
 
 
 def _is_second_header(first: Sequence[Cell], second: Sequence[Cell], columns: Sequence[int]) -> bool:
-    """Whether the second row goes on with the headings of the first: it says nothing of the first column, and divides
-    headings that span columns, or adds units in brackets."""
+    """Return whether the second row continues the headings of the first.
+
+    It says nothing about the first column, and divides headings that span columns, or adds units in brackets.
+    """
     if not second or second[0].column <= columns[0]:
         return False
     spanning = any(cell.columns > 1 for cell in first)
@@ -282,7 +284,7 @@ def _is_second_header(first: Sequence[Cell], second: Sequence[Cell], columns: Se
 
 
 def _caption(box: Box, words: Sequence[Word]) -> str | None:
-    """The line above or below the table that begins with "Table 3" or the like."""
+    """Return the line above or below the table that begins with "Table 3" or the like."""
     lines: dict[int, list[Word]] = {}
     for word in words:
         if word.x1 >= box[0] and word.x0 <= box[2]:

@@ -1,6 +1,6 @@
-"""Where the embedding model's files are: a path that was set, the installed model package, or the model hub.
+"""Finds the embedding model's files: at a path that was set, in the installed model package, or at the model hub.
 
-Owns the lookup and the check that the weights lie where our graph expects them; running them is `embed.py`'s.
+Also checks that the weights lie where our graph expects them; `embed.py` runs them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ModelFiles:
 
 
 def find_model(settings: Settings) -> ModelFiles:
-    """The first of the three places that holds the model. Raises ModelMissing."""
+    """Return the model in the first of the three places that holds it. Raises ModelMissing."""
     if settings.embedding_model_path is not None:
         return _configured(settings.embedding_model_path.expanduser().absolute())
     return _installed() or _downloaded()
@@ -67,7 +67,7 @@ class Layout:
 
 
 def read_layout(weights: Path) -> Layout:
-    """The header of a safetensors file. Raises ModelMissing where it is none, or is cut off."""
+    """Return the header of a safetensors file. Raises ModelMissing if it is not one, or is cut off."""
     size = weights.stat().st_size
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -96,7 +96,7 @@ def _configured(folder: Path) -> ModelFiles:
 
 
 def _installed() -> ModelFiles | None:
-    """The folder inside the model package, which is not imported: it may pull in torch."""
+    """Return the folder inside the model package, which is not imported: it may pull in torch."""
     spec = importlib.util.find_spec(_PACKAGE_MODULE)
     if spec is None or spec.origin is None:
         return None
