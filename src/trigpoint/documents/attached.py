@@ -1,4 +1,4 @@
-"""Files inside a PDF become documents of their own: written next to the store, under a name that tells where they come from."""
+"""Files inside a PDF become documents of their own, written next to the store under a name that tells their origin."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class AttachedFiles:
 
 
 def _file_name(path: Path, place: int, name: str) -> str:
-    """`Portfolio, attachment 2, Travel Plan.pdf`, never longer than file systems allow."""
+    """Return a name such as `Portfolio, attachment 2, Travel Plan.pdf`, never longer than file systems allow."""
     suffix = Path(name).suffix
     start = f"{shorten(path.stem, 60)}, attachment {place + 1}, "
     stem = Path(name).stem

@@ -1,4 +1,4 @@
-"""A document as it was read: all of its text, where each page is in it, and the account of the pages."""
+"""A document as it was read: all of its text, the place of each page in it, and the account of the pages."""
 
 from __future__ import annotations
 

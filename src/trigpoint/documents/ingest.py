@@ -33,7 +33,7 @@ from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import DocumentLook, Extraction
 from trigpoint.text.running_lines import Body
 
-SUPPORTED = (".pdf", ".png", ".jpg", ".jpeg", ".tiff", ".tif")  # D1: no .bmp
+SUPPORTED = (".pdf", ".png", ".jpg", ".jpeg", ".tiff", ".tif")  # the contract has no .bmp
 
 _READ, _EMBEDDED, _STORED = 40.0, 95.0, 100.0  # per cent of the work behind us after each stage
 
@@ -197,7 +197,7 @@ class DocumentIngest:
 
 
 def checked_reference(application_ref: str) -> str:
-    """Councils number differently, so any short printable reference will do. Raises InvalidReference."""
+    """Return the reference if it is short and printable: councils number differently. Raises InvalidReference."""
     ref = application_ref
     if not ref.strip() or ref != ref.strip() or len(ref) > _LONGEST_REFERENCE or not ref.isprintable():
         raise InvalidReference(
@@ -208,13 +208,13 @@ def checked_reference(application_ref: str) -> str:
 
 
 def _carries_nothing(outcome: IngestOutcome) -> bool:
-    """Whether the account of the document, if there is one, knows of no files inside it."""
+    """Return whether the account of the document, if there is one, knows of no files inside it."""
     account = None if isinstance(outcome, Skipped) else outcome.account
     return account is not None and not account.attachments
 
 
 def _with_attachments(message: str, attached: Sequence[AttachedDocument]) -> str:
-    """The reason why a file is no document, and that what it carries is."""
+    """Return the reason why a file is not a document, and which of its attachments are."""
     ingested = [f"{one.name} ({one.document_id})" for one in attached if one.status == "ingested"]
     return f"{message} Its attachments are documents of their own: {', '.join(ingested)}" if ingested else message
 
@@ -225,7 +225,7 @@ def chunk_id(document_id: str, chunk: Chunk) -> str:
 
 
 def _pages_read(report: Report) -> Callable[[int, int], None]:
-    """Reports pages; a page that is looked at a second time does not count back."""
+    """Return a callback that reports pages; a page that is looked at a second time does not count back."""
     furthest = 0
 
     def read(done: int, total: int) -> None:

@@ -35,7 +35,7 @@ class RegisteredDocument:
     contains_drawings: bool
 
     def matches(self, application_ref: str | None, document_types: Collection[str]) -> bool:
-        """Whether the document is of this application and of one of these types; None and no types match all."""
+        """Return whether the document is of this application and of one of these types; None and no types match all."""
         of_application = application_ref is None or self.application_ref == application_ref
         return of_application and (not document_types or self.document_type in document_types)
 

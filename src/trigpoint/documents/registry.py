@@ -33,7 +33,7 @@ class Registry:
         self._everything: tuple[Rows, Where] = ({}, Where.of([]))
 
     def rows(self) -> Rows:
-        """Every row, as of now."""
+        """Return every row, as of now."""
         mark = self._passages.mark.read()
         if mark != self._seen:
             with self._refreshing:
@@ -47,12 +47,12 @@ class Registry:
         return self.rows().get(document_id)
 
     def of_application(self, application_ref: str) -> list[RegisteredDocument]:
-        """The documents of one application, in the order they were ingested."""
+        """Return the documents of one application, in the order they were ingested."""
         rows = [row for row in self.rows().values() if row.application_ref == application_ref]
         return sorted(rows, key=lambda row: (row.ingested_at, row.document_id))
 
     def answering(self, application_ref: str | None, document_types: Collection[str] = ()) -> Where:
-        """The passages of registered documents: of one application or of all, of these types or of any.
+        """Return the passages of registered documents: of one application or of all, of these types or of any.
 
         Of what type a document is, its row decides, and not the metadata of its passages.
         """
@@ -64,7 +64,7 @@ class Registry:
         return self._everything[1]
 
     def id_for(self, name: str, application_ref: str, file_hash: str) -> str:
-        """`{name}_{hash}` with 6 digits of the hash; more if another file has those."""
+        """Return `{name}_{hash}` with 6 digits of the hash; more if another file has those."""
         for digits in range(_SHORTEST_HASH, len(file_hash)):
             document_id = f"{name}_{file_hash[:digits]}"
             row = self.get(document_id)

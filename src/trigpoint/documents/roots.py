@@ -15,7 +15,7 @@ class DocumentRoots:
         self.folders = tuple(_resolved(folder) for folder in (settings.data_dir, *settings.document_roots))
 
     def find(self, file_path: str) -> Path:
-        """The file at this path. Raises FileMissing for all that is not a file below a root."""
+        """Return the file at this path. Raises FileMissing for anything that is not a file below a root."""
         path = Path(file_path)
         real = _real(path)
         if real is None or not path.is_absolute() or not any(folder in real.parents for folder in self.folders):
@@ -41,7 +41,7 @@ class DocumentRoots:
 
 
 def _real(path: Path) -> Path | None:
-    """Where the path leads, links followed; None where that is nowhere."""
+    """Return the path with links followed; None if it leads nowhere."""
     try:
         return path.resolve(strict=True)
     except (OSError, ValueError, RuntimeError):  # absent, too long, a NUL in it, links in a circle

@@ -25,7 +25,7 @@ class DocumentSearch:
         max_results: int = 10,
         mode: Mode = "semantic",
     ) -> list[FoundPassage]:
-        """The best passages, best first; equal scores in order of chunk id."""
+        """Return the best passages, best first; equal scores in order of chunk id."""
         where = self.store.registry.answering(application_ref, document_types or ())
         words = query if mode == "hybrid" else None
         question = Question(self.store.embedding.embed(query), max_results, words, where)

@@ -81,7 +81,7 @@ class DocumentStore:
         return bool(self.passages.document(document_id))
 
     def text_of(self, document_id: str) -> tuple[RegisteredDocument, int, str]:
-        """The document, its number of passages and its text. Raises DocumentNotFound, NoChunks."""
+        """Return the document, its number of passages and its text. Raises DocumentNotFound, NoChunks."""
         row = self.registry.get(document_id)
         if row is None:
             raise DocumentNotFound(f"Document not found: {document_id}")
@@ -92,7 +92,7 @@ class DocumentStore:
         return row, len(passages), joined(passages) if content is None else content.text
 
     def content_of(self, document_id: str) -> DocumentContent | None:
-        """The document's text with its pages and their account; None if it was ingested before these were kept."""
+        """Return the document's text, pages and account; None if it was ingested before these were kept."""
         kept = self.passages.content(document_id)
         if kept is None:
             return None
@@ -104,8 +104,10 @@ class DocumentStore:
             ) from None
 
     def retype(self, row: RegisteredDocument, document_type: str) -> None:
-        """Correct a document's type: in its row, which decides, in one step; then in its passages, for other readers of
-        the collection. A crash between the two is put right by a repetition."""
+        """Correct a document's type, in its row, which decides, and then in its passages, for other readers of them.
+
+        A crash between the two is put right by a repetition.
+        """
         if row.document_type != document_type:
             self.registry.update(replace(row, document_type=document_type))
         behind = [p for p in self.passages.document(row.document_id) if p.metadata["document_type"] != document_type]
@@ -120,7 +122,10 @@ class DocumentStore:
 
     @contextmanager
     def locked(self, key: str, cancelled: Callable[[], bool]) -> Iterator[None]:
-        """One ingest at a time for this key, within this process. Waiting ends with Cancelled when the caller gives up."""
+        """Let one ingest at a time in for this key, within this process.
+
+        Raises Cancelled if the caller gives up waiting.
+        """
         with self._locks_lock:
             lock, users = self._locks.get(key, (threading.Lock(), 0))
             self._locks[key] = (lock, users + 1)

@@ -1,11 +1,11 @@
 """Passages in Chroma, under the ids and with the metadata that their contract fixes; all of them in memory, too.
 
 A search asks Chroma nothing. A ledger, one record a document in a collection of ours, says which version of the document
-answers and where its passages stand in its text. A document is replaced in these steps, and a crash between any two of
-them is finished by whoever looks next:
+answers and where in its text its passages are. A document is replaced in these steps, and a crash between any two of
+them is finished by the next process that looks:
 
 1. the whole new set goes into the journal; from here on the change will happen
-2. the ledger says that the document is changing: who reads it now keeps the old set, or waits for the new one
+2. the ledger says that the document is changing: readers keep the old set, or wait for the new one
 3. the new passages are written over the old ones, and what is left of those is deleted
 4. the ledger names the new version, memory and words follow, the mark moves
 5. the journal forgets the change
@@ -63,7 +63,7 @@ class ChromaPassages:
         self.lexical = LexicalIndex(folder / "lexical" if store.folder else None, shared=store.folder is not None)
         self._memory = Memory()
         self._versions: dict[str, str] = {}  # of the documents in memory
-        self._seen: str | None = None  # the mark that memory has come to; None: nothing has been read yet
+        self._seen: str | None = None  # the mark up to which memory has read; None: nothing has been read yet
         self._refreshing = threading.RLock()
         self._retry_at = 0.0
 
@@ -86,7 +86,7 @@ class ChromaPassages:
         allow: Callable[[], bool] = always,
         contents: Mapping[str, str] | None = None,
     ) -> Migration | None:
-        """`contents` are texts to keep with documents, such as the whole of each."""
+        """Write passages; `contents` are texts to keep with documents, such as the whole of each."""
         with self.journal.turn():
             self.finish_interrupted()
             change = self._change(self._current(), passages, set(replace), contents or {})
@@ -106,7 +106,7 @@ class ChromaPassages:
     def _change(
         self, now: Snapshot, passages: Sequence[Passage], replaced: set[str], contents: Mapping[str, str]
     ) -> Change:
-        """The whole new set of every document that gains or loses a passage."""
+        """Return the change: the whole new set of every document that gains or loses a passage."""
         new: dict[str, dict[str, Passage]] = {document_id: {} for document_id in sorted(replaced)}
         moved = {now.document_of(now.places[p.id]) for p in passages if p.id in now.places}
         for document_id in sorted(({p.document_id for p in passages} | moved) - replaced):
@@ -123,7 +123,7 @@ class ChromaPassages:
         return Change(ordered, self._before(ordered), {i: text for i, text in texts.items() if text is not None})
 
     def place(self, document_id: str, places: Mapping[str, Place]) -> None:
-        """Tell where the passages of a document are in its text; those that are there already stay as they are."""
+        """Record the places of a document's passages in its text; the passages themselves stay as they are."""
         with self.journal.turn():
             self.finish_interrupted()
             passages = [
@@ -154,7 +154,7 @@ class ChromaPassages:
                 self._seen = mark
 
     def _apply(self, change: Change) -> None:
-        """May be done twice."""
+        """Carry out a change of the journal. May be repeated."""
         self._note(change, changing=True)
         self._write_records(change)
         self._contents.write(change.id, change.contents)
@@ -198,14 +198,14 @@ class ChromaPassages:
                 path.unlink()
 
     def _superseded(self, change: Change) -> bool:
-        """Whether another machine has changed one of the documents since."""
+        """Return whether another machine has changed one of the documents since."""
         rows = {row.id: str(row.metadata.get("version", "")) for row in self._ledger.get(ids=list(change.documents))}
         return any(
             rows.get(document_id, "") not in (before, change.id, "") for document_id, before in change.before.items()
         )
 
     def _current(self) -> Snapshot:
-        """Memory, brought to what the store has now. Interrupted changes are finished first, if that can be done."""
+        """Return memory, brought up to date with the store. Interrupted changes are finished first, if possible."""
         if self._seen is None:
             self._begin()
         if self.journal.pending() and time.monotonic() >= self._retry_at and self.journal.idle():
@@ -245,7 +245,7 @@ class ChromaPassages:
         self._index_what_is_behind()
 
     def _ledgered(self) -> tuple[dict[str, str], set[str]]:
-        """The versions of the documents that are whole, and the documents that are changing."""
+        """Return the versions of the documents that are whole, and the documents that are changing."""
         rows = {row.id: row.metadata for row in self._ledger.get(texts=False) if row.id != HEAD}
         whole = {i: str(about.get("version", "")) for i, about in rows.items() if about.get("state") != "changing"}
         return whole, rows.keys() - whole.keys()
@@ -286,7 +286,7 @@ class ChromaPassages:
         )
 
     def _index_what_is_behind(self) -> None:
-        """The index of words is derived: what it lacks is read from memory, what it has too much of is dropped."""
+        """Bring the index of words up to date from memory: it is derived, so it can always be completed."""
         self.lexical.refresh()
         now, indexed = self._memory.snapshot, self.lexical.groups()
         behind = [i for i in now.members.keys() | indexed.keys() if len(now.members.get(i, ())) != indexed.get(i, 0)]
@@ -307,12 +307,12 @@ class ChromaPassages:
         return self._passages(now, [i for i in ids if i in now.places])
 
     def document(self, document_id: str) -> list[Passage]:
-        """In reading order, each with its place in the document's text as far as the ledger knows it."""
+        """Return the passages in reading order, each with its place in the document's text if the ledger knows it."""
         now = self._current()
         return self._placed(document_id, now.members.get(document_id, ()), now)
 
     def content(self, document_id: str) -> str | None:
-        """What was kept with the document; None if nothing was."""
+        """Return what was kept with the document; None if nothing was."""
         rows = self._ledger.get(ids=[document_id], texts=False)
         return self._contents.read(document_id, str(rows[0].metadata.get("version", ""))) if rows else None
 
@@ -340,7 +340,7 @@ class ChromaPassages:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """A disk that is full is named; what was committed stays in the journal, and is finished later."""
+        """Turn an error of the disk into StoreError. A committed change stays in the journal, and is finished later."""
         try:
             yield
         except (OSError, ValueError) as error:
@@ -378,7 +378,7 @@ class ChromaPassages:
 
 
 def _row(change: Change, document_id: str, *, changing: bool) -> tuple[str, dict[str, Any]]:
-    """A ledger record: the places of the passages as its text, and the version as its metadata."""
+    """Return a ledger record: the places of the passages as its text, and the version as its metadata."""
     passages = change.documents[document_id]
     places = [(p.start, p.end, p.pages) for p in passages]
     state = "changing" if changing else "whole"

@@ -24,14 +24,14 @@ class Column:
 
     @classmethod
     def empty(cls, rows: int = 0) -> Column:
-        """Rows without a value have number 0."""
+        """Return a column in which no row has a value: all have number 0."""
         return cls(np.zeros(rows, dtype=np.int32), [None], {})
 
     def value(self, row: int) -> Any:
         return self._values[self._numbers[row]]
 
     def append(self, count: int, values: Sequence[Any]) -> Column:
-        """These values after the first `count` rows."""
+        """Return the column with these values after the first `count` rows."""
         numbers = grown(self._numbers, count, len(values))
         numbers[count : count + len(values)] = [self._number(value) for value in values]
         return Column(numbers, self._values, self._known)
@@ -40,7 +40,7 @@ class Column:
         return Column(self._numbers[rows], self._values, self._known)
 
     def mask(self, count: int, accepts: Callable[[Any], bool]) -> Mask:
-        """The rows whose value is accepted. No row without a value is."""
+        """Return the rows whose value is accepted; a row without a value never is."""
         verdicts = np.fromiter(
             (value is not None and accepts(value) for value in self._values), dtype=np.bool_, count=len(self._values)
         )
@@ -48,7 +48,7 @@ class Column:
         return found
 
     def has(self, accepts: Callable[[Any], bool]) -> bool:
-        """Whether some row has, or had, a value that is accepted."""
+        """Return whether some row has, or had, a value that is accepted."""
         return any(value is not None and accepts(value) for value in self._values)
 
     def distinct(self, rows: Rows) -> set[Any]:
@@ -66,7 +66,7 @@ class Column:
 
 
 def grown(array: npt.NDArray[Any], count: int, more: int) -> npt.NDArray[Any]:
-    """The array with room for more rows after the first `count`; by half, so that many small writes stay cheap."""
+    """Return the array with room for half as many rows again after `count`, so that many small writes stay cheap."""
     if count + more <= len(array):
         return array
     larger = np.zeros((max(count + more, count * 3 // 2), *array.shape[1:]), dtype=array.dtype)

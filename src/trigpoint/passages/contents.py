@@ -27,7 +27,7 @@ class Contents:
                 self._collection.upsert([key], np.zeros((1, 1), dtype=np.float32), [part], [about])
 
     def read(self, document_id: str, version: str) -> str | None:
-        """None if there is none, or not all of it."""
+        """Return the text kept with this version of a document; None if it is not there as a whole."""
         found = self._collection.get(where={"$and": [{"document": document_id}, {"version": version}]})
         parts = {int(record.metadata["number"]): record.text for record in found}
         whole = found and len(parts) == found[0].metadata["parts"]

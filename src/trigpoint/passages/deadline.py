@@ -11,18 +11,18 @@ from trigpoint.errors import LibraryTimeout
 
 
 class Deadline:
-    """Shared by the work, which claims its effect as the last step, and by whoever waits for it."""
+    """Shared by the work, which claims its effect as the last step, and by the caller that waits for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._outcome: str | None = None
 
     def claim(self) -> bool:
-        """Before the effect: True if there is still time."""
+        """Claim the effect, just before it: True if there is still time."""
         return self._settle("effect")
 
     def expire(self) -> bool:
-        """When time is up: True if nothing has taken effect, and nothing will."""
+        """End the waiting when time is up: True if nothing has taken effect, and nothing will."""
         return self._settle("expired")
 
     @property
@@ -31,7 +31,7 @@ class Deadline:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Inside, `check_time` ends the work of this thread when the time is up."""
+        """Have `check_time` end the work of this thread, inside this context, when the time is up."""
         token = _current.set(self)
         try:
             yield
@@ -45,7 +45,7 @@ class Deadline:
 
 
 def time_is_up() -> bool:
-    """Whether whoever waits for the work of this thread has given up."""
+    """Return whether the caller that waits for this thread's work has given up."""
     deadline = _current.get()
     return deadline is not None and deadline.is_over
 

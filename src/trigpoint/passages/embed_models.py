@@ -10,10 +10,10 @@ def is_our_model(name: str) -> bool:
 
 
 def same_model(one: str, other: str) -> bool:
-    """Whether two model ids mean the same embedding."""
+    """Return whether two model ids mean the same embedding."""
     return one == other or (is_our_model(one) and is_our_model(other))
 
 
 def model_key(name: str | None) -> str:
-    """One name for all ids of our own embedding."""
+    """Return one name for all ids of our own embedding."""
     return OUR_MODEL if name is not None and is_our_model(name) else name or ""

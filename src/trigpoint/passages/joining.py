@@ -10,7 +10,7 @@ _SHORTEST_OVERLAP = 20  # a shorter common end and beginning may be chance
 
 
 def joined(passages: Sequence[Passage]) -> str:
-    """The text of passages in their order. Overlaps are known from their places, or else found in their texts."""
+    """Return the text of passages in their order. Overlaps are known from their places, or else found by comparing."""
     said, parts = 0, list[str]()
     for passage, start in zip(passages, _starts(passages), strict=True):
         parts.append(passage.text[max(0, said - start) :].lstrip())
@@ -30,6 +30,6 @@ def _starts(passages: Sequence[Passage]) -> Iterator[int]:
 
 
 def _shared(before: str, text: str) -> int:
-    """How long the end of the one is that begins the other."""
+    """Return how long the end of the one is that begins the other."""
     longest = min(len(before), len(text))
     return next((n for n in range(longest, _SHORTEST_OVERLAP - 1, -1) if before.endswith(text[:n])), 0)

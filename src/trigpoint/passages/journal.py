@@ -1,7 +1,7 @@
 """Changes that will be finished: each is a file that holds the whole new set of passages of the documents it changes.
 
 Chroma has no transactions, and its contract fixes the ids of passages, so that an old and a new set cannot be there at
-the same time. Once a change is in the journal, it is applied as often as it takes, by whoever opens the folder next.
+the same time. Once a change is in the journal, it is applied as often as it takes, by the next process that opens it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Journal:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """One change at a time, in this process and in all others that use the folder."""
+        """Let one change in at a time, in this process and in all others that use the folder."""
         with self._thread:
             if self._depth:
                 yield
@@ -65,7 +65,7 @@ class Journal:
                     self._depth -= 1
 
     def idle(self) -> bool:
-        """Whether no writer is at work: then a change that is still here was interrupted."""
+        """Return whether no writer is at work: then a change that is still here was interrupted."""
         if not self._thread.acquire(blocking=False):
             return False
         try:
@@ -81,7 +81,7 @@ class Journal:
         return [self._folder / name for name in sorted(os.listdir(self._folder)) if name.endswith(_SUFFIX)]
 
     def commit(self, change: Change) -> Path:
-        """The point of no return."""
+        """Write the change to the journal: from here on it will happen."""
         path = self._folder / f"{change.id}{_SUFFIX}"
         write_atomic(path, pack(change))
         return path

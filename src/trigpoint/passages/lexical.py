@@ -25,16 +25,16 @@ import tantivy
 
 from trigpoint.passages.surroundings import NEIGHBOURS, Surroundings
 
-MAKE_UP = 2  # of the index; one of another make-up has other fields, is emptied when it is opened, and so rebuilt
+SCHEMA_VERSION = 2  # an index of another version has other fields: it is emptied when opened, and so rebuilt
 
 _ANALYZER = "passage"
 _WRITER_BYTES = 32_000_000
 _MOST_QUERY_TERMS = 256
 _STAMP = "\0stamp"
-_EVERY = f"make_up_{MAKE_UP}"  # a field that every row has
+_EVERY = f"make_up_{SCHEMA_VERSION}"  # a field that every row has
 _K1 = 1.2  # tantivy's
 _CONTEXT_COST = 0.5  # share of its score that a passage loses if a neighbour has all the words and it has none
-_PLACES = 1 << 16  # in a section, as the index tells neighbours by
+_PLACES = 1 << 16  # in a section, by which the index recognises neighbours
 
 Row = tuple[str, str] | tuple[str, str, Surroundings]  # id, own words, and the words around it
 
@@ -113,7 +113,7 @@ class LexicalIndex:
             writer.delete_documents_by_term("group", group)
 
     def stamp(self) -> int | None:
-        """The number that the last stamped change left: how far this index has come."""
+        """Return the number that the last stamped change left: how far this index has come."""
         searcher = self._index.searcher()
         query = tantivy.Query.term_query(self._index.schema, "group", _STAMP)
         hits = searcher.search(query, 1, count=False).hits
@@ -158,7 +158,7 @@ class LexicalIndex:
         return sum((1 + _K1) * math.log(1 + (count - n + 0.5) / (n + 0.5)) for n in frequencies)
 
     def groups(self) -> dict[str, int]:
-        """How many rows each group has."""
+        """Return how many rows each group has."""
         searcher = self._index.searcher()
         counts = dict(searcher.terms_with_prefix("group", "", filter_query=tantivy.Query.all_query()))
         counts.pop(_STAMP, None)
@@ -172,7 +172,7 @@ class LexicalIndex:
 
     @contextmanager
     def _changing(self) -> Iterator[Any]:
-        """One change, committed as a whole; rolled back when it fails."""
+        """Yield one change, committed as a whole; rolled back when it fails."""
         with self._writing, self._my_turn():
             writer = self._writer or self._new_writer()
             try:
@@ -213,7 +213,7 @@ class LexicalIndex:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             return tantivy.Index(schema, path=str(folder))
-        except ValueError:  # damaged, or of another schema: it is derived, so it starts anew and is rebuilt
+        except ValueError:  # damaged, or of another schema: it is derived, so it is emptied and rebuilt
             shutil.rmtree(folder)
             folder.mkdir(parents=True)
             return tantivy.Index(schema, path=str(folder))

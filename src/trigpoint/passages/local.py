@@ -9,7 +9,7 @@ from trigpoint.passages.lexical import LexicalIndex
 from trigpoint.passages.memory import Snapshot
 from trigpoint.passages.model import Vector, Where
 
-_MOST_GROUPS = 2000  # documents that a search by words is narrowed to; beyond, its answer is filtered
+_MOST_GROUPS = 2000  # documents to which a search by words is narrowed; with more, its answer is filtered
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class LocalCandidates:
         return {i: score for i, score in hits if i in allowed}
 
     def _groups(self, where: Where) -> list[str] | None:
-        """The documents that the filter lets through; None if those are all, or too many to be named."""
+        """Return the documents that the filter lets through; None if those are all, or too many to be named."""
         where = self.memory.needed(where)
         if not where:
             return None

@@ -1,4 +1,4 @@
-"""A mark that moves with every change of a store, so that whoever keeps it in memory knows when to look again."""
+"""A mark that moves with every change of a store: those who keep the store in memory know by it when to look again."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Snapshot:
         return replace(where, without=excluding)
 
     def rows(self, where: Where) -> Rows:
-        """The rows that the filter lets through, in order; remembered, since the same filters come again and again."""
+        """Return the rows that match the filter, in order; remembered, since the same filters recur."""
         where = self.needed(where)
         if not where:
             return np.arange(len(self.ids))
@@ -100,7 +100,7 @@ class Snapshot:
         return dict(zip((self.ids[row] for row in known), rounded(self.matrix[known] @ vector).tolist(), strict=True))
 
     def allows(self, ids: Iterable[str], where: Where) -> set[str]:
-        """Those of these passages that are here and that the filter lets through."""
+        """Return those of these passages that are here and that the filter lets through."""
         known = self._known(ids, where)
         return {self.ids[row] for row in known}
 
@@ -116,7 +116,7 @@ class Snapshot:
         ]
 
     def scores(self, rows: Rows, vector: Vector) -> Vector:
-        """Of these rows. If they are many, scoring all and choosing then is cheaper than copying their vectors."""
+        """Return the scores of these rows. If they are many, scoring all is cheaper than copying their vectors."""
         if 3 * len(rows) > len(self.ids):
             every: Vector = self.matrix[: len(self.ids)] @ vector
             return every if len(rows) == len(every) else every[rows]
@@ -128,7 +128,7 @@ class Snapshot:
         return {name: value for name, value in found.items() if value is not None}
 
     def documents(self, where: Where) -> set[str]:
-        """The documents of which the filter lets passages through."""
+        """Return the documents of which the filter lets passages through."""
         if where.documents is not None and not (where.conditions or where.without):
             return {i for i in where.documents if i in self.members}
         return self._column(_DOCUMENT).distinct(self.rows(where))
@@ -145,7 +145,7 @@ class Memory:
         self.snapshot = Snapshot([], np.zeros((0, dimensions or 0), dtype=np.float32), {}, [], {}, {})
 
     def replace(self, documents: Iterable[str], entries: Sequence[Entry], vectors: Vector | None) -> None:
-        """In one step: all that these documents had goes, and these passages come."""
+        """Replace everything that these documents had by these passages, in one step."""
         with self._writing:
             old = self.snapshot
             gone = {i for document_id in documents for i in old.members.get(document_id, ())}
@@ -154,7 +154,7 @@ class Memory:
 
 
 def rounded(cosines: Vector) -> npt.NDArray[np.float64]:
-    """Relevance of unit vectors: the cosine, never below 0, to 4 places."""
+    """Return the relevance of unit vectors: the cosine, never below 0, to 4 places."""
     return cosines.astype(np.float64).clip(0.0, 1.0).round(4)
 
 
@@ -204,7 +204,7 @@ def _appended(old: Snapshot, entries: Sequence[Entry], vectors: Vector | None) -
 
 
 def _near(cosines: Vector, k: int) -> Rows:
-    """The rows that may be among the k best once scores are rounded, so that the others need not be."""
+    """Return the rows that may be among the k best once scores are rounded, so that the others need not be."""
     if len(cosines) > k:
         cut = np.partition(cosines, len(cosines) - k)[len(cosines) - k] - 1e-4
         if cut > 0:
@@ -213,7 +213,7 @@ def _near(cosines: Vector, k: int) -> Rows:
 
 
 def _best(ids: Sequence[str], rows: Rows, scores: npt.NDArray[np.float64], k: int) -> list[tuple[str, float]]:
-    """The k best (id, score) pairs, best first, equal scores in order of id. `scores` are those of `ids` at `rows`."""
+    """Return the k best (id, score) pairs, best first, equal scores by id. `scores` are those of `ids` at `rows`."""
     if len(scores) > k:
         cut = np.partition(scores, len(scores) - k)[len(scores) - k]
         keep = np.flatnonzero(scores >= cut)

@@ -136,7 +136,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """What a collection knows of one document. `about` is the metadata of its first passage, where the store has it."""
+    """What a collection knows of one document. `about` is the metadata of its first passage, if the store has it."""
 
     document_id: str
     path: str | None

@@ -72,7 +72,7 @@ class QdrantPassages:
         migrate: bool = False,
         allow: Callable[[], bool] = always,
     ) -> Migration | None:
-        """`allow` is asked before the first change."""
+        """Write passages; `allow` is asked before the first change."""
         model = model or ""
         with self._explained():
             bound = self._model_of(self._alias) or model
@@ -102,7 +102,7 @@ class QdrantPassages:
         return gone
 
     def search(self, question: Question) -> list[Hit]:
-        """Passages of a version that does not answer are left out; for them, more are asked for."""
+        """Return the best passages. Those of a version that does not answer are left out, so more are asked for."""
         with self._explained():
             model = self._model_of(self._alias)
             if model is None:
@@ -134,7 +134,7 @@ class QdrantPassages:
             return sorted(map(points.to_passage, found), key=lambda passage: (passage.seq, passage.id))
 
     def documents(self) -> list[DocumentRow]:
-        """A document of which passages are missing, because its write was broken off, has no sha256: it is read again."""
+        """Return the documents. One whose write was broken off has no sha256, so that it is read again."""
         with self._explained():
             fields = ["doc_id", "seq", "doc_chunks", "version", "payload.source", "payload.zotero", "payload.doc"]
             seen: dict[str, list[Any]] = {}
@@ -167,7 +167,7 @@ class QdrantPassages:
         return False  # the server indexes what it is given before it answers
 
     def close(self) -> None:
-        """The client belongs to all collections."""
+        """Do nothing: the client belongs to all collections."""
 
     # --- collections ---
 
@@ -175,7 +175,7 @@ class QdrantPassages:
         return f"{self._alias}--{_short_hash(model_key(model))}"
 
     def _model_of(self, name: str) -> str | None:
-        """The model that a set was made with, as its own metadata says; None if there is no such set."""
+        """Return the model that a set was made with, as its own metadata says; None if there is no such set."""
         if not self._client.collection_exists(name):
             return None
         metadata = self._client.get_collection(name).config.metadata or {}
@@ -187,12 +187,12 @@ class QdrantPassages:
         return str(metadata["embed_model"])
 
     def _sets(self) -> list[str]:
-        """The set that answers and, during a change of model, the one next to it."""
+        """Return the set that answers and, during a change of model, the one next to it."""
         names = [c.name for c in self._client.get_collections().collections]
         return [name for name in names if name.startswith(f"{self._alias}--")]
 
     def _dimensions(self, name: str) -> int | None:
-        """Of the vectors of a set; None if there is no such set."""
+        """Return the dimensions of the vectors of a set; None if there is no such set."""
         if not self._client.collection_exists(name):
             return None
         vectors = self._client.get_collection(name).config.params.vectors
@@ -200,7 +200,7 @@ class QdrantPassages:
         return vectors[points.DENSE].size
 
     def _set_of(self, model: str, dimensions: int | None) -> str:
-        """The collection of this model, made at the first write; the first one of all answers at once."""
+        """Return the collection of this model, made at the first write; the first one of all answers at once."""
         name = self._set_name(model)
         if dimensions is None or self._client.collection_exists(name):
             return name
@@ -234,7 +234,7 @@ class QdrantPassages:
     # --- changes ---
 
     def _change(self, kept: str, passages: Sequence[Passage], replace: frozenset[str]) -> None:
-        """New passages of replaced documents come under a new version, and answer when the rows have switched to it."""
+        """Write the passages of replaced documents under a new version, which answers once the rows switch to it."""
         change = uuid.uuid4().hex
         versions = self._versions(kept, {p.document_id for p in passages} - replace)
         versions |= dict.fromkeys(replace, change)
@@ -275,7 +275,7 @@ class QdrantPassages:
         self._client.delete(kept, points_selector=models.PointIdsList(points=list(ids)), wait=True)
 
     def _remove_twins(self, kept: str, ids: Sequence[str], written: Sequence[str]) -> None:
-        """A passage has one id and one place: what had the id before, in another document or version, goes."""
+        """Remove what had these ids before, in another document or version: a passage has one id and one place."""
         for start in range(0, len(ids), _PAGE):
             wanted = models.MatchAny(any=list(ids[start : start + _PAGE]))
             twins = points.of_collection(self._name)
@@ -291,7 +291,7 @@ class QdrantPassages:
         return points.conditions(self._name, where, self._sections(prefixes) if prefixes else None)
 
     def _sections(self, prefixes: Sequence[str]) -> list[str]:
-        """Sections that begin with the wanted prefixes; Qdrant compares whole values only."""
+        """Return the sections that begin with the wanted prefixes: Qdrant compares whole values only."""
         facet = self._client.facet(
             self._alias,
             key="section",
@@ -308,7 +308,7 @@ class QdrantPassages:
         fields: list[str] | None = None,
         limit: int | None = None,
     ) -> Iterator[Any]:
-        """All points, page by page; with the vector unless only some fields are wanted."""
+        """Yield all points, page by page; with the vector unless only some fields are wanted."""
         name = kept or self._alias
         if not self._client.collection_exists(name):
             return
@@ -328,7 +328,7 @@ class QdrantPassages:
                 return
 
     def _versions(self, kept: str, document_ids: Iterable[str]) -> dict[str, str]:
-        """The versions that answer, of those documents that have a row."""
+        """Return the versions that answer, of those documents that have a row."""
         ids = [points.row_id(self._name, document_id) for document_id in sorted(set(document_ids))]
         if not ids:
             return {}
@@ -336,7 +336,7 @@ class QdrantPassages:
         return {row.payload["row_of"]: row.payload["version"] for row in rows if row.payload}
 
     def _answering(self, found: Iterable[Any], kept: str | None = None) -> list[Any]:
-        """Of these points, those of the versions that answer now. A document without a row has one version only."""
+        """Return those points whose version answers now. A document without a row has one version only."""
         given = list(found)
         versions = self._versions(kept or self._alias, (point.payload["doc_id"] for point in given))
         return [p for p in given if versions.get(p.payload["doc_id"], "") == (p.payload.get("version") or "")]
@@ -365,7 +365,7 @@ def _asking(question: Question, k: int) -> Question:
 
 
 def _alias(name: str) -> str:
-    """Stable for a collection, whatever others there are. It never has two hyphens in a row: those begin a set."""
+    """Return a name that is stable for a collection. It never has two hyphens in a row: those begin a set."""
     readable = re.sub("[^A-Za-z0-9]+", "-", name)[:60].strip("-")
     return f"trigpoint-{_short_hash(name)}-{readable or 'project'}"
 

@@ -26,7 +26,7 @@ _analyzer = lexical.passage_analyzer()
 
 
 def point_id(collection: str, chunk_id: str, version: str = "") -> str:
-    """Of each version of its document a passage has a point of its own."""
+    """Return the id of a passage's point: it has another one for each version of its document."""
     name = f"{collection}\0{chunk_id}\0{version}" if version else f"{collection}\0{chunk_id}"
     return str(uuid.uuid5(_POINT_IDS, name))
 
@@ -36,7 +36,7 @@ def row_id(collection: str, document_id: str) -> str:
 
 
 def to_row(collection: str, document_id: str, version: str) -> models.PointStruct:
-    """The row that says which version of a document answers. It has no vectors, and no field that a search looks at."""
+    """Return the row that names the version of a document that answers. It has no vectors, and no search sees it."""
     payload = {"row_of": document_id, "row_project": collection, "version": version}
     return models.PointStruct(id=row_id(collection, document_id), vector={}, payload=payload)
 
@@ -44,7 +44,10 @@ def to_row(collection: str, document_id: str, version: str) -> models.PointStruc
 def to_point(
     collection: str, rules: Rules, passage: Passage, words: str, doc_chunks: int | None, version: str
 ) -> models.PointStruct:
-    """`words` are those it is found by; `doc_chunks` how many the whole document has, if one write brings it whole."""
+    """Return a passage as a point. `words` are those it is found by.
+
+    `doc_chunks` is the number of the whole document's passages, if one write brings them all.
+    """
     fields = rules.fields(passage.metadata)
     return models.PointStruct(
         id=point_id(collection, passage.id, version),
@@ -68,7 +71,7 @@ def to_point(
 
 
 def found_by(rules: Rules, passages: Sequence[Passage]) -> dict[str, str]:
-    """The words of each passage and of its neighbours, as far as they are written together."""
+    """Return the words of each passage and of its neighbours, as far as they are written together."""
     documents: dict[str, list[Passage]] = {}
     for passage in sorted(passages, key=lambda passage: (passage.seq, passage.id)):
         documents.setdefault(passage.document_id, []).append(passage)
@@ -83,7 +86,7 @@ def to_passage(point: Any) -> Passage:
 
 
 def passage_words(text: str) -> models.SparseVector:
-    """The passage's half of BM25: saturated, length-normalised counts. The server multiplies by IDF."""
+    """Return the passage's half of BM25: saturated, length-normalised counts. The server multiplies by IDF."""
     words = [_word_number(word) for word in _analyzer.analyze(text)]
     length = _K1 * (1 - _B + _B * len(words) / _MEAN_WORDS)
     counts = sorted(Counter(words).items())
@@ -104,12 +107,12 @@ def share_of_question(question: models.SparseVector, passage: models.SparseVecto
 
 
 def of_collection(collection: str, **fields: Any) -> models.Filter:
-    """The points of this collection, and of nobody else, with these values."""
+    """Return the points of this collection, and of nobody else, with these values."""
     return models.Filter(must=[_is("project", collection), *(_is(key, value) for key, value in fields.items())])
 
 
 def conditions(collection: str, where: Where, sections: Sequence[str] | None) -> models.Filter:
-    """`sections` are those that start as the filter demands; None if it does not."""
+    """Return a filter as Qdrant's conditions; `sections` are those that match its prefix, None if it has none."""
     must: list[Any] = [_is("project", collection)]
     if where.documents is not None:
         must.append(_any("doc_id", sorted(where.documents)))

@@ -131,7 +131,7 @@ def _open_session(folder: Path) -> Any:
 
 
 def _probability(logits: NDArray[np.float64]) -> float:
-    """Of one output the logistic function; of two, no and yes, the share of yes."""
+    """Return the logistic function of one output; of two, no and yes, the share of yes."""
     margin = logits[0] if len(logits) == 1 else logits[1] - logits[0]
     return float(1 / (1 + np.exp(-np.clip(margin, -500, 500))))
 

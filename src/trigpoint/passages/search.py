@@ -24,15 +24,15 @@ class Candidates(Protocol):
     """What a search asks of a collection. Every answer respects the filter, and scores are those of single passages."""
 
     def nearest(self, vector: Vector, k: int, where: Where) -> list[tuple[str, float]]:
-        """At least the k passages nearest to the vector with their cosines, best first, equal ones by id."""
+        """Return at least the k passages nearest to the vector with their cosines, best first, equal ones by id."""
         ...
 
     def cosines(self, vector: Vector, ids: Sequence[str], where: Where) -> Mapping[str, float]:
-        """The cosines of those of these passages that the filter lets through."""
+        """Return the cosines of those of these passages that the filter lets through."""
         ...
 
     def matching(self, words: str, k: int, where: Where) -> Mapping[str, float]:
-        """At least the k passages that match the words best, with their BM25 scores."""
+        """Return at least the k passages that match the words best, with their BM25 scores."""
         ...
 
 
@@ -47,7 +47,7 @@ class Ranked:
 
 
 def rank(candidates: Candidates, question: Question) -> list[Ranked]:
-    """The k best passages, best first, equal scores by id."""
+    """Return the k best passages, best first, equal scores by id."""
     if question.k < 1:
         return []
     if question.words is None:
@@ -57,7 +57,10 @@ def rank(candidates: Candidates, question: Question) -> list[Ranked]:
 
 
 def _hybrid(candidates: Candidates, question: Question, words: str) -> list[Ranked]:
-    """A passage that has none of the words and is not among the k nearest cannot be among the k best fused either."""
+    """Return the k best passages by both scores.
+
+    One that has none of the words and is not among the k nearest cannot be among them.
+    """
     vector, where = question.vector, question.where
     depth = question.k if question.fusion == "convex" else _MOST_WORD_HITS
     cosines = dict(candidates.nearest(vector, depth, where))

@@ -1,7 +1,7 @@
 """Passages in one SQLite file (WAL): the default store of the library, with a BM25 index next to it for each collection.
 
 A change is one transaction, and moves the collection's generation on in the same transaction. Several processes may use
-one folder: whoever sees a newer generation brings its memory up to it before it answers, and the index of words
+one folder: a process that sees a newer generation brings its memory up to it before it answers, and the index of words
 (sqlite_words.py).
 """
 
@@ -30,7 +30,7 @@ from trigpoint.passages.store import Inspection, Migration, always, check_dimens
 _BUSY_SECONDS = 30
 _PRAGMAS = ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", "mmap_size=268435456")
 _LOOKS = 5
-_STEPS_BETWEEN_LOOKS = 20_000  # of SQLite's machine, a few milliseconds: then it asks whether there is time left
+_STEPS_BETWEEN_LOOKS = 20_000  # of SQLite's machine, a few milliseconds: then the time left is checked
 
 
 class SqliteFile:
@@ -45,7 +45,7 @@ class SqliteFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One snapshot for all that is read inside."""
+        """Yield a connection on which everything that is read belongs to one snapshot."""
         with self._explained("read"):
             connection = self._connection()
             try:
@@ -57,7 +57,7 @@ class SqliteFile:
 
     @contextmanager
     def changing(self, allow: Callable[[], bool]) -> Iterator[sqlite3.Connection]:
-        """One writer at a time, all or nothing; `allow` has the last word."""
+        """Let one writer in at a time. All of its changes count or none; `allow` has the last word."""
         with self._explained("written"):
             connection = self._connection()
             try:
@@ -267,7 +267,7 @@ class _Derived:
         self._refreshing = threading.Lock()
 
     def caught_up(self, connection: sqlite3.Connection, project: sqlite3.Row) -> LocalCandidates:
-        """What a search looks at, brought to the state that the caller's snapshot has; words may be behind."""
+        """Return what a search looks at, brought to the state that the caller's snapshot has; words may be behind."""
         self.words.caught_up(project["generation"])
         with self._refreshing:
             if self._generation < project["generation"]:

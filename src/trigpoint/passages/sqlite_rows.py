@@ -39,7 +39,7 @@ create index if not exists tag_chunk on tag (chunk_no);
 """
 
 
-# Databases of version 0.1.0 have no facets. Of what they hold, only marks of readers need one.
+# Databases of version 0.1.0 have no facets. Only their readers' marks need one.
 _ADD_FACETS = (
     "alter table chunk add column facets text",
     """update chunk set facets = '{"kind": "highlight"}' where payload like '%"type": "annotation"%'""",
@@ -66,7 +66,7 @@ def bind(connection: sqlite3.Connection, name: str, model: str) -> tuple[int, st
 
 
 def dimensions(connection: sqlite3.Connection, no: int, key: str) -> int | None:
-    """Of the vectors of one set; None where it is empty."""
+    """Return the dimensions of the vectors of one set; None if it is empty."""
     row = connection.execute(
         "select length(vector) / 4 from chunk where project_no = ? and model = ? limit 1", (no, key)
     ).fetchone()
@@ -147,7 +147,7 @@ def project_row(connection: sqlite3.Connection, name: str) -> sqlite3.Row | None
 
 
 def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: str, skip: int = 0) -> list[Passage]:
-    """A document's chunks in reading order, without the first ones that are to be skipped."""
+    """Return a document's chunks in reading order, without the first ones that are to be skipped."""
     rows = connection.execute(
         "select * from chunk where project_no = ? and model = ? and doc_id = ? order by seq, chunk_id limit -1 offset ?",
         (no, key, doc_id, skip),
@@ -185,7 +185,7 @@ def section_numbers(connection: sqlite3.Connection, no: int, key: str, doc_id: s
 def entries(
     connection: sqlite3.Connection, no: int, key: str, doc_id: str | None = None
 ) -> Iterator[tuple[list[Entry], list[bytes]]]:
-    """What memory holds of one document's chunks, or of all, with their vectors; some at a time."""
+    """Yield what memory holds of one document's chunks, or of all, with their vectors; some at a time."""
     scope, values = "c.project_no = ? and c.model = ?", (no, key)
     if doc_id is not None:
         scope, values = f"{scope} and c.doc_id = ?", (*values, doc_id)  # type: ignore[assignment]
@@ -230,7 +230,7 @@ def list_documents(connection: sqlite3.Connection, no: int, key: str) -> list[Do
 
 
 def delete_document(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> int:
-    """The number of chunks that are gone; those of a set in migration go too, and do not count."""
+    """Return the number of chunks that are gone; those of a set in migration go too, and do not count."""
     condition = "project_no = ? and doc_id = ? and model"
     gone = connection.execute(f"delete from chunk where {condition} = ?", (no, doc_id, key)).rowcount  # noqa: S608
     connection.execute(f"delete from chunk where {condition} != ?", (no, doc_id, key))  # noqa: S608

@@ -1,7 +1,7 @@
-"""The index of words of one collection in SQLite: made from its tables, and brought up to them by a thread of its own.
+"""The index of words of one collection in SQLite: built from its tables, and kept up to date by its own thread.
 
-A caller waits for that thread a moment, which is enough after a write. Where it takes longer, after a restore or for an
-index of an older make-up, searches go on with the words that are indexed so far, and `caught_up` says so.
+A caller waits for that thread a moment, which is enough after a write. If it takes longer, after a restore or for an
+index of an older schema, searches go on with the words that are indexed so far, and `caught_up` says so.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ class Appended:
 
     @classmethod
     def of(cls, passages: Sequence[Passage], before: Mapping[str, tuple[int, int]]) -> Self | None:
-        """None if a new passage comes before an old one. `before`: of each document its length and its last place."""
+        """Return the appended passages; None if a new one comes before an old one.
+
+        `before` has the length and the last place of each document.
+        """
         first: dict[str, int] = {}
         for passage in passages:
             first[passage.document_id] = min(passage.seq, first.get(passage.document_id, passage.seq))
@@ -113,7 +116,10 @@ class IndexedWords:
         return thread
 
     def _index(self, appended: Appended | None) -> None:
-        """One process at a time. A failure costs words, not passages, and the next search tries again."""
+        """Index what is missing, one process at a time.
+
+        A failure costs words, not passages; the next search retries.
+        """
         try:
             with (self._folder / f"{self._no}.catchup").open("ab") as turn:
                 fcntl.flock(turn, fcntl.LOCK_EX)
@@ -127,7 +133,7 @@ class IndexedWords:
             )
 
     def _index_changes(self, connection: sqlite3.Connection, appended: Appended | None) -> None:
-        """Every document that changed since the index's stamp; all of them if the tables are older than the index."""
+        """Index every document that changed since the index's stamp; all of them if the tables are older than it."""
         project = connection.execute("select * from project where no = ?", (self._no,)).fetchone()
         self.lexical.refresh()
         stamp = self.lexical.stamp() or 0

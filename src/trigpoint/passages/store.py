@@ -1,7 +1,7 @@
-"""What a store of passages is: the passages of one collection, changed a document at a time, searched, read, counted.
+"""The interface of a store of passages: those of one collection, changed a document at a time, searched, read, counted.
 
 Three implementations: Chroma (policies and application documents), SQLite (the library) and Qdrant (the library on a
-server). A document is replaced as a whole: whoever searches or reads, in this process or another, finds its old
+server). A document is replaced as a whole: a search or a read, in this process or another, finds its old
 passages or its new ones, and a crash between any two steps leaves the one or the other.
 """
 
@@ -67,15 +67,15 @@ class PassageStore(Protocol):
         ...
 
     def search(self, question: Question) -> list[Hit]:
-        """The k best passages that the question's filter lets through, best first, equal scores by id."""
+        """Return the k best passages that the question's filter lets through, best first, equal scores by id."""
         ...
 
     def get(self, ids: Sequence[str]) -> list[Passage]:
-        """In the order asked for; unknown ids are left out."""
+        """Return these passages in the order asked for; unknown ids are left out."""
         ...
 
     def document(self, document_id: str) -> list[Passage]:
-        """A document's passages in reading order."""
+        """Return a document's passages in reading order."""
         ...
 
     def documents(self) -> list[DocumentRow]: ...
@@ -83,7 +83,7 @@ class PassageStore(Protocol):
     def count(self, where: Where | None = None) -> int: ...
 
     def fingerprint(self) -> str | None:
-        """The embedding that the collection's vectors were made with; None while it is empty."""
+        """Return the embedding that the collection's vectors were made with; None while it is empty."""
         ...
 
     def inspect(self, sample: int) -> Inspection: ...

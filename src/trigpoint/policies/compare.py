@@ -54,7 +54,7 @@ class SectionChange:
 
 
 def read_sections(processor: DocumentProcessor, path: Path) -> list[SectionText]:
-    """The sections of a document in their order, each once and whole. Slow: to be called in a thread."""
+    """Return the sections of a document in their order, each once and whole. Slow: to be called in a thread."""
     pages = Body.of(processor.extract(path).pages).pages
     text, at = document_text(pages), PageMap(pages)
     parts: dict[str, list[str]] = {}
@@ -70,7 +70,7 @@ def read_sections(processor: DocumentProcessor, path: Path) -> list[SectionText]
 
 
 def compare(old: Sequence[SectionText], new: Sequence[SectionText]) -> list[SectionChange]:
-    """In the order of the new revision; what was removed stands where it was."""
+    """Return the changes in the order of the new revision; removed sections are listed at their old place."""
     pairs = _pairs(old, new)
     partner = {b.ref: a for a, b in pairs}
     paired_old = {a.ref for a, _ in pairs}
@@ -89,7 +89,7 @@ def compare(old: Sequence[SectionText], new: Sequence[SectionText]) -> list[Sect
 
 
 def word_changes(old: SectionText, new: SectionText) -> Iterator[tuple[Literal["same", "removed", "added"], str]]:
-    """The texts as runs of words: in both, only in the old, only in the new."""
+    """Yield the texts as runs of words: in both, only in the old, only in the new."""
     before, after = old.words, new.words
     for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -102,7 +102,7 @@ def word_changes(old: SectionText, new: SectionText) -> Iterator[tuple[Literal["
 
 
 def _pairs(old: Sequence[SectionText], new: Sequence[SectionText]) -> list[tuple[SectionText, SectionText]]:
-    """Those that are the same section: most alike first, and at the same reference before elsewhere."""
+    """Return the pairs that are the same section: most alike first, and at the same reference before elsewhere."""
     scored = []
     for a in old:
         for b in new:

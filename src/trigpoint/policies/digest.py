@@ -50,7 +50,7 @@ def checked_note(markdown: str) -> str:
 
 
 def digest_pdf(markdown: str) -> bytes:
-    """The digest as a PDF. The second paragraph is its marking, and stands at the head of every page."""
+    """Return the digest as a PDF. Its second paragraph marks it as a digest, and heads every page."""
     import typst  # loads a compiler: only when a PDF is made
 
     pieces = _pieces(markdown)
@@ -76,7 +76,7 @@ def _pieces(markdown: str) -> list[_Piece]:
 
 
 def _heading(level: int, text: str) -> list[_Piece]:
-    """Chapters begin a page. A paragraph's number stands alone, as in the originals: its title is the first line of it."""
+    """Return a heading: a chapter begins a page, and a paragraph's number has its own line, as in the originals."""
     number, colon, title = text.partition(": ")
     if number.startswith("Para ") and colon:
         return [_Piece(level, number), _Piece(level, title)]

@@ -1,4 +1,4 @@
-"""Download the official documents: resumed where a download broke off, checked against the sum of the first one."""
+"""Downloads the official documents: resumed if a download broke off, checked against the sum of the first one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FetchOutcome:
 
 
 def fetch(settings: Settings, policies: tuple[SeedPolicy, ...]) -> Iterator[FetchOutcome]:
-    """Each revision's document. One that fails does not stop the others."""
+    """Yield each revision's document. One that fails does not stop the others."""
     with httpx.Client(timeout=_TIMEOUT, follow_redirects=True, headers={"User-Agent": "trigpoint"}) as client:
         for policy in policies:
             for revision in policy.revisions:
@@ -68,7 +68,7 @@ def _download(client: httpx.Client, url: str, partial: Path) -> None:
     partial.parent.mkdir(parents=True, exist_ok=True)
     have = partial.stat().st_size if partial.is_file() else 0
     with client.stream("GET", url, headers={"Range": f"bytes={have}-"} if have else {}) as response:
-        if response.status_code == 416:  # nothing is missing, or the file has become shorter: begin again next time
+        if response.status_code == 416:  # nothing is missing, or the file is shorter now: start over next time
             partial.unlink()
         response.raise_for_status()
         with partial.open("ab" if response.status_code == 206 else "wb") as file:
@@ -85,7 +85,7 @@ def _problem_with(file: Path, known: str | None) -> str | None:
 
 
 class _Checksums:
-    """The sums of first downloads, in a file beside them."""
+    """The sums of first downloads, in a file next to them."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "checksums.json"

@@ -47,7 +47,10 @@ class PolicyIngest:
         self._chunker = TextChunker(count_tokens=passages.embedding.count_tokens, max_tokens=WINDOW)
 
     def find_file(self, file_path: str) -> Path:
-        """A file below the data folder or DOCUMENT_ROOTS; what lies outside is as absent as what does not exist."""
+        """Return a file below the data folder or DOCUMENT_ROOTS.
+
+        One outside is reported like one that does not exist.
+        """
         try:
             path = Path(file_path).resolve(strict=True)
         except (OSError, ValueError, RuntimeError):

@@ -1,6 +1,6 @@
-"""The policy knowledge base as one thing: what the registry says is in force, answered from the passages.
+"""The policy knowledge base: what the registry says is in force, answered from the passages.
 
-Used by whoever owns the store: the policy server, and the CLI where no server runs. Slow work goes to threads.
+Used by the owner of the store: the policy server, or the CLI if no server runs. Slow work goes to threads.
 """
 
 from __future__ import annotations
@@ -101,7 +101,10 @@ class PolicyKnowledge:
         n_results: int = 10,
         mode: SearchMode = "semantic",
     ) -> list[Hit]:
-        """The best passages of the revisions in force on that date; of all ingested ones where none is given. No sources are all."""
+        """Return the best passages of the revisions in force on that date, or of all ingested ones without a date.
+
+        No `sources` means all of them.
+        """
         scope = await self.scope(sources, None, effective_date)
         return await self.search_in(scope, query, effective_date, n_results, mode)
 
@@ -121,7 +124,7 @@ class PolicyKnowledge:
         return [_relabelled(hit, labels[hit.passage.document_id]) for hit in hits]
 
     async def section(self, source: str, section_ref: str, revision_id: str | None = None) -> Section:
-        """Every passage of that section, of one revision only (P12). Raises SectionNotFound."""
+        """Return every passage of that section, of one revision only. Raises SectionNotFound."""
         try:
             policy = await self.registry.get_policy(source)
         except PolicyNotFound:
@@ -245,7 +248,7 @@ class PolicyKnowledge:
         self._placed_since_start = True
 
     async def repair(self) -> None:
-        """What a crash left: deletions are finished, metadata brought up to date, and the passages are read."""
+        """Repair what a crash left: finish deletions, bring metadata up to date, and read the passages."""
         for source, revision_id in await self.registry.unfinished_deletions():
             removed = await self.remove(source, revision_id)
             await self.registry.delete_revision(source, revision_id)
@@ -264,7 +267,7 @@ class PolicyKnowledge:
         await self.ingest(revision.source, revision.revision_id, str(path))
 
     async def repaired(self) -> bool:
-        """Repair; False where the registry cannot be reached: tools say so, and it is tried again (E11)."""
+        """Repair, and return False if the registry cannot be reached: tools say so, and it is tried again."""
         try:
             await self.repair()
         except RegistryUnavailable as error:
@@ -361,7 +364,7 @@ async def open_knowledge(settings: Settings, *, whole: bool = False) -> AsyncIte
 
 
 def answering(policies: Sequence[Policy], effective_date: date | None) -> list[str]:
-    """The revisions whose passages may answer: those in force on the date, or all that are ingested."""
+    """Return the revisions whose passages may answer: those in force on the date, or all that are ingested."""
     if effective_date is None:
         return [r.revision_id for p in policies for r in p.revisions if r.queryable]
     in_force = (policy.in_force(effective_date) for policy in policies)
@@ -374,14 +377,14 @@ def _relabelled(hit: Hit, label: str) -> Hit:
 
 
 def _wanted(policy: Policy, revision_id: str | None) -> Revision | None:
-    """The revision asked for, whatever its state; else the one in force today, else the latest that can be read."""
+    """Return the revision asked for, whatever its state; else the one in force today, else the latest readable one."""
     if revision_id is not None:
         return policy.revision(revision_id)
     return policy.in_force(today()) or next((r for r in policy.revisions if r.queryable), None)
 
 
 def _searched(revision: Revision, refs: Sequence[str], section_ref: str) -> str:
-    """Where a section was looked for in vain, and what is there instead."""
+    """Return words that say where a section was looked for in vain, and what is there instead."""
     where = f"Searched the revision {revision.version_label} ({revision.revision_id})"
     if not refs:
         return f"{where}, which has no passages yet"

@@ -61,5 +61,5 @@ def missing_revisions(policies: Sequence[Policy], day: date | None = None) -> li
 
 
 def _is_loaded(policy: Policy, revision: SeedRevision) -> bool:
-    """Whether a text that can answer begins at that time, whoever loaded it and whichever day they gave."""
+    """Return whether a text that can answer begins at that time, regardless of who loaded it and for which day."""
     return any(r.queryable and abs(r.effective_from - revision.effective_from) <= _SAME_TIME for r in policy.revisions)

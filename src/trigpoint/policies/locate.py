@@ -184,7 +184,7 @@ def _helped(own: Mapping[str, float], text: _Text, earlier: Earlier) -> dict[str
 
 
 def _confidence(score: float, lead: float) -> float:
-    """A good score counts in full only if no other section comes close."""
+    """Return the confidence in a score, which counts in full only if no other section comes close."""
     certainty = 0.7 + 0.3 * min(1.0, max(0.0, lead) / _CLEAR_LEAD)
     return round(min(1.0, max(0.0, score * certainty)), 3)
 

@@ -43,7 +43,7 @@ class LostRevisions:
                     log.warning("%s", _announcement(revision))
 
     async def rebuild(self) -> None:
-        """Rebuild what is lost, one after the other. Raises what is worth another try."""
+        """Rebuild what is lost, one after the other. Raises errors that justify another try."""
         for revision in list(self.lost.values()):
             try:
                 await self.ingest(revision)

@@ -1,4 +1,4 @@
-"""A store of version 0.1.0: where passages are in their texts was kept in files, and so were interrupted changes.
+"""A store of version 0.1.0, which kept the places of passages in their texts, and interrupted changes, in files.
 
 Both are taken over once. The files are moved to `from-0.1.0` when all of them have been, so that a crash in between
 repeats what may be repeated, and nothing is lost. Chroma's own data stays as it is.
@@ -55,7 +55,7 @@ def _places(path: Path) -> dict[str, tuple[int, int, tuple[int, ...]]]:
 
 
 def _set_aside(folder: Path, paths: list[Path]) -> None:
-    """Journals first: as long as one is there, its revision's layout has not been taken over."""
+    """Move the files aside, journals first: as long as one is there, its revision's layout has not been taken over."""
     for path in paths:
         kept = folder / BACKUP / path.relative_to(folder)
         kept.parent.mkdir(parents=True, exist_ok=True)

@@ -64,13 +64,13 @@ class Revision:
 
     @property
     def reindexing(self) -> bool:
-        """A job rebuilds its passages while the old ones go on answering (P9)."""
+        """A job rebuilds its passages while the old ones go on answering."""
         return self.queryable and self.held_by is not None
 
 
 @dataclass(frozen=True)
 class Supersession:
-    """What a revision was before its successor was created (P5)."""
+    """The state of a revision before its successor was created."""
 
     revision_id: str
     effective_to: date | None
@@ -124,7 +124,7 @@ class Policy:
         """Who answers when, oldest first: no day twice.
 
         A revision whose successor is still being ingested answers as if it had not been superseded, up to the
-        next one that can answer (P5).
+        next one that can answer.
         """
         queryable = sorted((r for r in self.revisions if r.queryable), key=lambda r: r.effective_from)
         spans = []
@@ -149,7 +149,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class SideEffects:
-    """What the creation of a revision did to another one. `warning`: the gap that opened (P6)."""
+    """The effect that the creation of a revision had on another one. `warning`: the gap that opened."""
 
     superseded_revision: str
     superseded_effective_to: date
@@ -207,7 +207,7 @@ class PolicyChanges(TypedDict, total=False):
 
 
 class RevisionChanges(TypedDict, total=False):
-    """What PATCH may change; absent leaves, None clears (P7)."""
+    """The fields that PATCH may change. An absent one stays as it is, and None clears it."""
 
     version_label: str
     effective_from: date

@@ -30,7 +30,7 @@ _REVISION_ID = re.compile(r"rev_[A-Z0-9_]+", re.ASCII)  # all that the registry 
 
 
 def revision_metadata(policy: Policy, revision: Revision) -> dict[str, str | int]:
-    """The part of the contract's metadata that a revision's passages share. Dates are those for which it answers."""
+    """Return the metadata of the contract that a revision's passages share. Its dates are those on which it answers."""
     span = next((s for s in policy.timeline if s.revision.revision_id == revision.revision_id), None)
     return {
         "source": policy.source,
@@ -70,7 +70,7 @@ class PolicyChromaClient:
         return self.passages.records
 
     def replace_revision(self, revision_id: str, passages: Sequence[Passage]) -> None:
-        """Make these the revision's only passages, in one step for whoever searches."""
+        """Make these the revision's only passages, in one step for every search."""
         self.passages.write(passages, replace=[revision_id])
 
     def update_revision_metadata(self, revision_id: str, shared: Mapping[str, str | int]) -> int:
@@ -93,7 +93,7 @@ class PolicyChromaClient:
     def search(
         self, query: str, n_results: int, revision_ids: Sequence[str], mode: SearchMode = "semantic"
     ) -> list[Hit]:
-        """The best passages of these revisions, exactly."""
+        """Return the best passages of these revisions, exactly."""
         if not revision_ids:
             return []
         words = query if mode == "hybrid" else None
@@ -101,15 +101,15 @@ class PolicyChromaClient:
         return best_passages(self.passages, question, self._reranker)
 
     def passages_of(self, revision_id: str) -> list[Passage]:
-        """A revision's passages in their order."""
+        """Return a revision's passages in their order."""
         return self.passages.document(revision_id)
 
     def joined(self, revision_id: str, passages: Sequence[Passage]) -> str:
-        """The text of passages of a revision in order, without what neighbours share."""
+        """Return the text of passages of a revision in order, without what neighbours share."""
         return joined(passages)
 
     def pages(self, revision_id: str, passages: Sequence[Passage]) -> tuple[int, ...]:
-        """The pages that passages are on. Their metadata has the first of each only."""
+        """Return the pages that passages are on. Their metadata has the first of each only."""
         touched = {int(passage.metadata["page_number"]) for passage in passages}
         return tuple(sorted(touched.union(*(passage.pages for passage in passages))))
 

@@ -211,7 +211,7 @@ def wanted_stamps(policy: Policy, records: Mapping[str, Record]) -> dict[str, st
 
 @dataclass(frozen=True)
 class ProvisionsInForce:
-    """What policy requires on a day: where each provision is stated, and which could not be placed, with the reason."""
+    """The requirements of policy on a day: the section of each provision, and those not placed, with the reason."""
 
     placements: tuple[Placement, ...]
     unavailable: Mapping[str, str]

@@ -62,7 +62,7 @@ class Placer:
         return await self.placements.of_policy(await self._registry.get_policy(policy.source))
 
     async def in_force(self, policies: Iterable[Policy], day: date) -> list[Placement]:
-        """Return where the revisions in force on a day state their provisions."""
+        """Return the sections in which the revisions in force on a day state their provisions."""
         placed: list[Placement] = []
         for policy in policies:
             revision = policy.in_force(day)
@@ -124,7 +124,7 @@ _PHRASINGS: dict[tuple[str, str], Vector] = {}  # vectors of the provisions' own
 def _embed_remembering_phrasings(
     passages: PolicyChromaClient, cancelled: Callable[[], bool], texts: Sequence[str]
 ) -> list[Vector]:
-    """Embed texts. The phrasings of provisions are the same in every search: they are embedded once a process."""
+    """Embed texts. The phrasings of provisions are the same in every search, so each process embeds them once."""
     model = passages.embedding.fingerprint()
     missing = [text for text in texts if (model, text) not in _PHRASINGS]
     vectors: Iterable[Vector] = passages.embedding.embed_batch(missing, cancelled=cancelled) if missing else ()

@@ -81,13 +81,13 @@ def authorities_text(slugs: Sequence[str]) -> str:
 
 
 def _stored_authorities(stored: dict[str, str]) -> tuple[str, ...]:
-    """A policy that was registered before policies named authorities has those that ship with it."""
+    """Return a policy's authorities; for one registered before policies had any, those that ship with it."""
     text = stored.get("authorities")
     return shipped_authorities(stored["source"]) if text is None else tuple(filter(None, text.split(",")))
 
 
 def field_text(value: object) -> str:
-    """A field as a hash keeps it: null is empty."""
+    """Return a field as a hash keeps it: null is empty."""
     return "" if value is None else value.isoformat() if isinstance(value, date) else str(value)
 
 

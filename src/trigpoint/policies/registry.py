@@ -92,7 +92,7 @@ class PolicyRegistry:
         return found[0]
 
     async def list_policies(self, category: PolicyCategory | None = None, source: str | None = None) -> list[Policy]:
-        """All policies with their revisions, by slug, in one round trip."""
+        """Return all policies with their revisions, by slug, in one round trip."""
         found = await self._read(None if source is None else [source])
         return sorted((p for p in found if category is None or p.category == category), key=lambda p: p.source)
 
@@ -105,7 +105,7 @@ class PolicyRegistry:
         return revision
 
     async def list_revisions(self, source: str) -> list[Revision]:
-        """Newest first."""
+        """Return the revisions, newest first."""
         return list((await self.get_policy(source)).revisions)
 
     async def create_revision(
@@ -122,12 +122,12 @@ class PolicyRegistry:
         hold_seconds: int = HOLD_SECONDS,
         shorten_revision: str | None = None,
     ) -> tuple[Revision, SideEffects | None]:
-        """Check the dates, create, and supersede: one step.
+        """Check the dates, create the revision, and supersede its predecessor, in one step.
 
         `shorten_revision` names an earlier revision with the same last day that gives way from `effective_from` on: for a
         revision that was missing between two others.
 
-        `{revision_id}` in `file_path` stands for the id, which is only known once the revision is created.
+        `{revision_id}` in `file_path` is replaced by the id, which is only known once the revision is created.
         `job_id` is the job that will ingest it and holds it from now on.
         """
         if effective_to is not None and effective_to < effective_from:
@@ -162,7 +162,7 @@ class PolicyRegistry:
         return revision_of(reply["revision"], reply.get("held_by")), side_effects_of(reply, warned_end)
 
     async def update_revision(self, source: str, revision_id: str, changes: RevisionChanges) -> Revision:
-        """PATCH: absent leaves, None clears; dates are checked against all others, neighbours stay."""
+        """Change a revision: absent fields stay, None clears. Dates are checked against all others; neighbours stay."""
         fields = {name: field_text(value) for name, value in changes.items()}
         if fields.get("version_label") == "" or fields.get("effective_from") == "":
             raise InvalidInput("version_label and effective_from cannot be null or empty. Leave them out to keep them")
@@ -182,7 +182,7 @@ class PolicyRegistry:
     async def mark_active(
         self, source: str, revision_id: str, *, chunk_count: int, page_count: int, job_id: str | None = None
     ) -> Revision:
-        """Its passages are there: from now on it answers. Also ends a reindex."""
+        """Record that its passages are there: from now on it answers. Also ends a reindex."""
         reply = await self._script.step(
             "mark_active",
             source=source,
@@ -195,7 +195,7 @@ class PolicyRegistry:
         return revision_of(reply["revision"], None)
 
     async def mark_superseded(self, source: str, revision_id: str, effective_to: date) -> Revision:
-        """A newer text took over after that day, whether or not it is registered. Leaves dates that were given by hand."""
+        """Record that a newer text, registered or not, took over after that day. Dates given by hand stay."""
         reply = await self._script.step(
             "mark_superseded", source=source, id=revision_id, effective_to=field_text(effective_to)
         )
@@ -203,13 +203,13 @@ class PolicyRegistry:
         return revision_of(reply["revision"], reply.get("held_by"))
 
     async def mark_failed(self, source: str, revision_id: str, error: str, *, job_id: str | None = None) -> Revision:
-        """It could not be ingested: its predecessor is restored. A failed reindex only leaves its error."""
+        """Record that it could not be ingested: its predecessor is restored. A failed reindex only leaves its error."""
         reply = await self._script.step("mark_failed", source=source, id=revision_id, error=error, job_id=job_id)
         raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], None)
 
     async def mark_lost(self, source: str, revision_id: str, error: str) -> Revision:
-        """A text that answered has lost its passages for good: it is `failed`, and its neighbours stay as they are."""
+        """Record that its passages are lost for good: it is `failed`, and its neighbours stay as they are."""
         reply = await self._script.step("mark_lost", source=source, id=revision_id, error=error)
         raise_refusal(reply, source, revision_id)
         return revision_of(reply["revision"], reply.get("held_by"))
@@ -278,7 +278,7 @@ class PolicyRegistry:
         progress: IngestProgress | None = None,
         hold_seconds: int = HOLD_SECONDS,
     ) -> bool:
-        """The job is alive, and so far. False: it has lost the revision (deleted, or taken by another job)."""
+        """Return the job is alive, and so far. False: it has lost the revision (deleted, or taken by another job)."""
         reply = await self._script.step(
             "hold",
             source=source,
@@ -290,7 +290,7 @@ class PolicyRegistry:
         return bool(reply["held"])
 
     async def get_progress(self, revision: Revision) -> IngestProgress:
-        """What `/status` shows of a revision."""
+        """Return what `/status` shows of a revision."""
         stored = await self._script.command("HGETALL", f"policy_progress:{revision.source}:{revision.revision_id}")
         if stored and (revision.status is RevisionStatus.PROCESSING or revision.reindexing):
             return IngestProgress(stored["phase"], int(stored["percent_complete"]), int(stored["chunks_processed"]))
@@ -301,7 +301,7 @@ class PolicyRegistry:
         return IngestProgress("complete", 100, revision.chunk_count or 0)
 
     async def begin_delete(self, source: str, revision_id: str, *, restore_predecessor: bool = False) -> Revision:
-        """From this step on the revision answers no more and its predecessor is restored.
+        """Begin a deletion: from this step on the revision answers no more and its predecessor is restored.
 
         Its passages go next, then `delete_revision`. May be repeated after a crash. Refuses the sole active one, unless
         `restore_predecessor` is set and there is an earlier revision that takes its place.
@@ -319,17 +319,17 @@ class PolicyRegistry:
     # For the owner of the passages
 
     async def unfinished_deletions(self) -> list[tuple[str, str]]:
-        """(source, revision id) of deletions that a crash interrupted."""
+        """Return (source, revision id) of deletions that a crash interrupted."""
         reply = await self._script.step("deleting", source="")
         return [(source, revision_id) for source, revision_id in reply["deleting"] or []]
 
     async def policies_due(self) -> dict[str, str]:
-        """Policies whose passages' metadata may be behind the registry, each with the change that was last seen."""
+        """Return the policies whose passages' metadata may be behind the registry, each with its last known change."""
         due: dict[str, str] = await self._script.command("HGETALL", _CHUNKS_DUE)
         return due
 
     async def settle(self, source: str, seen: str) -> None:
-        """Its passages are up to date with that change; a later one leaves it due."""
+        """Record that its passages are up to date with that change; a later one leaves it due."""
         await self._script.step("settle", source=source, seen=seen)
 
     # Where revisions state provisions (see placements.py)

@@ -65,7 +65,7 @@ class EffectiveDateResolver:
         return EffectiveSnapshotResult(day, tuple(_resolve(policy, day) for policy in policies))
 
     async def get_revision_ids_for_date(self, day: date, sources: Iterable[str] | None = None) -> dict[str, str | None]:
-        """By slug; None where nothing was in force, and for a slug that is not registered."""
+        """Return revision ids by slug; None if nothing was in force, and for a slug that is not registered."""
         policies = {policy.source: policy for policy in await self._registry.list_policies()}
         wanted = list(policies) if sources is None else list(dict.fromkeys(sources))
         in_force = {s: policies[s].in_force(day) if s in policies else None for s in wanted}

@@ -19,7 +19,7 @@ NOTHING_LOADED = (
 
 @dataclass(frozen=True)
 class Scope:
-    """The policies that may answer, with warnings for whoever reads the answer."""
+    """The policies that may answer, with warnings for the reader of the answer."""
 
     policies: tuple[Policy, ...]
     warnings: tuple[str, ...]
@@ -30,7 +30,7 @@ class Scope:
 def scope_of(
     policies: Sequence[Policy], sources: Sequence[str] | None, authority: str | None, day: date | None
 ) -> Scope:
-    """Choose the policies by slug and by authority. A name that is not known is never the same as no result."""
+    """Choose the policies by slug and by authority. An unknown name leads to a warning, not to an empty result."""
     if not policies:
         return Scope((), (NOTHING_LOADED,))
     known = {policy.source: policy for policy in policies}

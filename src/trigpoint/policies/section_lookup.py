@@ -97,7 +97,7 @@ def _following(point: str) -> str | None:
 
 
 def _readings(wanted: str) -> Iterator[tuple[str, str | None]]:
-    """The reference as it is; without a title after it; and without a point of a list at its end."""
+    """Yield the reference as it is; without a title after it; and without a point of a list at its end."""
     text = " ".join(wanted.split())
     yield text, None
     plain = re.split(r":| [–—-] ", text, maxsplit=1)[0].strip()
@@ -110,8 +110,10 @@ def _readings(wanted: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _keys(written: str) -> list[str]:
-    """What a reference may mean: a bare number is a section or a paragraph, a bare code a policy, and documents differ
-    in what they call a chapter."""
+    """Return the references that may be meant: a bare number is a section or a paragraph, a bare code a policy.
+
+    Documents also differ in what they call a chapter.
+    """
     key = _key(written)
     if not key:
         return []
@@ -125,7 +127,7 @@ def _keys(written: str) -> list[str]:
 
 
 def _key(ref: str) -> str:
-    """References that differ in case and spacing only are the same."""
+    """Return a reference for comparing: differences in case and spacing do not count."""
     return "".join(normalise_ref(ref).casefold().split())
 
 
@@ -142,7 +144,7 @@ def _match(refs: Sequence[str], texts: Sequence[str], ref: str, point: str | Non
 
 
 def _end(refs: Sequence[str], ref: str, first: int) -> int:
-    """The index of the passage with which the next section of the same rank begins."""
+    """Return the index of the passage with which the next section of the same rank begins."""
     kind, _, number = ref.partition(" ")
     for index in range(first + 1, len(refs)):
         other, _, other_number = refs[index].partition(" ")
@@ -155,7 +157,7 @@ def _end(refs: Sequence[str], ref: str, first: int) -> int:
 
 
 def _notes_of(refs: Sequence[str], texts: Sequence[str], own: Sequence[int]) -> list[int]:
-    """The tables and figures that lie in a section or right after it, and the footnotes that its text refers to."""
+    """Return the tables and figures in a section or right after it, and the footnotes that its text refers to."""
     text = "\n".join(texts[i] for i in own)
     last = own[-1]
     while last + 1 < len(refs) and refs[last + 1].startswith(NOTES):
@@ -175,7 +177,7 @@ def _by_ref(refs: Sequence[str], indexes: Iterable[int]) -> dict[str, tuple[int,
 
 
 def _family(ref: str) -> tuple[str, float]:
-    """A reference's kind and family (`policy tr`), and its first number."""
+    """Return a reference's kind and family (`policy tr`), and its first number."""
     match = re.search(r"[0-9]+(\.[0-9]+)?", ref)
     stem = ref[: match.start()] if match else ref
     return " ".join(stem.casefold().split()), float(match[0]) if match else 0.0

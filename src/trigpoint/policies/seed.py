@@ -36,7 +36,7 @@ Ingester = Callable[[str, str, str], Awaitable[tuple[int, int]]]
 
 @dataclass(frozen=True)
 class SeedOutcome:
-    """What happened to one revision. `detail` says why, where it is not plain."""
+    """The outcome for one revision. `detail` says why, if it is not obvious."""
 
     source: str
     version_label: str
@@ -51,7 +51,7 @@ class SeedOutcome:
 
 
 def download_path(settings: Settings, policy: SeedPolicy, revision: SeedRevision) -> Path:
-    """Where `fetch` puts the official document of a revision."""
+    """Return the path at which `fetch` puts the official document of a revision."""
     return settings.data_dir / "downloads" / "policy" / f"{policy.source}_{revision.effective_from.isoformat()}.pdf"
 
 
@@ -80,7 +80,7 @@ class Seeder:
             return
 
     async def _end_replaced(self, policy: SeedPolicy) -> None:
-        """A text that has been replaced ends on its day, also where its successor is missing or has failed (P2)."""
+        """End each replaced text on its day, even if its successor is missing or has failed."""
         registered = await self._registry.get_policy(policy.source)
         for wanted in policy.revisions:
             existing = _of_day(registered, wanted.effective_from)
@@ -136,7 +136,7 @@ class Seeder:
     async def _take_up(
         self, policy: Policy, wanted: SeedRevision, existing: Revision, content: bytes, job_id: str
     ) -> Revision:
-        """Again, with this file: after a failure, an interruption, or when the official text follows a digest."""
+        """Ingest this file again: after a failure, an interruption, or when the official text follows a digest."""
         if not existing.queryable and existing.effective_to is None and wanted.effective_to is not None:
             await self._registry.update_revision(
                 policy.source, existing.revision_id, {"effective_to": wanted.effective_to}
@@ -205,7 +205,7 @@ class Seeder:
 
 
 def _not_downloaded(policy: SeedPolicy, wanted: SeedRevision, existing: Revision | None) -> SeedOutcome:
-    """Not missing where its revision answers: by its digest, or by a text from before."""
+    """Return the outcome of a text that was not downloaded: not missing if its digest, or an earlier text, answers."""
     if existing is None or not existing.queryable:
         advice = "not downloaded: run `trigpoint policies fetch`, or `trigpoint policies seed --digest`"
         return SeedOutcome(policy.source, wanted.version_label, "missing", detail=advice)
@@ -215,7 +215,7 @@ def _not_downloaded(policy: SeedPolicy, wanted: SeedRevision, existing: Revision
 
 
 def digest_notes(revision: SeedRevision) -> str:
-    """Return the notes of a revision that a digest stands in for: what it is, and what of it was checked."""
+    """Return the notes of a revision that a digest replaces: what it is, and what of it was checked."""
     return f"A digest {MARK}. The official text: {revision.landing} {checked_note(read_digest(revision.digest))}"
 
 
@@ -240,7 +240,7 @@ def is_digest(revision: Revision) -> bool:
 
 
 def _holds(revision: Revision, content: bytes) -> bool:
-    """Whether the revision was made of this file."""
+    """Return whether the revision was made of this file."""
     path = Path(revision.file_path or "")
     return path.is_file() and sha256_file(path) == hashlib.sha256(content).hexdigest()
 

@@ -1,4 +1,4 @@
-"""The policies that we ship, from policies.toml: which revisions there are, since when, and where they apply."""
+"""The policies that we ship, from policies.toml: their revisions, the first day of each, and where they apply."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _details(text: str, table: RegisterTable) -> dict[str, object]:
 
 
 def _pairs(text: str) -> Mapping[str, str]:
-    """Labels and values: `Label: value`, `| Label | value |`, or a label alone with its value on the next line."""
+    """Return labels and values: `Label: value`, `| Label | value |`, or a label with its value on the next line."""
     pairs: dict[str, str] = {}
     known = sorted((label for labels in _LABELS.values() for label in labels), key=len, reverse=True)
     lines = [line.strip().strip("|").strip() for line in text.splitlines()]

@@ -23,7 +23,7 @@ MOST_PAGES = 50
 
 @dataclass(frozen=True)
 class _Search:
-    """A search that has been filled in but for its days: where it is sent, and from which page."""
+    """A search form, filled in except for its days: the address it is sent to, and the page it comes from."""
 
     action: str
     page: httpx.URL

@@ -45,7 +45,7 @@ _SECTION_CLASSES = {"header", "subhead", "category-header"}
 
 
 def parse_documents(page: LexborHTMLParser, base_url: str) -> list[RegisterDocument]:
-    """All documents in the order of the page. Empty only where the page says that there are none."""
+    """Return all documents in the order of the page. Empty only if the page says that there are none."""
     tables = [table for table in page.css("table") if _is_document_table(table)]
     documents: dict[str, RegisterDocument] = {}
     without_link = 0
@@ -66,7 +66,7 @@ def parse_documents(page: LexborHTMLParser, base_url: str) -> list[RegisterDocum
 
 
 def document_id(url: str) -> str:
-    """12 hex of a hash of the parameters that identify a document; its name and the host are not among them."""
+    """Return 12 hex digits of a hash of the parameters that identify a document, without its name and the host."""
     parts = urlsplit(url)
     query = [(name.lower(), value) for name, value in parse_qsl(parts.query, keep_blank_values=True)]
     identifying = {name: value.lower() for name, value in query if name in _IDENTIFYING}
@@ -78,13 +78,13 @@ def document_id(url: str) -> str:
 
 
 def name_in_url(url: str) -> str | None:
-    """The `fileName=` of a download address."""
+    """Return the name in the `fileName=` of a download address."""
     query = parse_qsl(urlsplit(url).query)
     return next((value for name, value in query if name.lower() == "filename" and value.strip()), None)
 
 
 def parse_size(text: str) -> int | None:
-    """`5.2 MB`, `130kb`, `(70kb)` in bytes, as near as the page says."""
+    """Return `5.2 MB`, `130kb`, `(70kb)` in bytes, as precisely as the page says."""
     match = _SIZE.fullmatch(text.strip())
     return round(float(match[1].replace(",", ".")) * _UNITS[match[2].lower()]) if match else None
 
@@ -108,7 +108,7 @@ class _Row:
 
 
 def _rows(table: LexborNode, base_url: str) -> Iterator[RegisterDocument | None]:
-    """Documents of one table; None for a row that lists one without a link to it."""
+    """Yield the documents of one table; None for a row that lists one without a link to it."""
     columns: dict[int, str] | None = None
     section: str | None = None
     for row in table.css("tr"):
@@ -130,7 +130,7 @@ _EXPECTED_HEADER = "Document Type, Date, Description, File Size, Drawing/Rev Num
 
 
 def _placed(row: LexborNode) -> dict[int, LexborNode]:
-    """Cells by the column they start in."""
+    """Return the cells by the column in which they start."""
     placed, column = {}, 0
     for cell in row.iter():
         if cell.tag in ("td", "th"):
@@ -159,7 +159,7 @@ def _section_title(row: LexborNode, cells: dict[int, LexborNode]) -> str | None:
 
 
 def _address(row: LexborNode, base_url: str) -> str | None:
-    """The first link of a row that leads somewhere by HTTP."""
+    """Return the first link of a row that leads somewhere by HTTP."""
     for link in row.css(_LINK):
         for attribute in ("href", "data-disabled-link"):
             target = (link.attributes.get(attribute) or "").strip()

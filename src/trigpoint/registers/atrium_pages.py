@@ -21,7 +21,7 @@ _ACCEPT = re.compile(r"/Disclaimer/Accept\b", re.IGNORECASE)
 
 
 def disclaimer_action(page: LexborHTMLParser) -> str | None:
-    """Where to post the acceptance, when this page is the disclaimer that stands before the register."""
+    """Return the address to which to post the acceptance, if this page is the disclaimer before the register."""
     for form in page.css("form"):
         action = form.attributes.get("action") or ""
         if (form.attributes.get("method") or "").lower() == "post" and _ACCEPT.search(action):
@@ -32,7 +32,7 @@ def disclaimer_action(page: LexborHTMLParser) -> str | None:
 def require_application(
     page: LexborHTMLParser, application_ref: str, *, register: RegisterEntry, redirected: bool = False
 ) -> None:
-    """Raises ApplicationNotFound where this is the search page instead, PageNotUnderstood where it is neither."""
+    """Raise ApplicationNotFound if this is the search page instead, PageNotUnderstood if it is neither."""
     if page.css_matches(_SUMMARY) or page.css_matches("table.document-list"):
         return
     if redirected or page.css_matches("form[action*='Search' i]"):
@@ -49,7 +49,7 @@ def parse_application(page: LexborHTMLParser, application_ref: str) -> Applicati
 
 
 def _labelled(page: LexborHTMLParser) -> Iterator[tuple[str, str | None]]:
-    """Labels and values of all summary tables, in the order of the page; the status strip last."""
+    """Yield labels and values of all summary tables, in the order of the page; the status strip last."""
     for table in page.css(_SUMMARY):
         for row in table.css("tr"):
             cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
@@ -77,7 +77,7 @@ def _label_over_value(cell: LexborNode) -> tuple[str, str | None] | None:
 
 
 def _status_strip(table: LexborNode) -> Iterator[tuple[str, str | None]]:
-    """A table of one row under as many headings, as sister councils show the state of an application."""
+    """Yield headings and values of a table of one row, in which sister councils show an application's state."""
     if "document-list" in (table.attributes.get("class") or ""):
         return
     headings, cells = table.css("thead th"), table.css("tbody td")

@@ -33,7 +33,7 @@ def parse_results(page: LexborHTMLParser) -> list[Application]:
 
 
 def next_page(page: LexborHTMLParser) -> str | None:
-    """Return where the register's own script fetches the next part of the list, None on the last one."""
+    """Return the address from which the register's script fetches the next part of the list; None on the last one."""
     for link in page.css(_PAGE):
         if _NEXT.search(plain(link)) or "next" in (link.attributes.get("class") or "").casefold():
             return link.attributes.get("data-ajax-target") or link.attributes.get("href")

@@ -57,12 +57,12 @@ class Run:
 
 
 def downloads_dir(settings: Settings) -> Path:
-    """Where documents go when nothing else is said."""
+    """Return the folder for documents if no other is given."""
     return settings.data_dir / "downloads"
 
 
 def allowed_folder(settings: Settings, output_dir: str) -> Path:
-    """The folder a caller named, if documents may be written there. Raises DownloadFailed.
+    """Return the folder a caller named, if documents may be written there. Raises DownloadFailed.
 
     Allowed are `downloads` in the data folder and the folders of `DOCUMENT_ROOTS`; the rest of the data
     folder holds stores, which no caller may write into. A relative path is taken below `downloads`.
@@ -80,7 +80,7 @@ def allowed_folder(settings: Settings, output_dir: str) -> Path:
 
 
 async def download_one(register: Register, url: str, folder: Path, filename: str | None = None) -> tuple[Path, Entry]:
-    """Fetches one document into a folder, unless the folder has it already; it is there under `filename` in both cases.
+    """Fetch one document into a folder, unless the folder has it already; it is there under `filename` in both cases.
 
     Raises DownloadFailed, PortalBusy.
     """
@@ -104,7 +104,7 @@ async def download_all(
     wanted: Wanted = Wanted(),
     progress: Progress | None = None,
 ) -> Run:
-    """Fetches what the filter keeps of an application's documents. One that fails does not stop the others."""
+    """Fetch those of an application's documents that the filter keeps. One that fails does not stop the others."""
     documents = await register.documents(application_ref)
     judged = [(document, judge(document, wanted)) for document in documents]
     chosen = [document for document, verdict in judged if skip_filter or verdict.keep]
@@ -202,7 +202,7 @@ class _Visit:
 
 
 def _is_unanswered(one: Download) -> bool:
-    """Whether the register gave no answer after all tries, as opposed to a wrong one."""
+    """Return whether the register gave no answer after all tries, as opposed to a wrong one."""
     return isinstance(one.error, PortalBusy) or (one.error is not None and "tries" in one.error.details)
 
 

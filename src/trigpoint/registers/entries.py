@@ -1,4 +1,4 @@
-"""Which authority keeps its planning register where: the rows of `registers.toml` and of the operator's own file."""
+"""The planning register of each authority: the rows of `registers.toml` and of the operator's own file."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Rule:
-    """`where` says what is looked at; `keep` is a verdict, or the toggle that decides."""
+    """`where` names the field that is looked at; `keep` is a verdict, or the toggle that decides."""
 
     name: str
     where: Literal["category", "title", "either"]
@@ -73,7 +73,7 @@ _CONSULTATION_TITLES = (
 )
 _OTHERS = _words(*_PUBLIC_TITLES, *_CONSULTATION_TITLES).pattern
 
-# The applicant's own reply: its words come first. What mentions it after an objection or a comment is somebody else's.
+# The applicant's own reply begins with these words. A name that has them after "objection" or "comment" is not one.
 OWN_REPLY = re.compile(
     rf"(?:^|\| )(?:(?!{_OTHERS})[^|])*?"
     + _words(
@@ -201,7 +201,7 @@ _OTHERWISE = Verdict(True, "otherwise", "No rule speaks against it")
 
 
 def judge(document: RegisterDocument, wanted: Wanted = Wanted()) -> Verdict:
-    """Whether to fetch a document, by which rule and why."""
+    """Return whether to fetch a document, by which rule and why."""
     category, title = category_and_title(document)
     for rule in RULES:
         if rule.matches(category, title):

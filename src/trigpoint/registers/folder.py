@@ -28,7 +28,7 @@ Origin = Literal["given", "application form"]
 
 
 class GivenApplication(BaseModel):
-    """What is known about an application that came as files. `origins` says where each detail comes from."""
+    """The details of an application that came as files. `origins` tells the source of each."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -101,7 +101,7 @@ class FolderRegister:
 
 
 def applications_dir(settings: Settings) -> Path:
-    """Return where applications that came as files are kept."""
+    """Return the folder of applications that came as files."""
     return settings.data_dir / "applications"
 
 
@@ -137,7 +137,7 @@ def _listed(one: TakenFile) -> RegisterDocument:
 
 
 def _judged(document: RegisterDocument, wanted: Wanted) -> Verdict:
-    """The person chose these files: only the toggles leave any of them out."""
+    """Return the verdict on a file. A person chose it, so only the toggles can leave it out."""
     verdict = judge(document, wanted)
     if verdict.rule in _BY_TOGGLE:
         return verdict

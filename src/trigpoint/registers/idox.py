@@ -189,7 +189,7 @@ class IdoxRegister(WebRegister):
     # --- documents
 
     async def _save(self, url: str, path: Path) -> Fetched:
-        """Some councils serve files only within a session, some only to visitors from the documents tab: both are sent."""
+        """Save a file, with session and referrer: some councils demand a session, some a visit to the documents tab."""
         if self._session_is_stale():
             await self._visit(str(self.site.at("search.do", action="simple", searchType="Application")))
         self._last_answer = time.monotonic()

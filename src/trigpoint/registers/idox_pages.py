@@ -222,7 +222,7 @@ def _document_table(page: LexborHTMLParser) -> LexborNode | None:
 
 
 def _refuse_other_system(page: LexborHTMLParser) -> None:
-    """Some councils keep the documents in another system, to which the tab only links."""
+    """Raise RequestFailed if the tab only links to another system, in which some councils keep the documents."""
     for link in page.css("a[href]"):
         if re.search(r"view (?:associated |related )?documents", plain(link), re.IGNORECASE):
             target = link.attributes.get("href") or ""

@@ -35,11 +35,11 @@ class Manifest:
         self.entries = self._load()
 
     def part(self, document_id: str) -> Path:
-        """Where a document is written while it is being fetched."""
+        """Return the path at which a document is written while it is being fetched."""
         return self.folder / f".{document_id}{PART}"
 
     def present(self, document_id: str) -> Entry | None:
-        """The entry of a document whose file is there, whole. Finishes what a killed run left between two steps."""
+        """Return the entry of a document whose file is there, whole, finishing what a killed run left half done."""
         entry = self.entries.get(document_id)
         if entry is None:
             return None
@@ -49,13 +49,16 @@ class Manifest:
         return entry if path.is_file() and path.stat().st_size == entry.file_size else None
 
     def keep(self, document_id: str, entry: Entry) -> None:
-        """Records a fetched document, then gives its file the final name."""
+        """Record a fetched document, then give its file the final name."""
         self.entries[document_id] = entry
         write_atomic(self._path, json.dumps({"version": 1, "documents": self._plain()}, indent=1).encode())
         os.replace(self.part(document_id), self.folder / entry.file)
 
     def free_name(self, document_id: str, name: str, extension: str) -> str:
-        """A name for a document that no other file in the folder has, on any file system. The extension is the content's."""
+        """Return a name for a document that no other file in the folder has, on any file system.
+
+        The extension follows from the content.
+        """
         own = self.entries.get(document_id)
         taken = self._taken(document_id)
         if own is not None:
@@ -64,7 +67,10 @@ class Manifest:
         return next((free for free in (wanted, apart) if free.casefold() not in taken), f"{document_id}{extension}")
 
     def also_as(self, document_id: str, entry: Entry, name: str) -> Entry:
-        """A document that is here, under this name: a link to its file where it has another. The first name stays."""
+        """Return a document that is here under this name too: a link to its file if that has another.
+
+        The first name stays.
+        """
         taken = self._taken(document_id)
         for candidate in _names(document_id, name, Path(entry.file).suffix):
             path = self.folder / candidate
@@ -92,7 +98,7 @@ class Manifest:
         return {name.casefold() for name in names}
 
     def clear_parts(self, document_ids: set[str]) -> None:
-        """Removes what killed runs left of these documents; called under the folder's lock, after `present`."""
+        """Remove what killed runs left of these documents; called under the folder's lock, after `present`."""
         for document_id in document_ids:
             self.part(document_id).unlink(missing_ok=True)
 
@@ -116,12 +122,12 @@ class Manifest:
 
 
 def _names(document_id: str, name: str, extension: str) -> tuple[str, str]:
-    """What a document may be called: as asked for, and with its id where another has that name."""
+    """Return the names to try for a document: as asked for, and with its id if another has that name."""
     name = safe_name(name)
     stem = name[: -len(Path(name).suffix)] if _is_extension(Path(name).suffix) else name
     return f"{stem}{extension}", f"{stem} ({document_id}){extension}"
 
 
 def _is_extension(suffix: str) -> bool:
-    """`.pdf` is an extension; the `.1 Transport Assessment` of `Appendix 5.1 Transport Assessment` is not."""
+    """Return whether it is an extension: `.pdf` is; the `.1 Transport` of `Appendix 5.1 Transport` is not."""
     return 2 <= len(suffix) <= 6 and suffix[1:].isalnum() and not suffix[1:].isdigit()

@@ -33,7 +33,7 @@ class Pace:
 
     @contextlib.asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Waits for the turn and holds it while the request goes out and its answer begins."""
+        """Wait for the turn and hold it while the request goes out and its answer begins."""
         async with self._here:
             lock = FileLock(self._lock_path, thread_local=False)
             await acquire(lock)
@@ -51,7 +51,7 @@ class Pace:
             await asyncio.sleep(wait)
 
     def rest(self, seconds: float) -> None:
-        """The host asked for a pause: it binds every caller, not only the one that was told. Called within a turn."""
+        """Pause as the host asked: it binds every caller, not only the one that was told. Called within a turn."""
         self._asked = min(seconds, LONGEST_PAUSE)
 
     def _hold(self, seconds: float) -> None:
@@ -70,7 +70,7 @@ class Pace:
 
 
 async def acquire(lock: FileLock) -> None:
-    """Takes a file lock without blocking the event loop or leaving a thread behind on cancellation."""
+    """Take a file lock without blocking the event loop or leaving a thread behind on cancellation."""
     while True:
         try:
             lock.acquire(blocking=False)

@@ -13,7 +13,7 @@ from trigpoint.registers.folder import DESCRIPTION, applications_dir
 from trigpoint.registers.manifest import FILE_NAME
 
 _DAY = 86_400
-_ABANDONED_DAYS = 1  # what a submission that never came to its end left behind
+_ABANDONED_DAYS = 1  # for the remains of a submission that was never completed
 
 
 def remove_old_documents(settings: Settings) -> int:
@@ -43,7 +43,7 @@ def _below(root: Path) -> list[Path]:
 
 
 def _last_used(folder: Path) -> float:
-    """The newest change or read of anything in the folder."""
+    """Return the newest change or read of anything in the folder."""
     paths = [folder, *(path for path in folder.iterdir() if not path.is_symlink())]
     return max(
         max(status.st_mtime, status.st_atime if path.is_file() else 0) for path in paths if (status := path.stat())

@@ -1,7 +1,7 @@
 """The one way to a council's register: polite, pinned to its host, and patient with its faults.
 
-Every request takes its turn (`pace.py`), is tried three times where trying again can help, and follows
-redirects only within the register's own origin. Pages come back as text, documents as a file that is whole.
+Every request takes its turn (`pace.py`), is tried three times if trying again can help, and follows
+redirects only within the register's own origin. Pages are returned as text, documents as a complete file.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ TRIES = 3
 MAX_REDIRECTS = 5
 MAX_PAGE_BYTES = 32 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 200 * 1024 * 1024
-_CHALLENGING = (403, 405, 429, 503)  # with which firewalls send their challenges
-_DOCUMENT_TIMEOUTS = 20  # a document may take so many times `SCRAPER_TIMEOUT` as a whole
+_CHALLENGING = (403, 405, 429, 503)  # statuses with which firewalls send their challenges
+_DOCUMENT_TIMEOUTS = 20  # a whole document may take this many times `SCRAPER_TIMEOUT`
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,10 @@ class Site:
     # --- requests
 
     async def _try(self, sent: _Sent, read: Callable[[httpx.Response], Awaitable[T]], *, seconds: float) -> T:
-        """Three tries with growing pauses on 5xx, time-out, connection loss and 429; `read` may take `seconds`."""
+        """Try three times, with growing pauses, on 5xx, time-out, connection loss and 429;
+
+        `read` may take `seconds`.
+        """
         refused, reason, url = False, "", sent.url
         for attempt in range(TRIES):
             if attempt:
@@ -208,7 +211,7 @@ class Site:
 
     @contextlib.asynccontextmanager
     async def _exchange(self, sent: _Sent) -> AsyncIterator[httpx.Response]:
-        """One answer, redirects within the register followed. Each request of it takes its own turn."""
+        """Yield one answer, redirects within the register followed. Each request of it takes its own turn."""
         for _ in range(MAX_REDIRECTS + 1):
             async with self._pace.turn(), asyncio.timeout(self._timeout):
                 response = await self._http.send(sent.request(self._http), stream=True)
@@ -248,7 +251,7 @@ class _Sent:
 
 
 async def _beginning(response: httpx.Response) -> bytes:
-    """The first bytes of a refusal, to tell a challenge from an error."""
+    """Return the first bytes of a refusal, to tell a challenge from an error."""
     body = b""
     async for block in response.aiter_bytes():
         body += block
@@ -263,7 +266,7 @@ def _start_of(path: Path) -> bytes:
 
 
 def _decoded(body: bytes, charset: str | None) -> str:
-    """Text in the declared encoding; UTF-8 where that is none that exists."""
+    """Return the text in the declared encoding; in UTF-8 if there is no such encoding."""
     try:
         return body.decode(charset or "utf-8", "replace")
     except (LookupError, ValueError):
@@ -280,7 +283,7 @@ def _require_ok(response: httpx.Response, error: type[PortalError]) -> None:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """`Retry-After` in seconds, as a number or as a date; what cannot be read counts as not said."""
+    """Return `Retry-After` in seconds, from a number or a date; None if it cannot be read."""
     value = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,9}", value, re.ASCII):
         return min(float(value), LONGEST_PAUSE)

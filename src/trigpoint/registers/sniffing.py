@@ -50,7 +50,7 @@ _HTML_START = re.compile(
 
 
 def sniff(path: Path, declared_name: str) -> Kind:
-    """The kind of a whole file. The declared name only decides between kinds of plain text."""
+    """Return the kind of a whole file. The declared name only decides between kinds of plain text."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     if head.startswith(b"%PDF-"):
@@ -73,7 +73,7 @@ def sniff(path: Path, declared_name: str) -> Kind:
 
 
 def _ole_kind(path: Path) -> Kind:
-    """Outlook, Word and Excel share one container; the names of its streams tell them apart."""
+    """Return the kind by the names of its streams: Outlook, Word and Excel share one container."""
     with path.open("rb") as file:
         carried = b""
         found: set[str] = set()

@@ -86,7 +86,7 @@ def _require_documents(taken: Sequence[TakenFile]) -> None:
 def _completed(
     stated: Stated, taken: tuple[TakenFile, ...], folder: Path, settings: Settings, table: RegisterTable, name: str
 ) -> GivenApplication:
-    """What was said, and from the application form what was not."""
+    """Return the details that were given, and from the application form those that were not."""
     complete = all((stated.authority, stated.date_validated, stated.proposal, stated.address, stated.reference))
     form = FormDetails() if complete else read_forms(taken, folder, settings, table)
     if form.reference and not _REFERENCE.fullmatch(form.reference.upper()):
