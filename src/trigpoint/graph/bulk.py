@@ -15,7 +15,7 @@ _AT_ONCE = 10_000
 
 
 def unheard(done: int) -> None:
-    """The progress of something that nobody waits for."""
+    """Ignore progress that nobody waits for."""
 
 
 def insert_rows(
@@ -29,20 +29,20 @@ def insert_rows(
         progress(len(batch))
         batches += 1
     if batches > 1 and connection.dialect.name == "postgresql":
-        # It plans by its statistics, and without these takes a project that was not there yesterday to be empty: every row
+        # It plans by its statistics, and without them takes a project that is new to be empty: every row
         # that refers to an entity would then be checked by a look at all the entities of the project.
         connection.exec_driver_sql(f"ANALYZE {table.name}")
 
 
 def _one_by_one(connection: Connection, table: Table, rows: Sequence[Row], clash: str) -> None:
-    """SQLite: one prepared statement, run for each row."""
+    """Write on SQLite: one prepared statement, run for each row."""
     marks = ", ".join("?" * len(rows[0]))
     statement = f"INSERT INTO {table.name} ({', '.join(rows[0])}) VALUES ({marks}) {clash}"  # noqa: S608
     connection.exec_driver_sql(statement, [tuple(row.values()) for row in rows])
 
 
 def _from_json(connection: Connection, table: Table, rows: Sequence[Row], clash: str) -> None:
-    """PostgreSQL: one statement over a JSON parameter, so that triggers run once."""
+    """Write on PostgreSQL: one statement over a JSON parameter, so that triggers run once."""
     names = ", ".join(rows[0])
     kinds = ", ".join(f"{name} {table.c[name].type.compile(connection.dialect)}" for name in rows[0])
     listed = f"SELECT {names} FROM json_to_recordset(%s::json) AS r ({kinds})"  # noqa: S608
@@ -51,6 +51,6 @@ def _from_json(connection: Connection, table: Table, rows: Sequence[Row], clash:
 
 
 def upsert(key: Sequence[str], written: Sequence[str]) -> str:
-    """The clash by which a row whose key is taken gets the new values of the `written` columns."""
+    """Return the conflict clause by which a row whose key is taken gets the new values of the `written` columns."""
     changed = ", ".join(f"{column} = excluded.{column}" for column in written)
     return f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changed}"

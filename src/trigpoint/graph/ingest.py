@@ -109,7 +109,10 @@ def _values(project_id: str, rows: Sequence[SearchRow]) -> list[Row]:
 
 
 def _readable_after_an_error(connection: Connection) -> AbstractContextManager[object]:
-    """SQLite is so by itself, and would copy every page that changes for a savepoint."""
+    """Return a context after whose error the transaction can still be read: a savepoint, which only PostgreSQL needs.
+
+    SQLite would copy every page that changes for a savepoint.
+    """
     return connection.begin_nested() if connection.dialect.name == "postgresql" else nullcontext()
 
 

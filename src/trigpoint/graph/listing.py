@@ -35,7 +35,7 @@ from trigpoint.ids import parse_uuid
 Item = TypeVar("Item", bound=Shape)
 Scope = tuple[Any, ...]
 Where = Sequence[ColumnElement[bool]]
-FEW = 2500  # matches: so many are looked up and then ordered; more are met soon enough on a walk along the ordering
+FEW = 2500  # matches: up to so many are looked up, then ordered; more are found fast enough along the ordering
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class Order:
         return [*self.down, *self.up]
 
     def on(self, rows: FromClause) -> Order:
-        """The same ordering of other rows that have its columns."""
+        """Return the same ordering of other rows that have its columns."""
         return Order(*([rows.c[column.name] for column in columns] for columns in (self.down, self.up)))
 
     def by(self) -> list[ColumnElement[Any]]:
         return [*(column.desc() for column in self.down), *self.up]
 
     def beyond(self, key: Sequence[Any]) -> list[ColumnElement[bool]]:
-        """Rows behind this key. The first condition is one that an index of the ordering can start from."""
+        """Return conditions for the rows behind this key. An index of the ordering can start from the first one."""
         first, last = tuple(key[: len(self.down)]), tuple(key[len(self.down) :])
         if not self.up:
             return [tuple_(*self.down) < first]
@@ -170,7 +170,7 @@ class Reading(Generic[Item]):
         return Cursor.opened(cursor, self.scope, self.order)
 
     def _page(self, total: int, found: Sequence[RowMapping]) -> Page[Item]:
-        """`found` has one row more than the page if another page follows."""
+        """Return the page; `found` has one row more than the page if another page follows."""
         limit, cursor = self.request.limit, self.request.cursor
         number = self.request.page if cursor is None else self._cursor(cursor).page
         shown, follows = found[:limit], len(found) > limit

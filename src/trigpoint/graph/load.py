@@ -49,7 +49,7 @@ _CSV_NAMES = {
     "dateEnd": ("dateend", "end date"),
 }
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
-_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where the wheel brings libyaml
+_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast if the wheel brings libyaml
 
 
 def sample_files() -> list[Path]:
@@ -77,7 +77,7 @@ class LoadedBlock(BlockText):
 
 
 def read_document(path: Path) -> list[Mapping[str, Any]]:
-    """Return the projects of a JSON or YAML file, at least one. Raise GraphBadRequest that says where it cannot be read."""
+    """Return the projects of a JSON or YAML file, at least one. Raise GraphBadRequest, naming the place."""
     try:
         text = path.read_text(encoding="utf-8")
         loaded = orjson.loads(text) if path.suffix.lower() == ".json" else yaml.load(text, Loader=_YAML)  # noqa: S506
@@ -132,7 +132,7 @@ def _items(document: Mapping[str, Any], name: str) -> list[Any]:
 
 @contextmanager
 def located(where: str) -> Iterator[None]:
-    """Errors inside say where: a file, a part of it."""
+    """Add a place, such as a file or a part of it, to the errors raised inside this context."""
     try:
         yield
     except (GraphBadRequest, GraphNotFound, GraphConflict) as error:
@@ -360,7 +360,7 @@ def _figure(text: str) -> float:
 
 
 def _links(connection: Connection, project_id: str, pages: set[str]) -> dict[str, str]:
-    """Pages that are the canonical URL of an entity."""
+    """Return the pages that are the canonical URL of an entity."""
     where = (entity.c.project_id == project_id, entity.c.canonical_url.is_not(None))
     found = connection.execute(select(entity.c.canonical_url, entity.c.id).where(*where).order_by(entity.c.seq))
     return {url: ident for url, ident in found if url in pages}

@@ -33,7 +33,7 @@ class Shape(BaseModel):
         return tuple(field.alias or name for name, field in cls.model_fields.items())
 
     def shown(self, fields: tuple[str, ...] | None = None) -> dict[str, Any]:
-        """As JSON data; with `fields`, only those."""
+        """Return it as JSON data; with `fields`, only those."""
         whole = self.model_dump(by_alias=True)
         return whole if fields is None else {name: whole[name] for name in fields}
 

@@ -102,7 +102,10 @@ def _ends(edge: RowMapping) -> list[str]:
 
 
 def _shown(edge: RowMapping, hop: int, distance: dict[str, int], entities: dict[str, RowMapping]) -> GraphRelation:
-    """`relatedEntity` is the end farther from the root; on a tie the from-end; null where that is no entity."""
+    """Return an edge as a relation.
+
+    `relatedEntity` is the end farther from the root; on a tie the from-end; null if that is not an entity.
+    """
     start, end = edge["from_entity_id"], edge["to_entity_id"]
     farther = start if distance.get(start, 9) >= distance.get(end, 9) else end
     related = None if start is None or end is None else RelatedEntity.of(entities[farther])
@@ -110,7 +113,7 @@ def _shown(edge: RowMapping, hop: int, distance: dict[str, int], entities: dict[
 
 
 def relation_row(row: Any) -> dict[str, Any]:
-    """A relation as clients see it: an end is named by the id that it has, whether it is an entity or not."""
+    """Return a relation as clients see it: an end is named by the id that it has, whether it is an entity or not."""
     return {**row, "from_entity_id": row["from_id"], "to_entity_id": row["to_id"]}
 
 
@@ -138,7 +141,7 @@ def _by_lateral(where: Where, end: str, ids: list[str], most: int) -> Select[Any
 
 
 def _by_membership(where: Where, end: str, ids: list[str], most: int) -> Select[Any]:
-    """SQLite has no lateral join: for each entity, the edges whose rows are among its newest."""
+    """Select, for each entity, the edges whose rows are among its newest: SQLite has no lateral join."""
     near = func.json_each(orjson.dumps(ids).decode()).table_valued(sql_column("value", Text))
     rowid: ColumnElement[int] = literal_column("entity_relation.rowid")
     newest = select(rowid).where(*where, _edge[end] == near.c.value).order_by(*_NEWEST.by()).limit(most)

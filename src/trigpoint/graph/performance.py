@@ -56,7 +56,7 @@ def _total(connection: Connection, project_id: str, chosen: PerformanceFilter, w
 
 
 def _within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:
-    """Conditions on the rows, or on the counted periods. A period lies within the dates, both inclusive."""
+    """Return conditions on the rows, or on the counted periods. A period lies within the dates, both inclusive."""
     where = [table.c.project_id == project_id]
     if chosen.entity_id is not None:
         where.append(table.c.entity_id == chosen.entity_id)
@@ -94,7 +94,10 @@ def compare_periods(
 
 
 def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) -> Sums:
-    """Clicks and impressions add up; the position is weighted by impressions, the rate is clicks over impressions."""
+    """Return the sums: clicks and impressions add up, the position is weighted by impressions.
+
+    The rate is clicks over impressions.
+    """
     held = _texts(connection, project_id, chosen)
     where = [*_within(search_performance, project_id, chosen)]
     where += [among(connection, column, texts) for _, column, _, texts in held]

@@ -45,19 +45,22 @@ def folded_entity(title: str, slug: str) -> str:
 
 
 def gram_words(project_id: str, folded: str) -> str:
-    """The function `graph_grams` of SQLite: every gram of the title and of the slug, as words for FTS5."""
+    """Return the function `graph_grams` of SQLite: every gram of the title and of the slug, as words for FTS5."""
     parts = folded.split("\n")
     grams = {part[i : i + size] for part in parts for size in (2, 3) for i in range(len(part) - size + 1)}
     return " ".join(_word(project_id, gram) for gram in grams)
 
 
 def _word(project_id: str, gram: str) -> str:
-    """A project has words of its own, so that its texts are found without a look at others'. FTS5 wants a letter first."""
+    """Return a gram as a word of its project, so that other projects' texts are not searched.
+
+    It starts with a letter, as FTS5 demands.
+    """
     return "p" + project_id.replace("-", "") + gram.encode("utf-8", "surrogatepass").hex()
 
 
 def contains(connection: Connection, text: ColumnElement[Any], term: str) -> ColumnElement[bool]:
-    """Test the text itself."""
+    """Return the condition that the text contains the term, tested on the text itself."""
     if UNFIT.search(term):  # stored text has no such character, and it may not reach the database
         return false()
     position = func.strpos if connection.dialect.name == "postgresql" else func.instr
@@ -114,7 +117,7 @@ def texts_with(connection: Connection, texts: Table, project_id: str, term: str)
 
 
 def among(connection: Connection, text: ColumnElement[Any], values: Collection[str]) -> ColumnElement[bool]:
-    """The text is one of these, which travel as one parameter, however many they are."""
+    """Return the condition that the text is one of these, which are sent as one parameter, however many they are."""
     if connection.dialect.name == "postgresql":
         return text == func.any(literal(list(values), ARRAY(Text)))
     each = func.json_each(orjson.dumps(list(values)).decode()).table_valued("value")

@@ -48,7 +48,7 @@ class GraphStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A read-only transaction: everything read in it is of one moment."""
+        """Yield a read-only transaction: everything read in it is of one moment."""
         with self._connect() as connection:
             if connection.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -57,13 +57,13 @@ class GraphStore:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes: all of it, or none."""
+        """Yield a transaction that writes: all of it, or none."""
         with self._connect() as connection, _begun_to_write(connection) as writing:
             yield writing
 
     @contextmanager
     def _connect(self, *, migrated: bool = True) -> Iterator[Connection]:
-        """A connection. The one place where an error of the database becomes StoreUnavailable, in words."""
+        """Yield a connection. Here, and only here, an error of the database becomes StoreUnavailable, in words."""
         if migrated and not self._migrated:
             self.migrate()
         try:
@@ -137,7 +137,10 @@ def _begun_to_write(connection: Connection) -> Iterator[Connection]:
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    """Without `isolation_level`, pysqlite opens no transaction for a SELECT, and two of them can see different moments."""
+    """Set up a connection.
+
+    Transactions are ours: pysqlite opens none for a SELECT, so two could see different moments.
+    """
     connection.isolation_level = None
     for pragma in ("cache_size=-65536", "mmap_size=1073741824", "wal_autocheckpoint=16384"):  # 64 MB each, and 1 GB
         connection.execute(f"PRAGMA {pragma}")
@@ -145,7 +148,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _prepare_postgresql(connection: Any, _record: Any) -> None:
-    """A plan made for any term would be the same for a common and a rare one."""
+    """Have every statement planned with its own values: a common and a rare term need different plans."""
     connection.execute("SET plan_cache_mode = force_custom_plan")
     connection.commit()
 

@@ -55,7 +55,7 @@ def _one_of(column: str, values: tuple[str, ...], *, name: str) -> CheckConstrai
 
 
 def _ends_fit() -> str:
-    """`relation_type` joins exactly the kinds that its name says."""
+    """Return the constraint that `relation_type` joins exactly the kinds that its name says."""
     ends: dict[tuple[str, str], list[str]] = {}
     for relation_type, pair in RELATION_ENDS.items():
         ends.setdefault(pair, []).append(relation_type)

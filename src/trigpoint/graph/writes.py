@@ -72,7 +72,7 @@ def change_entity(connection: Connection, project_id: str, entity_id: str, chang
 
 
 def move_entity(connection: Connection, project_id: str, entity_id: str, action: str) -> Entity:
-    """Take one step of the lifecycle. Raise GraphConflict from a status where it does not apply."""
+    """Take one step of the lifecycle. Raise GraphConflict if it does not apply to the current status."""
     lock_project(connection, project_id)
     before = find_entity(connection, project_id, entity_id)
     sources, target = LIFECYCLE[action]

@@ -20,7 +20,7 @@ async def show_alive(redis: Redis, name: str) -> None:
             await redis.set(_key(name), "1", ex=_FORGOTTEN_SECONDS)
             await redis.sadd(_NAMES, name)  # type: ignore[misc]
         except AWAY:
-            pass  # the next beat says it
+            pass  # the next heartbeat tries again
         await asyncio.sleep(_EVERY_SECONDS)
 
 

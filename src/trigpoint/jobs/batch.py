@@ -21,7 +21,7 @@ class Batch:
         self._sender: asyncio.Task[None] | None = None
 
     async def ask(self, *command: Any) -> Any:
-        """The reply. Raises what Redis or the connection says, or TimeoutError."""
+        """Return the reply. Raises what Redis or the connection says, or TimeoutError."""
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((command, reply))
         if self._sender is None:
@@ -29,7 +29,7 @@ class Batch:
         return await reply
 
     async def run(self, script: str, keys: list[str], *args: Any) -> Any:
-        """A Lua script, by its hash; its text follows only where the server does not know it."""
+        """Run a Lua script by its hash; its text is sent only if the server does not know it."""
         rest = (len(keys), *keys, *args)
         try:
             return await self.ask("EVALSHA", _sha1(script), *rest)
@@ -52,7 +52,7 @@ class Batch:
             async with asyncio.timeout(LONGEST_SECONDS):
                 replies = await pipe.execute(raise_on_error=False)
         except Exception as error:
-            batch += self._waiting  # they have waited as long, for the same silence
+            batch += self._waiting  # they have waited just as long for the same answer
             self._waiting = []
             replies = [error] * len(batch)
         for (_, future), reply in zip(batch, replies, strict=True):

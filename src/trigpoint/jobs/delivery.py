@@ -20,7 +20,7 @@ from trigpoint.errors import InvalidInput, shorten
 from trigpoint.jobs.webhooks import Delivery, Outcome
 
 TIMEOUT_SECONDS = 10.0
-_PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")  # all that has been given out; the rest is local, or a form of IPv4
+_PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")  # all that has been allocated; the rest is local, or a form of IPv4
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
@@ -39,7 +39,7 @@ class Sender:
         )
 
     async def send(self, delivery: Delivery) -> Outcome:
-        """One try. Whatever goes wrong is an outcome, not an exception."""
+        """Try once. Any failure is an outcome, not an exception."""
         try:
             async with asyncio.timeout(self._timeout):
                 return await self._post(delivery)
@@ -96,13 +96,16 @@ class Sender:
 
 
 def sign(body: bytes, secret: str) -> str:
-    """HMAC-SHA256 over the raw body, as hex."""
+    """Return HMAC-SHA256 over the raw body, as hex."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 async def resolve(host: str, port: int, *, public_only: bool) -> list[str]:
-    """The addresses of a host. Raises InvalidInput where one of them is not public and must be; OSError if none."""
-    if public_only and "%" in host:  # an address with a zone is one of this machine's network, also where none answers
+    """Return the addresses of a host.
+
+    Raises InvalidInput if one is not public but must be, OSError if there is none.
+    """
+    if public_only and "%" in host:  # an address with a zone belongs to this machine's network, even if nothing answers
         raise _not_public(host)
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -121,7 +124,7 @@ def _not_public(host: str) -> InvalidInput:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is on the public internet: also looks into IPv6 forms that carry an IPv4 address."""
+    """Return whether an address is on the public internet: also looks into IPv6 forms that carry an IPv4 address."""
     ip = ipaddress.ip_address(address.split("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         carried = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None) or _nat64(ip)

@@ -21,7 +21,7 @@ _BLOCK_MS = 1000
 
 @dataclass(frozen=True)
 class FeedEvent:
-    """One event. `cursor` is where to continue after it."""
+    """One event. `cursor` is the place to continue after it."""
 
     cursor: str
     body: dict[str, Any]
@@ -71,7 +71,7 @@ class Feed:
         return tuple(FeedEvent(str(ident), orjson.loads(fields["body"])) for ident, fields in entries)
 
     async def _missed(self, after: str) -> bool:
-        """Whether events after this cursor may have been dropped: it is older than all that are kept."""
+        """Return whether events after this cursor may have been dropped: it is older than all that are kept."""
         oldest = await self._redis.xrange(STREAM, count=1) if after != FROM_START else []
         return bool(oldest) and _order(str(oldest[0][0])) > _order(after)
 

@@ -21,7 +21,7 @@ from trigpoint.jobs.scripts import Scripts, answered
 from trigpoint.review.models import ReviewOptions, ReviewRequest
 
 KIND = "led_review"
-LONGEST_PAUSE_MINUTES = 10  # an agent that has been silent for longer can be followed by another without being asked
+LONGEST_PAUSE_MINUTES = 10  # after a longer silence, another agent can take over without asking
 _HANDLE = re.compile(r"(rev_[0-9A-Z]{26})-([0-9a-f]{8})", re.ASCII)
 
 
@@ -38,7 +38,7 @@ class Handle:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Raises InvalidInput."""
+        """Return the handle. Raises InvalidInput."""
         match = _HANDLE.fullmatch(text.strip())
         if match is None:
             raise InvalidInput(
@@ -158,7 +158,7 @@ class LedReviews:
         return found
 
     async def hand_over(self, lease: Lease) -> bool:
-        """The application can be judged: the job is the agent's. False: it was cancelled, or is another worker's."""
+        """Give the job to the agent: the application can be judged. False: it was cancelled, or is another worker's."""
         return bool(await self._run("led_hand_over", lease.job_id, lease.token, self._silence_ms))
 
     async def load_draft(self, review_id: str) -> tuple[int, dict[str, Any] | None]:

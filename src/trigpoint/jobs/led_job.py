@@ -34,7 +34,7 @@ class LedReviewJob:
         self._open_tools: OpenTools = open_tools or (lambda: McpTools(settings))
 
     async def run(self, lease: Lease) -> None:
-        """Raises only what is worth another try."""
+        """Run the job. Raises only errors that justify another try."""
         started = await patiently(lambda: self._reviews.start(lease), what="starting the review")
         if started is None:
             raise LeaseLost
@@ -51,7 +51,7 @@ class LedReviewJob:
         log.info("review %s %s", lease.job_id, "can be judged" if ready else "ended elsewhere")
 
     async def give_up(self, lease: Lease, problem: str) -> None:
-        """After the last try: `failed` with `internal_error`."""
+        """Record, after the last try, `failed` with `internal_error`."""
         try:
             ref = await self._reviews.application_ref(lease.job_id)
         except ReviewNotFound:

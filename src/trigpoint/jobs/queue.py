@@ -1,7 +1,7 @@
-"""The queue: jobs are claimed under a lease, kept by heartbeats, and taken up again when their worker falls silent (R5).
+"""The queue: jobs are claimed under a lease, kept by heartbeats, and taken up again when their worker falls silent.
 
 Every step is a Lua script, so that a job and the record it belongs to change together. A lease carries a token:
-whoever lost it can no longer write anything about the job.
+a worker that lost it can no longer write anything about the job.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Queue:
         self._lease_ms = int(lease_seconds * 1000)
 
     async def enqueue(self, job_id: str, kind: str, payload: dict[str, Any], *, holds: str, request_id: str) -> bool:
-        """Queue a job that alone holds the key `holds` until it ends. False where another job holds it."""
+        """Queue a job that alone holds the key `holds` until it ends. Return False if another job holds it."""
         return bool(await self._run("enqueue", job_id, kind, orjson.dumps(payload), holds, request_id))
 
     async def claim(self, worker: str) -> Lease | None:
-        """The next job: one whose worker died, else the oldest that waits."""
+        """Return the next job: one whose worker died, else the oldest that waits."""
         found = await self._run("claim", worker, self._lease_ms)
         if found is None:
             return None
@@ -54,7 +54,7 @@ class Queue:
         return Lease(job_id, token, int(tries), kind, orjson.loads(payload), request_id)
 
     async def claim_job(self, job_id: str, worker: str) -> Lease | None:
-        """This very job, if nobody has it."""
+        """Return this very job, if nobody has it."""
         found = await self._run("claim_job", job_id, worker, self._lease_ms)
         if found is None:
             return None
@@ -62,7 +62,7 @@ class Queue:
         return Lease(job_id, token, int(tries), kind, orjson.loads(payload), request_id)
 
     async def wait(self, seconds: float) -> None:
-        """Returns when a job was queued, or after so many seconds."""
+        """Wait until a job was queued, or for so many seconds."""
         try:
             await self._redis.blpop(["jobs:wake"], timeout=seconds)  # type: ignore[misc]
         except AWAY as error:
@@ -80,14 +80,14 @@ class Queue:
         await self._run("settle", lease.job_id, lease.token, "done", 0)
 
     async def hand_back(self, lease: Lease) -> None:
-        """Back to its old place in the queue, as if it had not been claimed."""
+        """Put a job back to its old place in the queue, as if it had not been claimed."""
         await self._run("settle", lease.job_id, lease.token, "back", 0)
 
     async def try_again(self, lease: Lease, after_seconds: float) -> None:
         await self._run("settle", lease.job_id, lease.token, "again", int(after_seconds * 1000))
 
     async def holder(self, holds: str) -> str | None:
-        """The job that holds the key at this moment."""
+        """Return the job that holds the key at this moment."""
         async with answered(self._redis):
             found: str | None = await self._redis.get(holds)
         return found

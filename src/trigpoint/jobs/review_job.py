@@ -45,7 +45,7 @@ class ReviewJob:
         self._pipeline = pipeline
 
     async def run(self, lease: Lease) -> None:
-        """Raises only what is worth another try."""
+        """Run the job. Raises only errors that justify another try."""
         started = await patiently(lambda: self._reviews.start(lease), what="starting the review")
         if started is None:
             raise LeaseLost
@@ -75,7 +75,7 @@ class ReviewJob:
         log.info("review %s %s", lease.job_id, "completed" if kept else "ended elsewhere; the result is dropped")
 
     async def give_up(self, lease: Lease, problem: str) -> None:
-        """After the last try: `failed` with `internal_error` (R5)."""
+        """Record, after the last try, `failed` with `internal_error`."""
         try:
             ref = await self._reviews.application_ref(lease.job_id)
         except ReviewNotFound:

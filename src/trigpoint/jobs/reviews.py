@@ -37,7 +37,7 @@ _REVIEW_ID = re.compile(r"rev_[0-9A-Z]{26}", re.ASCII)
 
 @dataclass(frozen=True)
 class Webhook:
-    """Where a review's events go. The secret signs them; it is never shown again (W4)."""
+    """The receiver of a review's events. The secret signs them; it is never shown again."""
 
     url: str
     secret: str
@@ -149,10 +149,10 @@ class Reviews:
         led_by: str = "",
         code: str = "",
     ) -> Review:
-        """Record and queue a review in one step. Raises ReviewAlreadyExists while another is active (R2).
+        """Record and queue a review in one step. Raises ReviewAlreadyExists while another is active.
 
-        Calling again with the same `review_id` has no further effect, and returns that review as it is now. A review that
-        is `led_by` somebody's agent is judged by whoever has the code (see `led`).
+        Calling again with the same `review_id` has no further effect, and returns that review as it is now. A review
+        that is `led_by` somebody's agent is judged by the agent that has the code (see `led`).
         """
         moment = now()
         review = Review(review_id or new_review_id(), application_ref, "queued", micro_timestamp(moment))
@@ -180,12 +180,12 @@ class Reviews:
         return await self.get(review.review_id) if review_id else review
 
     async def get(self, review_id: str) -> Review:
-        """Raises ReviewNotFound."""
+        """Return a review. Raises ReviewNotFound."""
         values = await self._fields(review_id, _FULL)
         return Review(*values)  # type: ignore[arg-type]
 
     async def status(self, review_id: str) -> tuple[str, str | None, str | None]:
-        """Status, phase and percent, and nothing else: the cheap question. Raises ReviewNotFound."""
+        """Return status, phase and percent, and nothing else: the cheap question. Raises ReviewNotFound."""
         _, status, phase, percent = await self._fields(review_id, ("review_id", "status", "phase", "percent"))
         return status or "", phase, percent
 
@@ -202,7 +202,7 @@ class Reviews:
     async def list(
         self, *, status: str | None = None, application_ref: str | None = None, limit: int, offset: int
     ) -> tuple[list[ReviewRow], int]:
-        """A page, newest first, and how many there are in all."""
+        """Return a page of reviews, newest first, and their total number."""
         parts = ["reviews"]
         parts += ["ref", application_ref] if application_ref else []
         parts += ["status"] if status and not application_ref else []
@@ -222,7 +222,7 @@ class Reviews:
         return tuple(ReviewOutline.of(row, *values) for row, values in zip(rows, found, strict=True))
 
     async def cancel(self, review_id: str) -> None:
-        """From here on the review is `cancelled` and nothing else (R4). Raises ReviewNotFound, CannotCancel."""
+        """Cancel a review: from here on it stays `cancelled`. Raises ReviewNotFound, CannotCancel."""
         moment = micro_timestamp(now())
         event = events.cancelled(review_id, await self.application_ref(review_id), moment)
         answer = await self._run("review_cancel", review_id, moment, event.delivery_id, event.body)
@@ -234,7 +234,7 @@ class Reviews:
             )
 
     async def start(self, lease: Lease) -> StartedReview | None:
-        """`queued` becomes `processing`; a second try finds it there already. None: it is no longer ours."""
+        """Make `queued` into `processing`; a second try finds it there already. Return None if it is no longer ours."""
         moment = micro_timestamp(now())
         ref = (await self._fields(lease.job_id, ("application_ref",)))[0] or ""
         event = events.started(lease.job_id, ref, moment)
@@ -256,7 +256,7 @@ class Reviews:
         return StartedReview(ref, parsed, int(phase_number), int(percent), authority or None, folder or None)
 
     async def progress(self, lease: Lease, application_ref: str, progress: Progress) -> bool:
-        """Record where the review is. False: it is no longer ours."""
+        """Record how far the review is. Return False if it is no longer ours."""
         moment = micro_timestamp(now())
         event = events.progressed(lease.job_id, application_ref, moment, progress)
         kept = await self._run(
@@ -322,7 +322,7 @@ class Reviews:
 
 
 def check_id(review_id: str) -> None:
-    """Another form can be no review of ours, and must not become a part of a key. Raises ReviewNotFound."""
+    """Raise ReviewNotFound for an id of another form, which must not become a part of a key."""
     if _REVIEW_ID.fullmatch(review_id) is None:
         raise missing(review_id)
 

@@ -54,7 +54,7 @@ async def queue_ingestion(queue: Queue, revision: Revision, job_id: str, *, rein
 
 @asynccontextmanager
 async def failed_unless_queued(registry: PolicyRegistry, revision: Revision, job_id: str) -> AsyncIterator[None]:
-    """Whatever breaks off between a revision's creation and its job fails it: its predecessor returns at once (P5)."""
+    """Mark a revision as failed if anything breaks off before its job is queued: its predecessor returns at once."""
     try:
         yield
     except BaseException:
@@ -99,7 +99,7 @@ async def queue_replacement(
 async def queue_reindex(
     registry: PolicyRegistry, queue: Queue, source: str, revision_id: str, *, request_id: str
 ) -> None:
-    """Raises CannotReindex while a live job holds the revision (P9)."""
+    """Queue a reindex. Raises CannotReindex while a live job holds the revision."""
     await registry.get_revision(source, revision_id)
     if await queue.holder(_holds(source, revision_id)) is not None:
         raise CannotReindex(source, revision_id)
@@ -118,7 +118,10 @@ async def delete_revision(
     *,
     restore_predecessor: bool = False,
 ) -> int:
-    """The job, the passages, the entry, the file, in this order; safe to repeat (P8). Returns the passages' number."""
+    """Remove the job, the passages, the entry and the file, in this order, and return the number of passages.
+
+    Safe to repeat after a crash.
+    """
     revision = await registry.begin_delete(source, revision_id, restore_predecessor=restore_predecessor)
     job_id = await queue.cancel_holder(_holds(source, revision_id))
     if job_id is not None:
@@ -142,7 +145,7 @@ async def _remove_passages(settings: Settings, source: str, revision_id: str) ->
 
 
 async def _until_gone(queue: Queue, job_id: str) -> None:
-    """A cancelled job is let go by its worker within a heartbeat; its passages must not come after their removal."""
+    """Wait until the worker lets go of a cancelled job, so that its passages do not come after their removal."""
     deadline = asyncio.get_running_loop().time() + _LONGEST_STOP_SECONDS
     while await queue.exists(job_id):
         if asyncio.get_running_loop().time() > deadline:
@@ -152,7 +155,7 @@ async def _until_gone(queue: Queue, job_id: str) -> None:
 
 
 def _remove_file(revision: Revision, settings: Settings) -> None:
-    """The revision's own folder below the data folder; a file that lies elsewhere (a seed) is not ours to remove."""
+    """Remove the revision's own folder below the data folder; a file elsewhere (a seed) is not ours to remove."""
     if revision.file_path is None:
         return
     try:
@@ -175,7 +178,7 @@ def _remove_replaced(revision: Revision, settings: Settings) -> None:
 
 
 class IngestionJob:
-    """Runs ingestions (`kind == KIND`): the tool writes passages, the job records what became of it (P13)."""
+    """Runs ingestions (`kind == KIND`): the tool writes passages, the job records the outcome."""
 
     def __init__(self, registry: PolicyRegistry, queue: Queue, settings: Settings) -> None:
         self._registry = registry

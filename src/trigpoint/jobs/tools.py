@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_CALL_SECONDS = 3600.0  # a call may last as long as a large document takes; a job can be cancelled meanwhile
 _PATIENCE_SECONDS = 900.0  # longer than a restart, a full disk or a failing store takes somebody to mend
-_REGISTER_PATIENCE_SECONDS = 60.0  # a council's register may be away for long, and its visitors are many
+_REGISTER_PATIENCE_SECONDS = 60.0  # a council's register may be down for long, and many wait for it
 _REGISTER_AWAY = "request_failed"
 _TRANSIENT = frozenset(
     {"store_unavailable", "registry_unavailable", "server_unreachable", "insufficient_storage", "store_restarting"}
@@ -87,8 +87,10 @@ class McpTools:
 
 
 def _quietly(progress: ToolProgress | None) -> ToolProgress | None:
-    """Without raising for a job that was cancelled meanwhile: its worker stops it, and the protocol's library would
-    only write a traceback to the log, for each message."""
+    """Return the callback without its error for a job that was cancelled meanwhile.
+
+    Its worker stops it, and the protocol's library would only log a traceback for each message.
+    """
     if progress is None:
         return None
 
@@ -100,8 +102,10 @@ def _quietly(progress: ToolProgress | None) -> ToolProgress | None:
 
 
 class _Connection:
-    """A client in a task of its own: the protocol's library wants it closed by whoever opened it, and
-    calls come from several tasks."""
+    """A client in a task of its own.
+
+    The protocol's library wants it closed by the task that opened it, and calls come from several tasks.
+    """
 
     def __init__(self, client: ToolClient) -> None:
         self.client = client

@@ -26,7 +26,7 @@ DeliveryStatus = Literal["pending", "delivered", "failed"]
 
 @dataclass(frozen=True)
 class Delivery:
-    """A claimed delivery: what to send, where, and how often it was tried before."""
+    """A claimed delivery: what to send, the receiver, and how often it was tried before."""
 
     review_id: str
     token: str
@@ -78,7 +78,7 @@ class Outbox:
         await self._run("webhook_for_all", url or "", secret, f"|{'|'.join(events)}|")
 
     async def claim(self) -> Delivery | None:
-        """The next delivery that is due."""
+        """Return the next delivery that is due."""
         found = await self._run("webhook_claim", _LEASE_MS)
         if found is None:
             return None
@@ -115,7 +115,7 @@ class Outbox:
         return status
 
     async def log(self, review_id: str) -> list[DeliveryRecord]:
-        """Every delivery of a review, oldest first."""
+        """Return every delivery of a review, oldest first."""
         return [_record(row) for row in await self._run("webhook_log", review_id)]
 
     async def redeliver(self, review_id: str, delivery_id: str) -> None:
@@ -135,7 +135,7 @@ class Outbox:
 
 
 def retry_after(attempts: int) -> int:
-    """Seconds to wait after the try that followed `attempts` others."""
+    """Return the seconds to wait after the try that followed `attempts` others."""
     return RETRY_SECONDS[attempts] if attempts < len(RETRY_SECONDS) else _LATER_RETRIES
 
 

@@ -1,6 +1,6 @@
 """The worker: claims jobs, keeps their leases alive, stops them when they are cancelled, hands them back when it stops.
 
-Beside the jobs it empties the webhooks' outbox and removes reviews that are past their time. Any number of workers
+Next to its jobs it empties the webhooks' outbox and removes reviews that are past their time. Any number of workers
 may share one Redis; one that dies is noticed by its silence.
 """
 
@@ -119,14 +119,14 @@ class Worker:
     async def _next_unless(self, stopped: asyncio.Task[bool]) -> Lease | None:
         claiming = asyncio.create_task(self._next())
         await asyncio.wait({claiming, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.wait({claiming}, timeout=2 * _IDLE_SECONDS)  # a claim under way is not dropped on the floor
+        await asyncio.wait({claiming}, timeout=2 * _IDLE_SECONDS)  # a claim under way must not be lost
         if not claiming.done():
             claiming.cancel()
             return None
         return claiming.result()
 
     async def _next(self) -> Lease | None:
-        """A claimed job; or None after a while without one."""
+        """Return a claimed job; or None after a while without one."""
         try:
             await has_space(self._settings, what="claiming jobs")
             lease = await self._queue.claim(self.name)
@@ -188,7 +188,7 @@ class Worker:
                 await patiently(lambda: self._queue.try_again(lease, _RETRY_SECONDS), what="putting a job back")
 
     async def _keep(self, lease: Lease) -> Verdict:
-        """Heartbeats until the job is cancelled or lost."""
+        """Send heartbeats until the job is cancelled or lost."""
         while True:
             await asyncio.sleep(self._beat_seconds)
             verdict = await patiently(lambda: self._queue.heartbeat(lease), what="heartbeat", longest_wait=0.5)
@@ -258,7 +258,7 @@ class Worker:
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
-    """Whether the work was done before we were told to stop."""
+    """Return whether the work was done before we were told to stop."""
     working, stopped = asyncio.create_task(work), asyncio.create_task(stop.wait())
     await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -275,7 +275,7 @@ async def _cancel(task: asyncio.Task[None]) -> None:
 
 
 def job_kinds(redis: Redis, settings: Settings) -> dict[str, JobKind]:
-    """Everything that can be queued."""
+    """Return every kind of job that can be queued."""
     queue = Queue(redis, lease_seconds=settings.job_lease_seconds)
     return {
         "review": ReviewJob(Reviews(redis), settings),
@@ -285,6 +285,6 @@ def job_kinds(redis: Redis, settings: Settings) -> dict[str, JobKind]:
 
 
 async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
-    """A worker on the configured Redis, from start to a clean stop."""
+    """Run a worker on the configured Redis, from start to a clean stop."""
     async with open_redis(settings, insist=False) as redis:
         await Worker(redis, settings).run(stop)

@@ -152,7 +152,7 @@ def confirm(passages: PassageStore, model: str, name: str) -> CitedFile:
 
 
 def set_reference(passages: PassageStore, model: str, name: str, citekey: str, references: References) -> CitedFile:
-    """Cite a file as this reference from now on; `-`: as none of them."""
+    """Cite a file as this reference from now on; with `-`, as none of them."""
     file = _named(passages, name)
     work = None if citekey == NO_REFERENCE else references.by_citekey(citekey)
     if work is None and citekey != NO_REFERENCE:

@@ -48,7 +48,7 @@ _KEY_FILLERS = frozenset("a an and the of for on in to".split())
 
 @dataclass(frozen=True)
 class Placed:
-    """An entry and where in its file it is, for messages."""
+    """An entry and its place in its file, for messages."""
 
     entry: Entry
     place: str
@@ -183,7 +183,7 @@ def _bibtex_entry(given: Mapping[str, str]) -> Entry:
 
 
 def _bibtex_person(name: str) -> dict[str, str]:
-    """`Last, First` or `First Last`; in braces it is an organisation's name, whole."""
+    """Return a person from `Last, First` or `First Last`; a name in braces is an organisation's, whole."""
     if name.strip().startswith("{") and name.strip().endswith("}"):
         return {"literal": _without_tex(name)}
     plain = _without_tex(name)

@@ -27,7 +27,10 @@ _LAST_PLACE = 1 << 31
 
 
 def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[str, list[Passage]]:
-    """The model of the batch and its chunks. Raises BatchTooLarge, or InvalidChunk with the index of the first bad one."""
+    """Return the model of the batch and its chunks.
+
+    Raises BatchTooLarge, or InvalidChunk with the index of the first bad one.
+    """
     if len(items) > MOST_CHUNKS:
         raise BatchTooLarge(
             f"{len(items)} chunks in one call; at most {MOST_CHUNKS} are taken. Send them in several calls",
@@ -54,7 +57,7 @@ def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[
 
 
 def shown(chunk: Passage, score: float, references: References, *, limit: int, full_text: bool) -> dict[str, Any]:
-    """One item of a search's answer: trimmed, and ready to cite. An ingest writes the citation; else it is found here."""
+    """Return one item of a search's answer: trimmed, and with its citation, looked up if no ingest wrote it."""
     source, zotero, doc = (_part(chunk.metadata, name) for name in ("source", "zotero", "doc"))
     citation = _text(zotero.get("citation"))
     work = None if citation else work_behind(references, zotero, source)
@@ -79,7 +82,7 @@ def shown(chunk: Passage, score: float, references: References, *, limit: int, f
 
 
 def trimmed(text: str, limit: int) -> str:
-    """At most `limit` characters, cut at a word, with an ellipsis that counts."""
+    """Return at most `limit` characters, cut at a word, with an ellipsis that counts."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -88,7 +91,7 @@ def trimmed(text: str, limit: int) -> str:
 
 
 def page_span(doc: Mapping[str, Any]) -> list[int] | None:
-    """First and last page; None where they are not known, never 1 (L6)."""
+    """Return the first and last page; None if they are not known, never 1: a wrong page is worse than none."""
     span = doc.get("page_span")
     if isinstance(span, list | tuple) and len(span) == 2 and all(type(page) is int for page in span):
         return list(span)
@@ -142,7 +145,7 @@ def _vector(value: Any, model: str, index: int) -> Any:
 
 
 def _doc_id(payload: Mapping[str, Any], chunk_id: str) -> str:
-    """The document that a chunk belongs to: as said, else by its path or citekey, else the chunk alone."""
+    """Return the document that a chunk belongs to: as said, else by its path or citekey, else the chunk alone."""
     doc, source, zotero = (_part(payload, name) for name in ("doc", "source", "zotero"))
     said = _text(doc.get("doc_id")) or _text(source.get("doc_id"))
     if said:
@@ -165,7 +168,7 @@ def section_path_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What filters compare."""
+    """Return the fields that filters compare."""
     zotero = _part(metadata, "zotero")
     tags, year, collections = zotero.get("tags"), zotero.get("year"), zotero.get("collections")
     return {
@@ -180,7 +183,7 @@ def _fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _searched_text(passage: Passage) -> str:
-    """The headings above a passage count as its words too."""
+    """Return the words by which a passage is found: the headings above it count too."""
     section = _text(_part(passage.metadata, "doc").get("section"))
     headings = dict.fromkeys([*section_path_of(passage.metadata), *([section] if section else [])])
     return "\n".join([*headings, _text(passage.metadata.get("fulltext")) or passage.text])

@@ -23,7 +23,7 @@ _STYLE = "harvard-cite-them-right"
 _STYLE_NAMES = {"chicago": "chicago-author-date"}
 _YEAR = re.compile(r"\b(1[5-9][0-9]{2}|20[0-9]{2})\b", re.ASCII)
 _MARKUP = re.compile(r"</?(?:i|b|sub|sup|span)\b[^>]*>", re.IGNORECASE)
-_TITLE_TWICE = re.compile(r"^(.+) (\([^()]+\)) \1")  # citeproc says it again where it stands in for the author
+_TITLE_TWICE = re.compile(r"^(.+) (\([^()]+\)) \1")  # citeproc repeats it if it replaces the author
 _LONGEST_NAME = 1000
 _MOST_AUTHORS = 20  # the style names no more than three
 _NAME_PARTS = ("family", "given", "dropping-particle", "non-dropping-particle", "suffix")
@@ -44,7 +44,7 @@ class Work:
 
     @property
     def citation(self) -> str:
-        """The reference in words; author, year and title alone where the style cannot take the entry."""
+        """The reference in words; author, year and title alone if the style cannot handle the entry."""
         return formatted(self.csl) or self._plain()
 
     def _plain(self) -> str:
@@ -82,7 +82,7 @@ def load_references(path: Path | None) -> References:
 
 
 def current_references(path: Path | None) -> References:
-    """The works of the file as it is now; it is read again when it has changed. Raises ConfigurationError."""
+    """Return the works of the file as it is now; it is read again when it has changed. Raises ConfigurationError."""
     try:
         state = path.stat() if path is not None else None
     except OSError:
@@ -96,7 +96,7 @@ def _references_at(path: Path | None, state: tuple[int, int] | None) -> Referenc
 
 
 def work_behind(references: References, zotero: Mapping[str, Any], source: Mapping[str, Any]) -> Work | None:
-    """The work with a chunk's citekey, else with its DOI, else as the chunk's own metadata tell it, if they do."""
+    """Return the work with a chunk's citekey, else with its DOI, else as the chunk's own metadata describe it."""
     citekey, doi = zotero.get("citekey"), zotero.get("doi") or source.get("doi")
     found = references.by_citekey(citekey) if isinstance(citekey, str) else None
     if found is None and isinstance(doi, str):
@@ -113,7 +113,7 @@ def _told_by(zotero: Mapping[str, Any], source: Mapping[str, Any]) -> Work | Non
     year = _YEAR.search(str(told.get("year") or ""))
     csl = {
         "id": "chunk",
-        "type": "book",  # a work that stands by itself
+        "type": "book",  # a work that is not part of another
         "title": title,
         "author": authors,
         "issued": {"date-parts": [[int(year.group())]]} if year else {},
@@ -124,7 +124,7 @@ def _told_by(zotero: Mapping[str, Any], source: Mapping[str, Any]) -> Work | Non
 
 
 def _names(given: Any) -> list[dict[str, str]]:
-    """Authors as CSL has them. `Martin, Robert C.` has a family name; in any other order nobody can tell."""
+    """Return authors as CSL has them. `Martin, Robert C.` has a family name; in any other order nobody can tell."""
     names = given.split(";") if isinstance(given, str) else given if isinstance(given, list) else []
     return [name for one in names[:_MOST_AUTHORS] if (name := _name(one))]
 
@@ -179,7 +179,7 @@ def _is_installed(name: str) -> bool:
 
 
 def formatted(csl: Mapping[str, Any], style: str = _STYLE) -> str | None:
-    """One entry as a reference in a style, Harvard unless another is named; None where citeproc cannot make one of it."""
+    """Return one entry as a reference in a style, by default Harvard; None if citeproc cannot handle it."""
     return _formatted(json.dumps(csl, sort_keys=True, default=str), style)
 
 
@@ -194,7 +194,7 @@ def _formatted(entry: str, style: str) -> str | None:
             bibliography = CitationStylesBibliography(_style(style), source, formatter.plain)
             bibliography.register(Citation([CitationItem(next(iter(source)))]))
             words = " ".join(" ".join(str(part) for part in bibliography.bibliography()).split())
-    except Exception:  # citeproc raises many kinds on odd entries; the plain form stands in, visibly shorter
+    except Exception:  # citeproc raises many kinds on odd entries; the plain form is shown instead, visibly shorter
         return None
     return _TITLE_TWICE.sub(r"\1 \2", html.unescape(words)) or None
 
@@ -204,7 +204,7 @@ def plain_doi(doi: str) -> str:
 
 
 def work_of(csl: Mapping[str, Any], *, citekey: str | None, tags: tuple[str, ...]) -> Work:
-    """The work that a CSL-JSON entry with a title describes."""
+    """Return the work that a CSL-JSON entry with a title describes."""
     doi = csl.get("DOI")
     return Work(
         citekey=citekey,
@@ -233,7 +233,7 @@ def _year(issued: Any) -> int | None:
 
 
 def _for_citeproc(entry: dict[str, Any]) -> dict[str, Any]:
-    """What citeproc knows of an entry, without markup; it complains of the rest (`citation-key`) on stderr."""
+    """Return the fields that citeproc knows, without markup: it complains about others (`citation-key`) on stderr."""
     from citeproc import NAMES, VARIABLES
 
     known = {"id": entry["id"], "type": entry["type"]}

@@ -37,13 +37,13 @@ class Cut:
         return [self.pages[0][0], self.pages[-1][0]] if self.pages else None
 
     def chunk_id(self, project_id: str, doc_id: str) -> str:
-        """A hash of project, document, span and text: the same passage always has the same id."""
+        """Return a hash of project, document, span and text: the same passage always has the same id."""
         parts = (project_id, doc_id, str(self.start), str(self.end), self.text)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def cut(source: SourceText, count_tokens: TokenCounter) -> Iterator[Cut]:
-    """In reading order. Overlap never crosses the start of a section."""
+    """Yield passages in reading order. Overlap never crosses the start of a section."""
     chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens, max_tokens=MOST_TOKENS)
     page_offsets = [offset for _, offset in source.pages]
     for start, end, path in _sections(source):
@@ -61,7 +61,7 @@ def cut(source: SourceText, count_tokens: TokenCounter) -> Iterator[Cut]:
 
 
 def _sections(source: SourceText) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """(start, end, titles from the highest heading down) of each stretch between two headings.
+    """Yield (start, end, titles from the highest heading down) of each stretch between two headings.
 
     A heading with nothing below it but the next, deeper one goes with that one.
     """

@@ -53,7 +53,7 @@ class Filters:
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any] | None) -> Filters:
-        """Raises InvalidFilter, listing the known keys."""
+        """Return the filters. Raises InvalidFilter, listing the known keys."""
         raw = raw or {}
         unknown = sorted(set(raw) - set(FILTER_KEYS))
         if unknown:
@@ -80,7 +80,7 @@ class Filters:
 
 
 def is_unicode(value: object) -> bool:
-    """Whether every string in it can be stored: JSON may carry halves of surrogate pairs."""
+    """Return whether every string in it can be stored: JSON may carry halves of surrogate pairs."""
     try:
         json.dumps(value, ensure_ascii=False, default=list).encode()
     except UnicodeEncodeError:

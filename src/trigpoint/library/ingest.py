@@ -84,7 +84,7 @@ class Ingestion:
         self._passages = library.passages(project)
 
     def run(self, paths: Iterable[Path], *, force: bool = False, progress: Progress | None = None) -> Audit:
-        """Every readable file of these paths. Files of other kinds are reported as skipped, each with the reason."""
+        """Ingest every readable file of these paths. Files of other kinds are reported as skipped, with the reason."""
         found = list(find_files(paths))
         audit = self.run_all([FileOrigin(path) for path in found], force=force, progress=progress)
         for path in other_files(paths):
@@ -93,7 +93,7 @@ class Ingestion:
         return audit
 
     def run_all(self, origins: Sequence[Origin], *, force: bool = False, progress: Progress | None = None) -> Audit:
-        """One that fails is reported, and the others go on."""
+        """Ingest all of these. One that fails is reported, and the others go on."""
         if not is_our_model(self._project.embed_model):
             raise EmbeddingMismatch(
                 f"Project '{self._project.id}' is set to '{self._project.embed_model}', and files are embedded with "
@@ -113,7 +113,7 @@ class Ingestion:
         return audit
 
     def _settle(self, audit: Audit) -> None:
-        """One reference serves one file: mark those that share one, whether or not this run has read them."""
+        """Report files that share one reference, whether or not this run has read them: each should have its own."""
         if self._project.references is None or not any(e.outcome in ("added", "replaced") for e in audit.entries):
             return
         for file in settle(self._passages, self._project.embed_model):
@@ -145,7 +145,7 @@ class Ingestion:
             return Entry(path, "failed", reason=f"an internal error, see the log ({type(error).__name__}: {error})")
 
     def _forget(self, *rows: DocumentRow | None) -> None:
-        """What a file said before it changed."""
+        """Delete what a file said before it changed."""
         for row in rows:
             if row is not None:
                 self._passages.delete(row.document_id)
@@ -177,7 +177,7 @@ class Ingestion:
         return Entry(origin.name, outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
 
     def _assigned(self, origin: Origin, source: SourceText, old: list[DocumentRow | None]) -> Assigned:
-        """What a person decided about this file, else what it says about itself."""
+        """Return what a person decided about this file, else what it says about itself."""
         for row in old:
             if row is not None and (kept := decided(row.about, self._references)):
                 return kept
@@ -231,11 +231,11 @@ class _Known:
         return self._by_path.get(path)
 
     def leftovers(self, path: str, doc_id: str) -> list[DocumentRow]:
-        """Older documents of this path: a write that was broken off may have left them, or half of a new one."""
+        """Return older documents of this path: a write that was broken off may have left them, or half of a new one."""
         return [row for row in self._at_path.get(path, ()) if row.document_id != doc_id]
 
     def twin(self, path: str, digest: str) -> DocumentRow | None:
-        """Another file with the same content."""
+        """Return another file with the same content."""
         row = self._by_content.get(digest)
         return row if row is not None and row.path != path else None
 
@@ -245,7 +245,7 @@ def _still_says(row: DocumentRow, digest: str) -> bool:
 
 
 def find_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files themselves, and all readable ones below folders, in order; hidden ones and links out are left alone."""
+    """Yield the files themselves, and all readable ones below folders, in order, without hidden ones and links out."""
     seen: set[Path] = set()
     for given in paths:
         path = given.expanduser().absolute()
@@ -257,7 +257,7 @@ def find_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def other_files(paths: Iterable[Path]) -> list[Path]:
-    """The files below these folders that no reader knows; hidden ones and links are not mentioned."""
+    """Return the files below these folders that no reader knows; hidden ones and links are not mentioned."""
     roots = [given.expanduser().absolute() for given in paths]
     found = (p for root in roots if root.is_dir() for p in root.rglob("*") if _visible(p, root))
     return sorted({path for path in found if path.suffix.lower() not in READERS})

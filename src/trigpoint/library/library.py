@@ -54,7 +54,7 @@ _WORDS_MISSING = (
 
 
 def open_stores(settings: Settings) -> PassageStores:
-    """SQLite in the data folder, or Qdrant where QDRANT_URL names one."""
+    """Open SQLite in the data folder, or Qdrant if QDRANT_URL names one."""
     if settings.qdrant_url is not None:
         with needs_extra("qdrant", "qdrant_client", f"QDRANT_URL={settings.qdrant_url}"):
             from trigpoint.passages.qdrant import QdrantStores
@@ -92,7 +92,7 @@ class Library:
         self.stores.close()
 
     def passages(self, project: Project) -> PassageStore:
-        """The passages of one project, and of no other: its id is the name of their collection."""
+        """Return the passages of one project, and of no other: its id is the name of their collection."""
         return self.stores.collection(project.id)
 
     def store_chunks(
@@ -127,7 +127,7 @@ class Library:
         *,
         full_text: bool = False,
     ) -> dict[str, Any]:
-        """By meaning alone."""
+        """Return the best passages by meaning alone."""
         project = self.projects.get(project_id)
         return self._search(project, query, top_k, filters, words=None, full_text=full_text)
 
@@ -140,7 +140,7 @@ class Library:
         *,
         full_text: bool = False,
     ) -> dict[str, Any]:
-        """By meaning and words, in one fused score."""
+        """Return the best passages by meaning and words, in one fused score."""
         project = self.projects.get(project_id)
         if not project.hybrid_enabled:
             raise HybridNotSupported(
@@ -180,7 +180,7 @@ class Library:
         }
 
     def get_chunk(self, project_id: str, chunk_id: str, neighbours: int = 0, elsewhere: int = 0) -> dict[str, Any]:
-        """One chunk whole, with the chunks before and after it, and those of other documents that say the like."""
+        """Return one chunk whole, with the chunks before and after it, and similar ones of other documents."""
         project = self.projects.get(project_id)
         found = self.passages(project).get([chunk_id])
         if not found:
@@ -203,7 +203,7 @@ class Library:
         }
 
     def _elsewhere(self, project: Project, chunk: Passage, count: int) -> list[dict[str, Any]]:
-        """The nearest passage in meaning of each of the nearest other documents; none if the vectors are not ours."""
+        """Return the nearest passage of each of the nearest other documents; none if the vectors are not ours."""
         if chunk.vector is None or not is_our_model(self.passages(project).fingerprint() or project.embed_model):
             return []
         asked = Question(chunk.vector, 30 * count + len(self.passages(project).document(chunk.document_id)))
@@ -216,10 +216,10 @@ class Library:
         return [shown(hit.passage, hit.score, references, limit=limit, full_text=False) for hit in best]
 
     def find_quote(self, project_id: str, quote: str, doc_id: str | None = None) -> dict[str, Any]:
-        """Where the sources say these words, by document and offset. Readers' notes and comments are not looked at.
+        """Return the places where the sources (not readers' notes) say these words, by document and offset.
 
         The answer has some places of every document before it has more of one; `total` counts all that were found, and
-        `complete` is false if some documents were not looked into.
+        `complete` is false if some documents were not searched.
         """
         _refuse_empty(quote, "quotation")
         project = self.projects.get(project_id)
@@ -243,7 +243,7 @@ class Library:
         return {"project": project.id, "doc_id": doc_id, "chunks_removed": removed}
 
     def _likely_documents(self, project: Project, quote: str) -> tuple[list[str], bool]:
-        """Those whose passages share most words with the quote; in a small project, then all the others."""
+        """Return those whose passages share most words with the quote; in a small project, then all the others."""
         nowhere = np.zeros(OUR_DIMENSIONS, dtype=np.float32)
         question = Question(nowhere, QUOTE_CANDIDATES, words=quote, alpha=0.0)
         hits = self.passages(project).search(question)
@@ -254,7 +254,10 @@ class Library:
         return list(likely | dict.fromkeys(row.document_id for row in documents)), True
 
     def _quoted(self, project: Project, doc_id: str, quote: str) -> tuple[list[dict[str, Any]], int]:
-        """The first places of one document that say the quote, and how many there are. Holds one document at a time."""
+        """Return the first places of one document that say the quote, and how many there are.
+
+        Only one document is held in memory at a time.
+        """
         check_time()
         chunks = [c for c in self.passages(project).document(doc_id) if kind_of(c.metadata) == "source"]
         document = put_together(doc_id, chunks)
@@ -319,7 +322,7 @@ def _refuse_empty(text: str, what: str) -> None:
 
 
 def _references(project: Project) -> References:
-    """A file that cannot be read costs references, not the answer; an ingest says so too."""
+    """Return the project's references. A file that cannot be read costs only these, not the answer."""
     try:
         return current_references(project.references)
     except ConfigurationError as error:

@@ -161,7 +161,7 @@ def _judged(evidence: FileEvidence, work: Work) -> Match | None:
 
 
 def _match(work: Work, strength: float, by: Likeness, doubts: list[Doubt]) -> Match | None:
-    """Any real doubt keeps a match from being sure, whatever speaks for this work rather than for a twin."""
+    """Return the match, if enough speaks for it. Any real doubt keeps it from being sure."""
     left = round(strength - sum(weight for weight, _ in doubts), 3)
     if left < DOUBTFUL:
         return None
@@ -247,7 +247,7 @@ def _doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[Doubt]:
 
 
 def _number_doubts(title: str, evidence: FileEvidence, work: Work) -> Iterator[Doubt]:
-    """Volume, part, edition and other numbers must agree, years aside."""
+    """Yield doubts if volume, part, edition and other numbers do not agree, years aside."""
     said, stated = designations(f"{title}\n{evidence.front}"), _stated_designations(work)
     differing = [name for name, value in stated.items() if said.get(name, value) != value]
     for name in differing:
@@ -269,7 +269,7 @@ def _number_doubts(title: str, evidence: FileEvidence, work: Work) -> Iterator[D
 
 
 def _unsaid_doubts(evidence: FileEvidence, work: Work, said: dict[str, str]) -> Iterator[Doubt]:
-    """A volume that the file does not state, or an edition that neither its words nor its year tell."""
+    """Yield a doubt for a volume that the file does not state, or an edition that neither its words nor year tell."""
     stated = _stated_designations(work)
     if "volume" in stated and "volume" not in said:
         yield 0.08, f"the reference is volume {stated['volume']}, the file does not say so"
@@ -302,7 +302,7 @@ def _year_doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[Dou
 
 
 def _kind_doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[Doubt]:
-    """A draft is not the adopted text, an appendix is not the report, and a comment is not the article."""
+    """Yield doubts about the kind: a draft is not the adopted text, an appendix is not the report."""
     kind = words_of(_stated_kind(work))
     for markers in (_STAGES, _PARTS):
         wanted = {markers[word] for word in kind if word in markers}

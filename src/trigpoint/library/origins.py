@@ -43,7 +43,7 @@ class Origin(Protocol):
     @property
     def collections(self) -> tuple[str, ...]: ...
     def digest(self) -> str:
-        """Changes whenever its passages would."""
+        """Return a hash that changes whenever its passages would."""
         ...
 
     def doc_id(self, digest: str) -> str: ...
@@ -73,7 +73,7 @@ class FileOrigin:
 
 @dataclass(frozen=True)
 class AttachmentOrigin:
-    """A Zotero attachment's file; where it is not on this machine, the text that Zotero had indexed of it."""
+    """A Zotero attachment's file; if that is not on this machine, the text that Zotero had indexed."""
 
     key: str
     path: Path | None
@@ -86,7 +86,7 @@ class AttachmentOrigin:
         return f"zotero://{self.key}"
 
     def digest(self) -> str:
-        """The content and what Zotero says of it: a new tag or citekey is a change too."""
+        """Return a hash of the content and of Zotero's data: a new tag or citekey is a change too."""
         about = json.dumps([self.key, _about(self.work, self.collections)], sort_keys=True)
         content = sha256_file(self.path) if self.path and self._is_here() else _hash(self.cached_text() or "")
         return _hash(f"{content} {about}")

@@ -1,4 +1,4 @@
-"""Where the sections of a PDF begin: by its own bookmarks where it has them, else by the headings in its text."""
+"""The sections of a PDF: by its own bookmarks if it has them, else by the headings in its text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Heading:
 
 
 def headings_of(pages: Sequence[Page], outline: Outline, starts: Mapping[int, int]) -> tuple[Heading, ...]:
-    """In the order of the text. `starts` is each page's offset into the document's text.
+    """Return the headings in the order of the text. `starts` is each page's offset into the document's text.
 
     A list of references begins a section of its own, whether or not there is a bookmark for it.
     """
@@ -51,18 +51,18 @@ def _in_text(pages: Sequence[PageText]) -> list[Heading]:
 
 
 def text_headings(pages: Sequence[PageText], starts: Mapping[int, int]) -> tuple[Heading, ...]:
-    """The headings that a text without an outline has in its own words."""
+    """Return the headings that a text without an outline has in its own words."""
     return tuple(_with_reference_lists(_in_text(pages), pages, starts))
 
 
 def _widest_gap(headings: Sequence[Heading], end: int) -> tuple[Heading, int]:
-    """Return the heading that the longest stretch of text comes under, and where that stretch ends."""
+    """Return the heading that covers the longest stretch of text, and the end of that stretch."""
     ends = [*(heading.start for heading in headings[1:]), end]
     return max(zip(headings, ends, strict=True), key=lambda pair: pair[1] - pair[0].start)
 
 
 def _filled(marked: list[Heading], above: Heading, end: int, in_text: list[Heading]) -> list[Heading]:
-    """Put the headings of the text where bookmarks leave most of a document under one of them."""
+    """Add the headings of the text if bookmarks leave most of a document under one of them."""
     inside = [h for h in in_text if above.start < h.start < end]
     highest = min((h.level for h in inside), default=1)
     deeper = [Heading(h.start, above.level + 1 + h.level - highest, h.title) for h in inside]
@@ -84,7 +84,7 @@ def _with_reference_lists(
 
 
 def _by_bookmarks(pages: Sequence[Page], outline: Outline, starts: Mapping[int, int]) -> list[Heading]:
-    """Each bookmark at the line of its page that says it, else at the page's top; never before the one before it."""
+    """Return each bookmark at the line of its page that says it, else at the page's top; never before the last one."""
     texts = {page.number: page.text for page in pages}
     headings: list[Heading] = []
     last = 0
@@ -97,12 +97,12 @@ def _by_bookmarks(pages: Sequence[Page], outline: Outline, starts: Mapping[int, 
 
 
 def _lines_saying(text: str, title: str) -> list[int]:
-    """Where the title stands at the start of a line; failing that, where it stands at all."""
+    """Return the places where a line begins with the title; failing that, all places that have it."""
     places = [start for start, _ in find_in(text, title)]
     return [p for p in places if not text[text.rfind("\n", 0, p) + 1 : p].strip()] or places
 
 
 def _level(ref: str) -> int:
-    """Parts, chapters, annexes are first; "Section 4.2" is second, "Section 4.2.1" third."""
+    """Return a heading's level: parts, chapters and annexes have 1, "Section 4.2" has 2, "Section 4.2.1" has 3."""
     kind, _, number = ref.partition(" ")
     return 1 + number.count(".") if kind == "Section" else 2 if kind == "Policy" else 1

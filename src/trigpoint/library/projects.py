@@ -64,7 +64,7 @@ class Projects:
     file: Path
 
     def get(self, project_id: str) -> Project:
-        """Raises InvalidProject, naming those there are."""
+        """Return a project. Raises InvalidProject, naming those there are."""
         if project_id not in self.by_id:
             available = sorted(self.by_id)
             hint = "" if available else f' Add [library.projects."{shorten(project_id)}"] to {self.file.name}.'
@@ -107,7 +107,7 @@ def _state_of(file: Path) -> tuple[int, int, int] | None:
 
 
 def load_projects(settings: Settings) -> Projects:
-    """The projects of `TRIGPOINT_CONFIG`, else of `trigpoint.toml` in the working folder; none without a file."""
+    """Return the projects of `TRIGPOINT_CONFIG` or of `trigpoint.toml` in the working folder; none without a file."""
     file = (settings.trigpoint_config or Path("trigpoint.toml")).absolute()
     if not file.exists():
         if settings.trigpoint_config is not None:
@@ -124,7 +124,7 @@ def load_projects(settings: Settings) -> Projects:
 
 
 def collection_names(project_ids: list[str]) -> dict[str, str]:
-    """`proj-` and the id with `/` as `-`; ids whose names would collide, also to the eye, get a short hash each."""
+    """Return `proj-` and the id with `/` as `-`; ids whose names would collide, even to the eye, get a short hash."""
     plain = {i: "proj-" + i.replace("/", "-") for i in project_ids}
     folded = {i: unicodedata.normalize("NFKC", name).casefold() for i, name in plain.items()}
     uses = Counter(folded.values())
@@ -132,7 +132,7 @@ def collection_names(project_ids: list[str]) -> dict[str, str]:
 
 
 def check_project_id(project_id: str) -> None:
-    """`name` or `namespace/name`, of printable characters without spaces at the ends. Raises ConfigurationError."""
+    """Raise ConfigurationError unless it is `name` or `namespace/name`, printable, without spaces at the ends."""
     parts = project_id.split("/")
     sound = len(parts) in (1, 2) and all(
         part and len(part) <= _LONGEST_PART and part == part.strip() and part.isprintable() and part not in (".", "..")

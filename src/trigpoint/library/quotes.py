@@ -1,4 +1,4 @@
-"""Quotations: where the words of a quote stand in a text, whatever hyphenation, ligatures and line breaks did to them."""
+"""Quotations: finds the words of a quote in a text, whatever hyphenation, ligatures and line breaks did to them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FOLDED = {"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"
 
 @dataclass(frozen=True)
 class Placed:
-    """A chunk and where it stands in its document's text."""
+    """A chunk and its place in its document's text."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class Document:
     pages: tuple[tuple[int, int], ...]
 
     def pages_of(self, start: int, end: int) -> tuple[int | None, int | None]:
-        """The pages that a span begins and ends on; where page starts are not known, those of its chunks."""
+        """Return the pages on which a span begins and ends; if page starts are not known, those of its chunks."""
         if self.pages:
             return self._page_at(start), self._page_at(end - 1)
         spans = [span for chunk in self.chunks_touching(start, end) if (span := _page_span(chunk))]
@@ -53,12 +53,12 @@ class Document:
 
 
 def find_in(text: str, quote: str, limit: int = 20) -> list[tuple[int, int]]:
-    """The spans of the text that say the quote, in order; compared without spaces, hyphens, accents and cases."""
+    """Return the spans of the text that say the quote, in order, regardless of spaces, hyphens, accents and case."""
     return find_and_count(text, quote, limit)[0]
 
 
 def find_and_count(text: str, quote: str, limit: int) -> tuple[list[tuple[int, int]], int]:
-    """The first spans of the text that say the quote, and how many there are in all."""
+    """Return the first spans of the text that say the quote, and how many there are in all."""
     table = {ord(character): _folded(character) for character in set(text)}
     plain = text.translate(table)
     wanted = "".join(map(_folded, quote))
@@ -94,7 +94,7 @@ class _Origin:
 
 @lru_cache(4096)
 def _folded(character: str) -> str:
-    """What stays of one character: nothing of spaces and hyphens, the letters of a ligature, the base of an accent."""
+    """Return one character for comparing: none for spaces and hyphens, a ligature's letters, an accent's base."""
     if character.isspace() or character in _DROPPED:
         return ""
     folded = _FOLDED.get(character) or unicodedata.normalize("NFKD", character).casefold()
@@ -102,7 +102,7 @@ def _folded(character: str) -> str:
 
 
 def put_together(doc_id: str, chunks: Sequence[Passage]) -> Document:
-    """The document's text by the chunks' offsets; what no chunk covers is blank."""
+    """Return the document's text by the chunks' offsets; what no chunk covers is blank."""
     placed = _place(chunks)
     parts: list[str] = []
     pages: set[tuple[int, int]] = set()
@@ -116,7 +116,7 @@ def put_together(doc_id: str, chunks: Sequence[Passage]) -> Document:
 
 
 def _place(chunks: Sequence[Passage]) -> list[Placed]:
-    """By their offsets; chunks of another writer, without offsets, one after the other."""
+    """Place chunks by their offsets; chunks of another writer, without offsets, follow one another."""
     offsets = [_offsets(chunk) for chunk in chunks]
     if any(offsets):
         placed = [Placed(*span, chunk) for span, chunk in zip(offsets, chunks, strict=True) if span is not None]

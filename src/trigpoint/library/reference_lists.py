@@ -1,4 +1,4 @@
-"""Lists of references: where a document names its sources. They are words about other works, not the work's own."""
+"""Lists of references, in which a document names its sources: words about other works, not the work's own."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _LEAST_ENTRIES = 3
 
 
 def lists_references(section_path: Sequence[str]) -> bool:
-    """Whether a section is a list of references, by its heading or one above it."""
+    """Return whether a section is a list of references, by its heading or one above it."""
     return any(is_reference_heading(title) for title in section_path)
 
 
 def is_reference_heading(title: str) -> bool:
-    """Whether a heading says so; a number before it does not matter."""
+    """Return whether a heading says so; a number before it does not matter."""
     words = [word for word in words_of(title) if not word.replace(".", "").isdigit()]
     return " ".join(words) in _NAMES
 
 
 def reference_list_starts(text: str) -> list[int]:
-    """Return where lines of a plain text head a list of references: alone on their line, with entries below them."""
+    """Return the lines of a plain text that head a list of references: alone on their line, with entries below."""
     starts, offset = [], 0
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):

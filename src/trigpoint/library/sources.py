@@ -1,4 +1,4 @@
-"""Sources: a PDF, EPUB, Markdown, HTML, DOCX or text file becomes one text with its headings and, where it has them, pages."""
+"""Sources: a PDF, EPUB, Markdown, HTML, DOCX or text file becomes one text with its headings and any pages it has."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SourceText:
 
 
 def read_source(path: Path, processor: DocumentProcessor) -> SourceText:
-    """Raises UnsupportedFileType, ExtractionFailed or NoContent."""
+    """Return the text of a file. Raises UnsupportedFileType, ExtractionFailed or NoContent."""
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise UnsupportedFileType(f"'{path.name}': only {', '.join(sorted(READERS))} can be read")
@@ -72,7 +72,7 @@ def _read_pdf(path: Path, processor: DocumentProcessor) -> SourceText:
 
 
 def _read_markdown(path: Path, _: DocumentProcessor) -> SourceText:
-    """The text as it is written; headings are those that Markdown itself has, so a comment in code is none."""
+    """Return the text as it is written, with the headings of Markdown itself: a comment in code is not one."""
     from markdown_it import MarkdownIt
 
     text, warnings = _decoded(path)
@@ -140,7 +140,7 @@ class _TextPage:
 
 
 def _read_plain(path: Path, _: DocumentProcessor) -> SourceText:
-    """Form feeds end pages, as in the output of many programs; a text without any has no pages."""
+    """Return a plain text. Form feeds end pages, as in the output of many programs; without any there are no pages."""
     raw, warnings = _decoded(path, keep_form_feeds=True)
     parts = raw.rstrip("\f\n").split("\f")
     pages = [_TextPage(number, clean_text(part)) for number, part in enumerate(parts, start=1)]
@@ -155,7 +155,7 @@ def _page_starts(pages: Sequence[PageText]) -> list[int]:
 
 
 class _Builder:
-    """Blocks with a blank line between them; remembers where headings begin."""
+    """Joins blocks with a blank line between them, and remembers the places of headings."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []

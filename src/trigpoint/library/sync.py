@@ -84,7 +84,7 @@ def watch(
     for _ in _rounds(rounds):
         sleep(every)
         now = look()
-        if now != done and now == before:  # whoever writes has finished
+        if now != done and now == before:  # the writer has finished
             done = now
             act()
         before = now

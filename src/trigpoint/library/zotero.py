@@ -59,7 +59,7 @@ class ZoteroSource(Protocol):
     def collections(self) -> list[Collection]: ...
 
     def records(self) -> list[Record]:
-        """Every item, child and parent, that is not in the bin."""
+        """Return every item, child and parent, that is not in the bin."""
         ...
 
     def file_of(self, attachment: Record) -> Path | None: ...
@@ -68,7 +68,7 @@ class ZoteroSource(Protocol):
 
 
 def items(source: ZoteroSource, collection: str | None = None) -> list[Item]:
-    """All items, or those of a collection (by key or name) and of the collections in it. Raises CollectionNotFound."""
+    """Return all items, or those of a collection (by key or name) and its subcollections. Raises CollectionNotFound."""
     records = source.records()
     wanted = _with_children(source.collections(), collection) if collection else None
     found = list(_assembled(source, records))
@@ -76,7 +76,7 @@ def items(source: ZoteroSource, collection: str | None = None) -> list[Item]:
 
 
 def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:
-    """What there is to ingest of these items: each attachment's text, each one's annotations, and the notes.
+    """Yield what there is to ingest of these items: each attachment's text, each one's annotations, and the notes.
 
     A snapshot of a web page is left out if the item has a file with the same words in it on pages.
     """
@@ -131,7 +131,7 @@ def _assembled(source: ZoteroSource, records: list[Record]) -> Iterator[Item]:
 
 
 def _is_alone(record: Record) -> bool:
-    """True for a file or a note that belongs to no other item."""
+    """Return whether it is a file or a note that belongs to no other item."""
     return record.get("itemType") in ("attachment", "note") and not record.get("parentItem")
 
 
@@ -196,7 +196,7 @@ def _first_line(record: Record) -> str:
 
 
 def _with_children(collections: list[Collection], wanted: str) -> set[str]:
-    """The keys of a collection and of all below it."""
+    """Return the keys of a collection and of all below it."""
     keys = {c.key for c in collections if wanted in (c.key, c.name)}
     if not keys:
         names = ", ".join(sorted(c.name for c in collections)) or "none"

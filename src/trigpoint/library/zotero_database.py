@@ -21,7 +21,7 @@ from trigpoint.library.zotero import Collection, Record
 _LINK_MODES = {0: "imported_file", 1: "imported_url", 2: "linked_file", 3: "linked_url", 4: "embedded_image"}
 _ANNOTATION_TYPES = {1: "highlight", 2: "note", 3: "image", 4: "ink", 5: "underline", 6: "text"}
 _CACHE = ".zotero-ft-cache"
-_BESIDE = ("-wal", "-journal")  # what belongs to the database while it is open
+_COMPANIONS = ("-wal", "-journal")  # files that belong to the database while it is open
 _COPY_TRIES = 20
 _COPY_PAUSE_SECONDS = 0.25
 
@@ -58,7 +58,7 @@ class ZoteroDatabase:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Everything that Zotero has committed, as of one moment. Raises StoreUnavailable."""
+        """Yield everything that Zotero has committed, as of one moment. Raises StoreUnavailable."""
         if not self._file.is_file():
             raise StoreUnavailable(f"There is no zotero.sqlite in {self._folder}; name Zotero's data folder")
         with ExitStack() as stack:
@@ -86,7 +86,7 @@ class ZoteroDatabase:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trigpoint-zotero-")))
         for _ in range(_COPY_TRIES):
             before = self._states()
-            for suffix in ("", *_BESIDE):
+            for suffix in ("", *_COMPANIONS):
                 _copy_if_there(Path(f"{self._file}{suffix}"), folder / f"{self._file.name}{suffix}")
             if before == self._states():
                 break
@@ -96,7 +96,7 @@ class ZoteroDatabase:
         return stack.enter_context(closing(sqlite3.connect(folder / self._file.name, isolation_level=None)))
 
     def _states(self) -> list[tuple[int, int] | None]:
-        return [_state_of(Path(f"{self._file}{suffix}")) for suffix in ("", *_BESIDE)]
+        return [_state_of(Path(f"{self._file}{suffix}")) for suffix in ("", *_COMPANIONS)]
 
 
 def _binned_collections(database: sqlite3.Connection) -> set[int]:
@@ -147,7 +147,7 @@ def _records(database: sqlite3.Connection) -> Iterator[Record]:
     _add_children(database, found, keys)
     kept = {record["key"] for record in found.values()}
     for record in found.values():
-        if record.get("parentItem") is None or record["parentItem"] in kept:  # what hangs on a binned item is binned
+        if record.get("parentItem") is None or record["parentItem"] in kept:  # children of a binned item are binned too
             yield record
 
 

@@ -43,7 +43,7 @@ def in_wards(watch: Watch, ward: str | None) -> bool:
 
 
 def _says(application: Application, words: str) -> bool:
-    """Whether proposal or address has these words, as whole words, in whatever case."""
+    """Return whether proposal or address has these words, as whole words, in whatever case."""
     text = f"{application.proposal or ''}\n{application.address or ''}"
     pattern = r"\s+".join(re.escape(word) for word in words.split())
     return re.search(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE) is not None

@@ -84,7 +84,7 @@ def _counter_on_postgresql(name: str, counted: str, key: dict[str, str], carried
 
 
 def _statement_triggers(name: str, table: str, *, add: str, take: str, move: str) -> list[str]:
-    """PostgreSQL: what follows a whole statement, whose rows are in `added` and `taken`."""
+    """Return PostgreSQL's triggers after a whole statement, whose rows are in `added` and `taken`."""
     return [
         statement
         for suffix, when, body, tables in (
@@ -101,7 +101,10 @@ def _statement_triggers(name: str, table: str, *, add: str, take: str, move: str
 
 
 def _text_on_sqlite() -> list[str]:
-    """The grams are words of a contentless FTS5 table; `graph_grams` is a function of the store's connections."""
+    """Return the statements for searching text on SQLite: the grams are words of a contentless FTS5 table.
+
+    `graph_grams` is a function of the store's connections.
+    """
     columns, values = ", ".join(_ENTITY_TEXT), ", ".join(f"new.{column}" for column in _ENTITY_TEXT)
     changed = ", ".join(f"{column} = new.{column}" for column in _ENTITY_TEXT)
     forget = "INSERT INTO entity_gram (entity_gram, rowid, grams) VALUES ('delete', old.seq, graph_grams(old.project_id, old.folded));"
