@@ -108,7 +108,7 @@ def _cross_origin(settings: Settings) -> dict[str, Any]:
 
 
 def _known_hosts(settings: Settings) -> frozenset[str] | None:
-    """The names we answer to while only this machine can reach us and nobody is asked for a key; else any."""
+    """Return the host names we answer to if only this machine can reach us and no key is needed; None for any."""
     if settings.rest_auth_on or not is_loopback(settings.bind_host(auth_on=False)):
         return None
     return allowed_hosts(settings, auth_on=False)
@@ -124,5 +124,5 @@ async def _opened(settings: Settings, resources: Resources, graph: Starlette) ->
         database = settings.data_dir / "graph" / "graph.db"
         problems = await asyncio.to_thread(problems_of, database, "The database of the graph")
         async with open_redis(settings, insist=False) as redis:
-            gc.freeze()  # what was imported stays; a full collection would halt requests for a tenth of a second
+            gc.freeze()  # imported objects stay: a full collection would halt requests for a tenth of a second
             yield {"services": Services.on(redis, resources, tuple(problems))}

@@ -15,7 +15,7 @@ from starlette.types import Scope
 from trigpoint.config import Settings
 
 JSON_BYTES = 1024 * 1024
-FORM_BYTES = 64 * 1024  # what a form may contain besides its file
+FORM_BYTES = 64 * 1024  # of a form, not counting its file
 _DEEPEST = 64
 
 

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse
 
 from trigpoint.api.schemas.events import EVENT_MODELS
 
-AT = "/api/v1"  # where the REST API is mounted
+AT = "/api/v1"  # the path at which the REST API is mounted
 _METHODS = ("get", "post", "patch", "put", "delete")
 
 
@@ -31,7 +31,7 @@ def add_documentation(app: FastAPI) -> None:
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's document, and what it cannot know: the bearer key and the headers of every answer."""
+    """Return FastAPI's document, and what it cannot know: the bearer key and the headers of every answer."""
     if app.openapi_schema is None:
         document = FastAPI.openapi(app)
         document["paths"] = {f"{AT}{path}": item for path, item in document["paths"].items()}
@@ -57,7 +57,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
 
 
 def _mark_files(schema: dict[str, Any]) -> None:
-    """Generators of clients know a file by `format: binary`; the framework writes the newer `contentMediaType` only."""
+    """Mark files by `format: binary`, which client generators need; the framework writes `contentMediaType` only."""
     for field in schema.get("properties", {}).values():
         for part in (field, field.get("items", {})):
             if part.get("contentMediaType") == "application/octet-stream":

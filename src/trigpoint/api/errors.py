@@ -90,7 +90,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _without_position(problem: dict[str, Any]) -> dict[str, Any]:
-    """Malformed JSON is an error of the body, not of a field named after an offset."""
+    """Return a problem without its offset: malformed JSON is an error of the body, not of a field named after it."""
     if problem["type"] != "json_invalid":
         return problem
     reason = problem.get("ctx", {}).get("error", "")

@@ -51,7 +51,7 @@ async def review_files(
 
 
 def _taken(use: Services, name: str, files: Sequence[UploadFile], stated: Stated) -> GivenApplication:
-    if (folder_of(use.settings, name) / "application.json").exists():  # the answer to the first try was lost on its way
+    if (folder_of(use.settings, name) / "application.json").exists():  # the answer to the first try was lost on the way
         return FolderRegister(use.settings, name).given
     root = applications_dir(use.settings)
     root.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def _taken(use: Services, name: str, files: Sequence[UploadFile], stated: Stated
 
 
 def _stored(file: UploadFile, path: Path) -> Given:
-    """A browser sends the path within a dropped folder as the name: its last folder is the category."""
+    """Store a file. Browsers send the path within a dropped folder as its name: its last folder is the category."""
     with path.open("xb") as out:
         shutil.copyfileobj(file.file, out, 1 << 20)
     parts = [

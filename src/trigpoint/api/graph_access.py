@@ -74,7 +74,7 @@ class GraphAccess:
 
 
 def _same_origin(request: Request) -> None:
-    """A page of another site, open in the user's browser, may not write."""
+    """Refuse to let a page of another site, open in the user's browser, write."""
     origin = request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
         raise GraphForbidden("Writes from pages of another origin are refused")
@@ -85,7 +85,7 @@ def json_response(body: dict[str, Any], status: int = 200, headers: dict[str, st
 
 
 def envelope(error: TrigpointError) -> dict[str, Any]:
-    """`{"error": {"code", "message"}}`, and `details` where there are some."""
+    """Return `{"error": {"code", "message"}}`, and `details` if there are any."""
     if isinstance(error, GraphError):
         code, message = error.code, error.message
     elif isinstance(error, InvalidInput):

@@ -111,7 +111,7 @@ class Idempotency:
 
 
 def _name(key: bytes, scope: Scope) -> str:
-    """The same key means another thing for another caller or another path."""
+    """Return the name under which an answer is kept: a key counts only for its own caller and path."""
     parts = (bearer(scope), scope["path"].encode(), key)
     return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 

@@ -19,7 +19,7 @@ _PART_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Seen:
-    """Whether something outside can be reached, where it is, and what to say about it."""
+    """Whether an external service can be reached, its address, and what to say about it."""
 
     ok: bool
     where: str
@@ -50,7 +50,7 @@ async def look_at_model(settings: Settings) -> Seen | None:
 
 
 async def problems_of_parts(settings: Settings) -> list[str]:
-    """Return what the servers beside the API say is wrong with their stores. One that does not answer says nothing."""
+    """Return the problems that our other servers report about their stores. One that does not answer says nothing."""
     async with httpx.AsyncClient(timeout=_PART_SECONDS, trust_env=False) as client:
         told = await asyncio.gather(*(_problems_of(client, address(settings, part)) for part in get_args(Part)))
     return list(dict.fromkeys(problem for problems in told for problem in problems))

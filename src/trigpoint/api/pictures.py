@@ -1,4 +1,4 @@
-"""Pictures of the documents' pages, for pages and reports: where the files are, and strips that are drawn once."""
+"""Pictures of the documents' pages, for pages and reports: finds the files, and draws each strip once."""
 
 from __future__ import annotations
 

@@ -46,14 +46,17 @@ class Upload:
 
 
 def check_is_file(sent: object) -> object:
-    """A form may hold text where a file belongs; raises the ValueError that validation wants."""
+    """Return what was sent if it is a file, as a form may hold text instead.
+
+    Raises the ValueError that pydantic wants.
+    """
     if not isinstance(sent, SentFile):
         raise ValueError("Send the PDF as a file, with a file name")
     return sent
 
 
 def check_is_pdf(file: UploadFile) -> None:
-    """Raises UnsupportedFileType unless the bytes say PDF, whatever the name or the declared type."""
+    """Raise UnsupportedFileType unless the bytes say PDF, whatever the name or the declared type."""
     start = file.file.read(HEAD_BYTES)
     file.file.seek(0)
     if not is_pdf(start):
@@ -66,7 +69,10 @@ def check_is_pdf(file: UploadFile) -> None:
 
 @asynccontextmanager
 async def stored(file: UploadFile, source: str, settings: Settings) -> AsyncIterator[Upload]:
-    """The upload on disk below the data folder. Unless it is kept, nothing of it stays. Raises PayloadTooLarge, NoSpace."""
+    """Yield the upload on disk below the data folder; unless it is kept, it is removed.
+
+    Raises PayloadTooLarge, NoSpace.
+    """
     require_space(settings)
     limit = settings.max_upload_mb * 1024 * 1024
     if file.size is not None and file.size > limit:

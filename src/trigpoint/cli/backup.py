@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False)
 def backup(
     file: Annotated[Path, typer.Argument(help="Archive to write: NAME.tar.zst, NAME.tar.gz or NAME.tar.")],
 ) -> None:
-    """Back up the data folder as it is at one instant. What runs goes on running."""
+    """Back up the data folder as it is at one instant. Running servers go on."""
     from trigpoint.storage.backup import back_up, check_target
 
     settings = load_settings()

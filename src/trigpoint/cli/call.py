@@ -24,7 +24,7 @@ def call(
         list[str] | None, typer.Argument(help="NAME=VALUE; a value that is JSON (a number, a list) is taken as that.")
     ] = None,
 ) -> None:
-    """Call a tool and print its answer as JSON. Exit code 1 where the tool says no."""
+    """Call a tool and print its answer as JSON. Exit code 1 if the tool refuses."""
     given = dict(_parsed(one) for one in arguments or ())
     answer = asyncio.run(_answer(_address(server), tool, given))
     print(json.dumps(answer, indent=1, ensure_ascii=False))

@@ -102,7 +102,7 @@ def connect(
 
 @dataclass(frozen=True)
 class Shape:
-    """A client's configuration: its content, the key that holds the servers, and where it goes."""
+    """A client's configuration: its content, the key that holds the servers, and the file it goes to."""
 
     content: dict[str, Any]
     key: str
@@ -141,7 +141,7 @@ def _cursor(plan: Plan) -> Shape:
 
 
 def _n8n(plan: Plan) -> Shape:
-    """Nodes that can be pasted into a workflow: *MCP Client Tool*, to be connected with an agent."""
+    """Return nodes that can be pasted into a workflow: *MCP Client Tool*, to be connected with an agent."""
     nodes = [
         {
             "parameters": {

@@ -75,7 +75,7 @@ def _judge_by_recorded_answers(settings: Settings, reference: str, out: Path, tr
 
 @app.command("list")
 def list_samples() -> None:
-    """The sample applications, their documents, and how a review should rate them."""
+    """List the sample applications, their documents, and how a review should rate them."""
     from trigpoint.demo.applications import sample_applications
     from trigpoint.demo.documents import sample_documents
     from trigpoint.demo.facts import sample_facts

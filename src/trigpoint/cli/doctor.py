@@ -224,7 +224,7 @@ def _reviewing_model(settings: Settings) -> str:
 
 
 def _servers(settings: Settings) -> list[Diagnosis]:
-    """Servers that a setting names: whether something of ours answers there, whatever path the address has."""
+    """Check that something of ours answers at each server that a setting names, whatever path the address has."""
     named = {"scraper": "cherwell_scraper_url", "document-store": "document_store_url", "policy-kb": "policy_kb_url"}
     return [
         _server(f"{name.upper()}={where}", where)
@@ -264,7 +264,7 @@ def _port(settings: Settings, name: str) -> Diagnosis:
 
 
 def _is_ours(port: int, name: str) -> bool:
-    """Whether what answers there says of its health what our part of that port would."""
+    """Return whether what answers there says of its health what our part of that port would."""
     try:
         said = httpx.get(f"http://127.0.0.1:{port}/health", timeout=2, trust_env=False).json()
     except (httpx.HTTPError, ValueError):

@@ -62,7 +62,7 @@ def _demo_register(settings: Settings) -> Iterator[Settings]:
 
 @contextmanager
 def only_one(data_dir: Path) -> Iterator[None]:
-    """Raises StoreInUse where this data folder has a Trigpoint already."""
+    """Raise StoreInUse if a Trigpoint already uses this data folder."""
     with (data_dir / "up.lock").open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,7 +79,7 @@ def only_one(data_dir: Path) -> Iterator[None]:
 
 
 def print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -> None:
-    """What runs where, who may call, where the data is."""
+    """Print which parts run at which addresses, who may call, and the data folder."""
     table = Table("part", "address", "auth", title=f"Trigpoint is up ({seconds:.1f} s)", title_justify="left")
     for site in all_sites:
         host = f"[{site.host}]" if ":" in site.host else site.host
@@ -98,7 +98,7 @@ def print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -
 
 
 async def _seed(settings: Settings) -> None:
-    """A start without policies is better than none: what fails is said, and tried again next time."""
+    """Load the policies. A start without them is better than none: a failure is reported, and retried next time."""
     try:
         with redis_server(settings) as url:
             here = settings.model_copy(update={"redis_url": url})

@@ -132,7 +132,7 @@ def show(
     cursor: Annotated[str | None, typer.Option("--cursor", help="Continue where the answer before was cut.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """One entity and its relations."""
+    """Show one entity and its relations."""
     settings = load_settings()
     caps = Caps(settings.graph_max_edges, settings.graph_max_nodes)
     with _store() as store, store.snapshot() as connection:

@@ -35,7 +35,7 @@ def ingest(
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose files below PATHS are gone.")] = False,
     allow_empty: AllowEmpty = False,
 ) -> None:
-    """Read files into a project. Unchanged ones are skipped; a run that was broken off goes on where it was."""
+    """Read files into a project. Unchanged ones are skipped; an interrupted run continues."""
     with opened() as library:
         chosen = library.projects.get(project)
         audit = read_into(library, chosen, lambda into, show: into.run(paths, force=force, progress=show))
@@ -111,7 +111,7 @@ def passage(
     elsewhere: Annotated[int, typer.Option(min=0, max=MOST_ELSEWHERE, help="Other documents that say the like.")] = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Show a passage with those around it, and where else the like is said."""
+    """Show a passage with its neighbours, and similar passages of other documents."""
     with opened() as library:
         answer = library.get_chunk(project, chunk_id, neighbours, elsewhere)
     if as_json:
@@ -133,7 +133,7 @@ def inspect(
     project: ProjectName,
     sample: Annotated[int, typer.Option(min=0, max=5, help="Payloads to show.")] = 0,
 ) -> None:
-    """Size, model and payload of a project, and its documents."""
+    """Show size, model and payload of a project, and its documents."""
     with opened() as library:
         _print_json(library.inspect_collection(project, sample))
         for row in library.passages(library.projects.get(project)).documents():
@@ -143,7 +143,7 @@ def inspect(
 
 @app.command()
 def projects() -> None:
-    """The configured projects."""
+    """List the configured projects."""
     with opened() as library:
         listed = library.list_projects()["projects"]
         table = Table("project", "chunks", "hybrid", "model")

@@ -39,7 +39,7 @@ def opened() -> Iterator[Library]:
 
 
 def read_into(library: Library, project: Project, run: Callable[[Ingestion, ShowProgress], Audit]) -> Audit:
-    """An ingestion with a progress bar; prints how it went."""
+    """Ingest with a progress bar, and print how it went."""
     settings = load_settings()
     with closing(DocumentProcessor(settings)) as processor:
         ingestion = Ingestion(library, project, processor, data_folder(settings, "library", "audit"))

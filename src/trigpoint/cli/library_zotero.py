@@ -30,7 +30,7 @@ ZOTERO_FOLDER = Path("~/Zotero")
 
 @app.command()
 def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
-    """The collections, with their keys."""
+    """List the collections, with their keys."""
     table = Table("key", "collection", "in")
     for entry in open_zotero(folder, api=api, web=web).collections():
         table.add_row(entry.key, escape(entry.name), entry.parent or "")
@@ -39,7 +39,7 @@ def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = Non
 
 @app.command()
 def items(collection: InCollection = None, folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
-    """The items, with what could be ingested of each."""
+    """List the items, with what could be ingested of each."""
     table = Table("key", "citekey", "title", "attachments", "annotations")
     for item in zotero.items(open_zotero(folder, api=api, web=web), collection):
         marks = sum(len(attachment.annotations) for attachment in item.attachments)

@@ -62,7 +62,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def main() -> None:
-    """The entry point. Our own errors, and what the system refuses, are one clear line and exit code 1; never a traceback."""
+    """Run the command line. Our own errors, and the system's, are one clear line and exit code 1, never a traceback."""
     try:
         app()
     except BaseExceptionGroup as group:  # of what ran side by side, the first thing that went wrong
@@ -88,7 +88,7 @@ def _end_with(error: BaseException) -> NoReturn:
 
 
 def _refused(error: OSError) -> str:
-    """What the system refused, and which variable moves it where it belongs to the data folder."""
+    """Return what the system refused, and the variable that moves it if it belongs to the data folder."""
     from trigpoint.config import load_settings
     from trigpoint.storage.files import reason
 

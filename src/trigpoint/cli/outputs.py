@@ -10,7 +10,7 @@ from trigpoint.storage.files import make_writable, reason
 
 
 def check_files(paths: Iterable[Path]) -> None:
-    """Raises InvalidInput where one of these cannot be written."""
+    """Raise InvalidInput if one of these cannot be written."""
     for path in paths:
         if path.is_dir():
             raise InvalidInput(f"{path} cannot be written: it is a folder. Name a file")
@@ -18,7 +18,7 @@ def check_files(paths: Iterable[Path]) -> None:
 
 
 def check_folder(folder: Path, path: Path | None = None) -> None:
-    """Raises InvalidInput where nothing can be written in this folder; `path` is what would have been."""
+    """Raise InvalidInput if nothing can be written in this folder; `path` is the file that was to be."""
     try:
         make_writable(folder)
     except OSError as error:

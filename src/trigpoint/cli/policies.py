@@ -70,13 +70,13 @@ def fetch(sources: Sources = None) -> None:
 
 @app.command("list")
 def list_policies() -> None:
-    """All policies with the revision in force today."""
+    """List all policies with the revision in force today."""
     run(with_registry(_list))
 
 
 @app.command()
 def show(source: Source) -> None:
-    """One policy with all its revisions, newest first."""
+    """Show one policy with all its revisions, newest first."""
     run(with_registry(lambda registry: _show(registry, source)))
 
 
@@ -84,7 +84,7 @@ def show(source: Source) -> None:
 def effective(
     date: Annotated[str, typer.Argument(help="YYYY-MM-DD, for example an application's validation date.")],
 ) -> None:
-    """Which revision of each policy was in force on a date."""
+    """Show which revision of each policy was in force on a date."""
     run(with_registry(lambda registry: _effective(registry, date)))
 
 
@@ -96,7 +96,7 @@ def search(
     limit: Annotated[int, typer.Option("-n", min=1, max=100, help="How many passages.")] = 5,
     mode: Annotated[str, typer.Option(help="hybrid or semantic.")] = "hybrid",
 ) -> None:
-    """Search policy text as it stood on a date (default: today)."""
+    """Search policy text as of a date (default: today)."""
     if mode not in ("hybrid", "semantic"):
         raise InvalidInput(f"--mode {shorten(mode)}: expected hybrid or semantic")
     day = (today() if date is None else parse_day(date)).isoformat()
@@ -112,7 +112,7 @@ def diff(
     section: Annotated[str | None, typer.Option(help="Only sections whose reference contains this.")] = None,
     summary: Annotated[bool, typer.Option("--summary", help="Only say which sections changed.")] = False,
 ) -> None:
-    """What changed between two revisions, section by section."""
+    """Show what changed between two revisions, section by section."""
     changes, digests = run(_compare(load_settings(), source, old, new))
     if digests:
         out.print(
@@ -134,7 +134,7 @@ _KINDS = ("changed", "renumbered", "added", "removed", "same")
 
 @asynccontextmanager
 async def policy_tools(settings: Settings) -> AsyncIterator[ToolClient | PolicyKnowledge]:
-    """The running policy server, or the knowledge base opened by this process."""
+    """Yield the running policy server, or the knowledge base opened by this process."""
     url = settings.server_url("policy-kb")
     async with AsyncExitStack() as stack:
         try:
@@ -314,7 +314,7 @@ def _print_outcome(outcome: SeedOutcome) -> None:
 
 
 def print_rows(rows: Sequence[tuple[str, ...]]) -> None:
-    """Columns as wide as their widest cell, never wrapped or cut, so that ids can be copied and piped."""
+    """Print columns as wide as their widest cell, never wrapped or cut, so that ids can be copied and piped."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))

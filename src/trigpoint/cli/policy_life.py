@@ -1,4 +1,4 @@
-"""`trigpoint policies`, continued: add a policy, upload, replace and delete revisions, and confirm where provisions are."""
+"""`trigpoint policies`, continued: add a policy, upload, replace and delete revisions, and confirm provisions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def provisions(
     ] = None,
     unsure: Annotated[bool, typer.Option("--unsure", help="Only those whose section is to be confirmed.")] = False,
 ) -> None:
-    """What a policy requires, and the section that states it."""
+    """List what a policy requires, and the section that states it."""
     run(with_registry(lambda registry: _provisions(registry, source, revision, unsure)))
 
 
@@ -90,7 +90,7 @@ def parking(
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take the standard away.")] = False,
 ) -> None:
-    """The cycle parking standard that a revision of a local plan states: show it, set it from a file, or remove it."""
+    """Show the cycle parking standard that a revision of a local plan states, set it from a file, or remove it."""
     if remove and file is not None:
         raise InvalidInput("Give a file or --remove, not both")
     given = None if file is None else _read_standard(file)

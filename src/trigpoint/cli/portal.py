@@ -36,7 +36,7 @@ Public = Annotated[bool, typer.Option("--public-comments", help="Fetch comments 
 
 @app.command()
 def show(ref: Reference, authority: Authority = None, as_json: AsJson = False) -> None:
-    """What the register says of an application."""
+    """Show what the register says of an application."""
     application = asyncio.run(_application(ref, authority))
     if as_json:
         print(_json(dataclasses.asdict(application)))
@@ -48,7 +48,7 @@ def show(ref: Reference, authority: Authority = None, as_json: AsJson = False) -
 
 @app.command()
 def documents(ref: Reference, authority: Authority = None, as_json: AsJson = False) -> None:
-    """The documents of an application, and which of them a review would fetch."""
+    """List the documents of an application, and which of them a review would fetch."""
     listed = asyncio.run(_documents(ref, authority))
     if as_json:
         print(_json([dataclasses.asdict(one) | {"fetched": judge(one).keep} for one in listed]))
@@ -99,7 +99,7 @@ def _json(value: object) -> str:
 
 @app.command()
 def registers(as_json: AsJson = False) -> None:
-    """The planning registers that are known, and whether Trigpoint can read them."""
+    """List the planning registers that are known, and whether Trigpoint can read them."""
     table = load_registers(load_settings())
     if as_json:
         print(_json([entry.model_dump() | {"readable": entry.readable} for entry in table.entries.values()]))

@@ -1,4 +1,4 @@
-"""`trigpoint review`: one review from the command line, by a running API, or with servers of its own where there is none."""
+"""`trigpoint review`: one review from the command line, by a running API, or with its own servers if there is none."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def review(
 def _in_register(
     settings: Settings, reference: str | None, authority: str | None, *, given: tuple[str | None, ...]
 ) -> RegisterSource:
-    """Raises InvalidInput, UnknownAuthority, InvalidReference."""
+    """Return the application's source. Raises InvalidInput, UnknownAuthority, InvalidReference."""
     if reference is None:
         raise InvalidInput("Name the reference of an application, or --documents FOLDER with its documents")
     if any(given):
@@ -117,7 +117,7 @@ def _in_register(
 
 
 def review_and_write(settings: Settings, reference: str, formats: list[FormatName], folder: Path) -> ReviewResult:
-    """A review in this process, with its files in a folder and its summary on the terminal."""
+    """Review in this process, write the files to a folder, and print the summary."""
     return _write(
         settings, RegisterSource(reference), ReviewOptions(), _targets(reference, formats, folder), local=True
     )
@@ -233,7 +233,7 @@ def _api(settings: Settings) -> httpx.AsyncClient:
 
 
 async def _answers(client: httpx.AsyncClient) -> bool:
-    """Whether a Trigpoint API is there, and not some other server on that port."""
+    """Return whether a Trigpoint API is there, and not some other server on that port."""
     try:
         health = await client.get("/api/v1/health", timeout=2)
         return health.status_code == 200 and "services" in health.json()
@@ -249,7 +249,7 @@ def _options(**chosen: Any) -> ReviewOptions:
 
 
 def _targets(reference: str, formats: list[FormatName], out: Path | None) -> dict[FormatName, Path]:
-    """Where each format goes. One format may name its file; several need a folder."""
+    """Return the path of each format. One format may name its file; several need a folder."""
     if out is not None and not out.is_dir() and out.suffix:
         if len(formats) > 1:
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""Folders given on the command line count as document roots, beside `DOCUMENT_ROOTS` and the data folder (D8)."""
+"""Folders given on the command line count as document roots, like `DOCUMENT_ROOTS` and the data folder."""
 
 from __future__ import annotations
 

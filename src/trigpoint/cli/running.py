@@ -56,7 +56,7 @@ class _Server(uvicorn.Server):
 def serve_sites(
     sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Callable[[], Awaitable[None]] | None = None
 ) -> None:
-    """Run the sites until a signal comes, on uvloop's event loop where there is one."""
+    """Run the sites until a signal comes, on uvloop's event loop if it is installed."""
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
         runner.run(run_sites(sites, beside, ready))
 
@@ -64,10 +64,10 @@ def serve_sites(
 async def run_sites(
     sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Callable[[], Awaitable[None]] | None = None
 ) -> None:
-    """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises what keeps a site from starting.
+    """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises any error of a site's start.
 
-    `ready` is awaited once all listen. `beside` run from its end for as long as the sites do, and end when their event
-    is set: no job is taken up before what it needs is in place.
+    `ready` is awaited once all listen. The tasks in `beside` start after it, run as long as the sites do, and end when
+    their event is set: no job is taken up before what it needs is in place.
     """
     try:
         await _run(sites, beside, ready)

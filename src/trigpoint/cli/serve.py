@@ -36,7 +36,7 @@ def serve(
 
 
 def sites(names: Sequence[str], settings: Settings) -> list[Site]:
-    """The HTTP applications of these parts. Raises InvalidInput where no part has that name."""
+    """Return the HTTP applications of these parts. Raises InvalidInput if no part has that name."""
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         raise InvalidInput(f"No part is called '{shorten(unknown[0])}'. There are: {', '.join(PARTS)}")
@@ -44,7 +44,7 @@ def sites(names: Sequence[str], settings: Settings) -> list[Site]:
 
 
 def workers(names: Sequence[str], settings: Settings) -> list[Beside]:
-    """What works beside the sites. Raises ConfigurationError if the model's name or key is wrong."""
+    """Return the tasks to run along with the sites. Raises ConfigurationError if the model's name or key is wrong."""
     if "worker" not in names:
         return []
     from trigpoint.jobs.worker import run_worker
@@ -75,7 +75,7 @@ def api_site(settings: Settings) -> Site:
 
 
 def mcp_site(name: str, settings: Settings) -> Site:
-    """An MCP server as a site. Raises InvalidInput where no server has that name."""
+    """Return an MCP server as a site. Raises InvalidInput if no server has that name."""
     tools = build_server(name, settings)
     host = settings.bind_host(auth_on=settings.mcp_auth_on)
     port, variable = SERVERS[name].port(settings), SERVERS[name].port_setting.upper()

@@ -53,7 +53,7 @@ def add(
 
 @app.command("list")
 def list_watches(as_json: AsJson = False) -> None:
-    """All watches, and how many new applications each has found."""
+    """List all watches, and how many new applications each has found."""
     kept = WatchStore(load_settings()).all()
     if as_json:
         print(json.dumps([one.model_dump(mode="json") for one in kept.records], indent=1, ensure_ascii=False))
@@ -89,7 +89,7 @@ def run(
 
 @app.command()
 def show(watch_id: WatchId, as_json: AsJson = False) -> None:
-    """What a watch has found, newest first."""
+    """Show what a watch has found, newest first."""
     record = WatchStore(load_settings()).get(watch_id)
     if as_json:
         print(record.model_dump_json(indent=1))

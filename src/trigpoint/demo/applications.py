@@ -57,7 +57,7 @@ class SampleApplication:
 
 @cache
 def sample_applications() -> dict[str, SampleApplication]:
-    """All of them by reference, the one that the demo reviews first."""
+    """Return all of them by reference, the one that the demo reviews first."""
     loaded = [_read(path) for path in (FOLDER / "applications").glob("*.toml")]
     loaded.sort(key=lambda one: (one.reference != MAIN_REFERENCE, one.reference))
     return {one.reference: one for one in loaded}

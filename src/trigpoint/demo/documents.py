@@ -25,13 +25,13 @@ _SOURCES = FOLDER / "typst"
 
 
 def sample_documents(settings: Settings) -> dict[str, dict[str, Path]]:
-    """Reference → file name → path, for all sample applications. Made once, then found in the data folder."""
+    """Return reference → file name → path for all sample applications. Made once, then found in the data folder."""
     root = data_folder(settings, "demo", f"documents-{_fingerprint()}")
     return {reference: _kept(one, root) for reference, one in sample_applications().items()}
 
 
 def make_documents(application: SampleApplication, folder: Path) -> dict[str, Path]:
-    """Writes every document of an application into a folder that exists."""
+    """Write every document of an application into a folder that exists."""
     made = {}
     for document in application.documents:
         path = folder / document.file
@@ -41,7 +41,7 @@ def make_documents(application: SampleApplication, folder: Path) -> dict[str, Pa
 
 
 def make_pdf(application: SampleApplication, document: SampleDocument) -> bytes:
-    """One document as PDF. The creation date is its date on the portal, so that the bytes never change."""
+    """Return one document as PDF. The creation date is its date on the portal, so that the bytes never change."""
     source = _SOURCES / application.folder_name / f"{document.source}.typ"
     created = datetime.combine(document.date, time(), UTC)
     match document.kind:
@@ -60,7 +60,7 @@ def _kept(application: SampleApplication, root: Path) -> dict[str, Path]:
         try:
             make_documents(application, temporary)
             temporary.chmod(0o755)
-            os.rename(temporary, folder)  # whole or not there; whoever comes second finds the first one's work
+            os.rename(temporary, folder)  # complete or not there; a second process finds the first one's work
         except FileExistsError:
             pass
         except OSError:
@@ -83,7 +83,7 @@ def _one(compiled: bytes | list[bytes] | None) -> bytes:
 
 @cache
 def _fingerprint() -> str:
-    """Changes when a source, the list of documents, the way they are made or Typst itself changes."""
+    """Return a hash that changes with the sources, the list of documents, the way they are made or Typst itself."""
     digest = hashlib.sha256(version("typst").encode())
     for path in sorted(
         [*_SOURCES.rglob("*.typ"), *FOLDER.glob("applications/*.toml"), Path(__file__), FOLDER / "scan.py"]

@@ -1,6 +1,6 @@
-"""What the sample documents say about cycling, with document and page, and the ratings that a review should reach.
+"""Facts that the sample documents state about cycling, with document and page, and the ratings to be reached.
 
-The facts are data, `facts/*.toml`; a test proves that each quotation stands on the page it names.
+The facts are data, `facts/*.toml`; a test proves that each quotation is on the page it names.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SampleFacts:
 
 @cache
 def sample_facts(reference: str) -> SampleFacts:
-    """The facts of one sample application. Raises InvalidReference for any other."""
+    """Return the facts of one sample application. Raises InvalidReference for any other."""
     application = sample_applications().get(reference)
     if application is None:
         known = ", ".join(sample_applications())

@@ -68,7 +68,7 @@ class Faults:
             return [fault.model_copy() for fault in self._faults]
 
     def take(self, target: str, *, accepted: bool) -> Fault | None:
-        """The fault for this request, counted down. An accepted disclaimer is no fault any more."""
+        """Return the fault for this request, counted down. An accepted disclaimer is no longer a fault."""
         with self._lock:
             for fault in self._faults:
                 if re.search(fault.match, target) and not (fault.kind == "disclaimer" and accepted):
@@ -81,7 +81,7 @@ class Faults:
 
 
 def parse_fault(text: str) -> Fault:
-    """`kind[:times[:value]]` as on the command line; times `*` is for ever. Raises InvalidInput."""
+    """Return the fault of `kind[:times[:value]]` as on the command line; times `*` is for ever. Raises InvalidInput."""
     kind, _, rest = text.partition(":")
     times, _, value = rest.partition(":")
     data: dict[str, object] = {"kind": kind}

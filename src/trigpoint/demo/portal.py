@@ -74,7 +74,7 @@ class DemoPortal:
     # --- running
 
     def start(self) -> Self:
-        """Returns when it answers. Raises StoreError where the port is taken."""
+        """Start it, and return once it answers. Raises StoreError if the port is taken."""
         try:
             listening = listen(*self._address)
         except OSError as error:
@@ -100,7 +100,7 @@ class DemoPortal:
         self.stop()
 
     def wait(self) -> None:
-        """Until it is stopped."""
+        """Wait until it is stopped."""
         while self._thread.is_alive():
             self._thread.join(timeout=0.5)
 

@@ -52,7 +52,7 @@ class Entry:
 
 
 def sample_register(settings: Settings) -> dict[str, Entry]:
-    """The sample applications with their documents, which are made now if they are not there yet."""
+    """Return the sample applications with their documents, which are made now if they are not there yet."""
     files = sample_documents(settings)
     return {
         reference: Entry(
@@ -67,7 +67,7 @@ def sample_register(settings: Settings) -> dict[str, Entry]:
 
 
 def display_page(entry: Entry, record: int) -> str:
-    """The one page of an application, in the structure of DEF Atrium."""
+    """Return the one page of an application, in the structure of DEF Atrium."""
     listed = [_listed(document, record, number) for number, document in enumerate(entry.documents)]
     sections = [(section, list(group)) for section, group in groupby(listed, key=lambda one: one["section"])]
     labels = _labels(entry.application)
@@ -80,7 +80,7 @@ def display_page(entry: Entry, record: int) -> str:
 
 
 def other_page(title: str, *, search: bool = False, disclaimer: str = "", entries: Iterable[Entry] = ()) -> str:
-    """The search page, the disclaimer, the list of samples, or an error in the shape of a page."""
+    """Return the search page, the disclaimer, the list of samples, or an error in the shape of a page."""
     return templates.get_template("other.html").render(
         fictional=FICTIONAL,
         title=title,

@@ -16,7 +16,7 @@ _WIDTH, _HEIGHT = 827, 1169  # A4 at 100 dots an inch
 
 
 def image_pages(pictures: list[bytes], created: datetime) -> bytes:
-    """A PDF in which each page is one PNG and nothing else."""
+    """Return a PDF in which each page is one PNG and nothing else."""
     body = "#set page(margin: 0pt, width: auto, height: auto)\n" + "#pagebreak()\n".join(
         f'#image("{n}.png", width: {_points(picture)[0]}pt, height: {_points(picture)[1]}pt)\n'
         for n, picture in enumerate(pictures)
@@ -26,7 +26,7 @@ def image_pages(pictures: list[bytes], created: datetime) -> bytes:
 
 
 def scanned_pages(pictures: list[bytes], created: datetime) -> bytes:
-    """Pages as a scanner would give them: a little askew, grey at the edges, specks of dust."""
+    """Return pages as a scanner would give them: a little askew, grey at the edges, specks of dust."""
     body = '#set page(paper: "a4", margin: 0pt, fill: rgb("#fbfaf6"))\n' + "#pagebreak()\n".join(
         f'#place(dx: 2pt, dy: 3pt, rotate(0.5deg, image("{n}.png", width: 100%)))\n'
         f'#place(image("{len(pictures)}.png", width: 100%, height: 100%))\n'
@@ -54,14 +54,14 @@ def _compile(body: str, pictures: list[bytes], *, format: str, created: datetime
 
 
 def _points(png: bytes) -> tuple[float, float]:
-    """Size on the page of a PNG of A4 in either direction: its longer side is 842 points."""
+    """Return the size on the page of a PNG of A4 in either direction: its longer side is 842 points."""
     width, height = struct.unpack(">II", png[16:24])
     scale = 841.89 / max(width, height)
     return round(width * scale, 2), round(height * scale, 2)
 
 
 def _dust(seed: int) -> bytes:
-    """A transparent PNG of A4 with dark specks (grey with alpha, eight bits)."""
+    """Return a transparent PNG of A4 with dark specks (grey with alpha, eight bits)."""
     rng = random.Random(seed)
     rows = [bytearray(1 + 2 * _WIDTH) for _ in range(_HEIGHT)]
     for _ in range(_SPECKS):

@@ -33,7 +33,7 @@ SERVERS = {
 
 
 def build_server(name: str, settings: Settings) -> ToolServer:
-    """The server of this name. Raises InvalidInput listing the names there are."""
+    """Return the server of this name. Raises InvalidInput listing the names there are."""
     entry = SERVERS.get(name)
     if entry is None:
         raise InvalidInput(f"No server is called '{shorten(name)}'. There are: {', '.join(SERVERS)}")

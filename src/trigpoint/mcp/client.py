@@ -74,7 +74,7 @@ class ToolClient:
         timeout: float | None = READ_SECONDS,
         progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
-        """The tool's answer. Raises ToolFailed where the tool says no, ServerUnreachable where nobody answers."""
+        """Return the tool's answer. Raises ToolFailed if the tool refuses, ServerUnreachable if nobody answers."""
         if self._client is None:
             raise RuntimeError("ToolClient is used within `async with`")
         try:
@@ -107,11 +107,11 @@ class ToolClient:
             headers={**self._headers(), **(more_headers or {})},
             timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
             event_hooks={"response": [self._note_refusal]},
-            trust_env=False,  # these are our own servers: a proxy for the web must not stand between
+            trust_env=False,  # these are our own servers: a proxy for the web must not come between
         )
 
     def _headers(self) -> dict[bytes, bytes]:
-        """Our key, and the id of the request on whose behalf we call, so that both sides' logs tell the same story."""
+        """Return our key, and the id of the request on whose behalf we call, which links both sides' logs."""
         headers = {b"Authorization": b"Bearer " + self._api_key.encode()} if self._api_key else {}
         ident = request_id.get()
         return headers if ident == "-" or not ident.isascii() else headers | {b"X-Request-ID": ident.encode()}
@@ -142,7 +142,7 @@ def _body(result: CallToolResult) -> dict[str, Any]:
 
 
 def _failure(body: dict[str, Any]) -> tuple[str, str]:
-    """Code and message, in whichever of the surfaces' envelopes they stand."""
+    """Return code and message from any of the surfaces' envelopes."""
     inner = body["error"] if isinstance(body.get("error"), dict) else body
     code = inner.get("error_type") or inner.get("code") or body.get("error") or "tool_error"
     return str(code), str(inner.get("message") or body.get("message") or code)

@@ -139,11 +139,11 @@ class Bridge:
         self._http = httpx.AsyncClient(base_url=self.url, timeout=_SECONDS, trust_env=False, follow_redirects=False)
 
     async def get(self, path: str, call: Call, *, project_id: str | None = None, **params: Any) -> dict[str, Any]:
-        """The backend's answer. Raises its error as it came, or GraphError where there is no answer."""
+        """Return the backend's answer. Raises its error as it came, or GraphError if there is no answer."""
         headers = {b"x-project-id": project_id.encode()} if project_id is not None else {}
         if call.authorization is not None:
             headers[b"authorization"] = call.authorization.encode("latin-1")  # the bytes that came
-        elif call.over_stdio and self._own_key is not None:  # whoever starts this process has its environment
+        elif call.over_stdio and self._own_key is not None:  # the process's starter knows its environment
             headers[b"authorization"] = f"Bearer {self._own_key}".encode()
         query = _query(params)
         try:
@@ -160,7 +160,7 @@ class Bridge:
         return body
 
     async def answers(self) -> bool:
-        """Whether anything answers where the backend should be."""
+        """Return whether anything answers at the backend's address."""
         try:
             await self._http.get("/health", timeout=2)
         except httpx.HTTPError:
@@ -202,7 +202,7 @@ def _backend_error(body: Any) -> GraphError:
 
 
 def server(settings: Settings) -> ToolServer:
-    """Reads of the graph. `TRIGPOINT_GRAPH_PROJECT` pins it to one project (G3)."""
+    """Return the server of graph reads. `TRIGPOINT_GRAPH_PROJECT` pins it to one project."""
     pinned = _pinned(settings.trigpoint_graph_project)
 
     @asynccontextmanager
@@ -214,7 +214,7 @@ def server(settings: Settings) -> ToolServer:
             await bridge.close()
 
     async def with_backend(bridge: Bridge) -> None:
-        """A client may have started this server where nothing else runs."""
+        """Start a backend if none answers: a client may have started this server where nothing else runs."""
         if settings.trigpoint_graph_url is None and not await bridge.answers():
             await bridge.bring_own(settings)
 
@@ -231,7 +231,7 @@ def server(settings: Settings) -> ToolServer:
 
 
 def graph_error(error: TrigpointError) -> dict[str, Any]:
-    """The graph's envelope. Arguments that do not fit the schema are BAD_REQUEST."""
+    """Return the graph's envelope. Arguments that do not fit the schema are BAD_REQUEST."""
     wrong_call = isinstance(error, InvalidInput | UnknownTool)
     code = error.code if isinstance(error, GraphError) else "BAD_REQUEST" if wrong_call else "SERVER_ERROR"
     return {"error": {"code": code, "message": error.message}}
@@ -250,7 +250,7 @@ def _tools(pinned: str | None) -> list[Tool]:
         async def handler(arguments: Any, call: Call) -> dict[str, Any]:
             given: dict[str, Any] = arguments.model_dump(
                 exclude_unset=True
-            )  # a default page may not stand beside cursor
+            )  # a default page must not be sent along with a cursor
             project_id = _project(given.pop("projectId", None), pinned)
             entity_id = _checked(given.pop("entityId"), "entityId") if "{entity}" in path else ""
             bridge: Bridge = call.state
@@ -346,7 +346,7 @@ def _checked(value: str, name: str) -> str:
 
 
 def _in_project(arguments: type[ToolInput], pinned: str | None) -> type[ToolInput]:
-    """The arguments with projectId: required, unless the server is pinned to one."""
+    """Return the arguments with projectId: required, unless the server is pinned to one."""
     described = (
         Field(None, description=f"UUID of the project; {pinned} unless given")
         if pinned
@@ -357,7 +357,7 @@ def _in_project(arguments: type[ToolInput], pinned: str | None) -> type[ToolInpu
 
 
 def _loose(shape: type[BaseModel]) -> type[BaseModel]:
-    """The same fields, none of them required: `fields` may leave some out."""
+    """Return a model with the same fields, none of them required: `fields` may leave some out."""
     names = {field.alias or name: (field.annotation, None) for name, field in shape.model_fields.items()}
     made: type[BaseModel] = create_model(shape.__name__, __config__=ConfigDict(extra="allow"), **names)  # type: ignore[call-overload]
     return made

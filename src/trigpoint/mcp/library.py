@@ -41,7 +41,7 @@ _WRITING = frozenset({"store_chunks", "delete_document"})
 
 
 def _without_titles(schema: dict[str, Any]) -> None:
-    """A model pays for each word of a schema, and these titles say what the names say."""
+    """Remove titles from a schema: they repeat the names, and a model pays for each word."""
     schema.pop("title", None)
     for field in schema.get("properties", {}).values():
         field.pop("title", None)
@@ -189,7 +189,7 @@ class Deleted(Answer):
 
 
 def library_error(error: TrigpointError) -> dict[str, Any]:
-    """The envelope of this contract."""
+    """Return the envelope of this contract."""
     code = {"validation_error": "INVALID_INPUT", "internal_error": "INTERNAL_ERROR"}.get(error.code, error.code.upper())
     return {"error": {"code": code, "message": error.message, "details": error.details}}
 
@@ -200,7 +200,7 @@ def server(
     timeouts: Mapping[str, float] = TIMEOUTS,
     opening: Callable[[Settings], Library] = Library.open,
 ) -> ToolServer:
-    """The server, with the library of these settings opened while it runs."""
+    """Yield the server, with the library of these settings opened while it runs."""
 
     problems: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The servers that a review needs, on free ports of this process, for whoever runs where nothing else does."""
+"""Runs the servers that a review needs on free ports of this process, if no others are running."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ADDRESSES = {
 
 @asynccontextmanager
 async def local_servers(settings: Settings, *, seed: bool = True) -> AsyncIterator[tuple[McpTools, Settings]]:
-    """Tools over the three servers, and the settings that point to them. Policies are loaded where they are missing."""
+    """Yield tools over the three servers, and the settings that point to them. Missing policies are loaded."""
     async with AsyncExitStack() as opened:
         redis_url = opened.enter_context(redis_server(settings))
         settings = settings.model_copy(update={"redis_url": redis_url, "mcp_api_key": None})
@@ -62,7 +62,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def _serving(app: Any) -> AsyncIterator[str]:
-    """One application on a free port of loopback; its address."""
+    """Serve one application on a free port of loopback, and yield its address."""
     with listen("127.0.0.1", 0) as sock:
         async with app.router.lifespan_context(app) as state:
             config = uvicorn.Config(with_state(app, state), lifespan="off", log_config=None, access_log=False)

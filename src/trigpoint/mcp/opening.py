@@ -70,7 +70,10 @@ class Opening:
 
 
 def _is_away(error: Exception) -> bool:
-    """Whether a store cannot be used now; a wrong setting, or a store of an older version, keeps a server from starting."""
+    """Return whether a store cannot be used now, as opposed to errors that keep a server from starting.
+
+    Those are a wrong setting, or a store of an older version.
+    """
     return isinstance(error, StoreError) and not isinstance(error, StoreInUse)
 
 

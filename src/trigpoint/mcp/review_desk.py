@@ -91,7 +91,7 @@ class Desk:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def close(self) -> None:
-        """Hand openings back, so that whoever comes next goes on with them."""
+        """Hand openings back, so that another process can go on with them."""
         tasks = [*self._openings.values(), *self._loads.values()]
         for task in tasks:
             task.cancel()
@@ -122,7 +122,7 @@ class Desk:
     # --- judging
 
     async def look(self, handle: Handle, *, alone: bool) -> LedReview:
-        """Return where a review is, and see to it that its opening goes on."""
+        """Return the state of a review, and see to it that its opening goes on."""
         led = await self.led.call(handle)
         if led.active and not led.ready:
             await self.go_on_opening(handle.review_id, alone=alone)
@@ -130,7 +130,7 @@ class Desk:
 
     @asynccontextmanager
     async def judging(self, handle: Handle, *, alone: bool) -> AsyncIterator[Judging]:
-        """The review, to look into or to change. A change is stored at the end of the context, or the caller is told.
+        """Yield the review, to read or to change. A change is stored at the end of the context, or the caller is told.
 
         Raises ReviewNotReady, ReviewEnded, ReviewLedByAnother.
         """
@@ -155,7 +155,7 @@ class Desk:
                 raise
 
     async def can_be_judged(self, handle: Handle, led: LedReview, *, alone: bool) -> bool:
-        """Whether the documents are ready and in memory. Begins to read them if they are not."""
+        """Return whether the documents are ready and in memory. Begins to read them if they are not."""
         return led.ready and await self._loaded(handle, led, patience=0.0, alone=alone) is not None
 
     async def tools(self, *, alone: bool) -> McpTools:
@@ -277,12 +277,12 @@ class _Servers:
         await self._running.__aexit__(None, None, None)
 
     async def _serve(self, ready: asyncio.Future[McpTools]) -> None:
-        """Whoever opens the servers closes them: their library wants both in one task."""
+        """Open the servers and close them in this one task, as their library wants."""
         try:
             async with local_servers(self._settings) as (tools, _):
                 ready.set_result(tools)
                 await self._closing.wait()
-        except Exception as error:  # whoever waits must learn it, whatever it is
+        except Exception as error:  # the waiting caller must learn of any error
             if ready.done():
                 log.warning("the servers of this process ended: %s", first_error(error))
             else:
@@ -298,11 +298,11 @@ def _progress(judging: Judging) -> Progress:
 
 
 async def _nowhere(progress: Progress) -> None:
-    """An agent sees its progress in the answers it gets."""
+    """Ignore progress: an agent sees it in the answers it gets."""
 
 
 async def _no_step(share: float, detail: str) -> None:
-    """See `_nowhere`."""
+    """Ignore a step's progress, as `_nowhere` does."""
 
 
 @contextlib.asynccontextmanager

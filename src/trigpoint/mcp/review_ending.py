@@ -64,7 +64,7 @@ def letter_text(result: ReviewResult) -> tuple[str, int]:
 
 
 async def files_of(desk: Desk, review_id: str, result: ReviewResult, *, alone: bool) -> list[WrittenFile]:
-    """Return where the files of a finished review are: over REST, and in the data folder.
+    """Return the files of a finished review, with their addresses over REST and in the data folder.
 
     A server that a client started writes them there; those that are there already stay as they are.
     """

@@ -1,4 +1,4 @@
-"""What an agent is shown of a review, step by step, and where the review is."""
+"""The content that an agent is shown of a review, step by step, and the state of the review."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def pages_window(
 
 
 async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAnswer:
-    """Return where a review is; without one, which reviews agents lead."""
+    """Return the state of a review; without one, the reviews that agents lead."""
     if review is None:
         return StatusAnswer(reviews=[await _listed(desk, one.review_id) for one in await desk.led.active()])
     if "-" not in review:
@@ -244,7 +244,7 @@ async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAns
 
 
 async def _from_outside(desk: Desk, review_id: str, *, alone: bool) -> StatusAnswer:
-    """Return what anybody may see of a review: how it ended and where its files are, or how far it is."""
+    """Return what anybody may see of a review: its outcome and its files, or how far it is."""
     kept = await desk.reviews.get(review_id)
     files = []
     if kept.status == "completed":  # a server that died at the end may have left some unwritten

@@ -146,7 +146,7 @@ class DownloadAnswer(BaseModel):
 
 
 class DownloadOut(BaseModel):
-    """One document of a run. `error` and `error_type` are set where it failed, the rest where it did not."""
+    """One document of a run. `error` and `error_type` are set if it failed, the rest if it did not."""
 
     document_id: str
     description: str
@@ -270,7 +270,7 @@ class Scraper:
 
 
 def error_body(error: TrigpointError) -> dict[str, Any]:
-    """The error object of this server: it carries `details` beside the message."""
+    """Return the error object of this server: it has `details` in addition to the message."""
     code = error.code if error.code in _ERROR_TYPES else "internal_error"
     return {"status": "error", "error_type": code, "message": error.message, "details": error.details}
 
@@ -336,7 +336,7 @@ def _directory(call: Call) -> Directory:
 
 
 def _register(call: Call, arguments: ReferenceInput) -> tuple[WebRegister, str]:
-    """The register that is meant, and the reference as it writes them."""
+    """Return the register that is meant, and the reference as it writes them."""
     register = _directory(call).get(arguments.authority)
     return register, register.entry.check_reference(arguments.application_ref)
 

@@ -80,7 +80,7 @@ class ToolServer:
         most_bytes: int = MOST_BYTES,
         problems: Problems = lambda state: [],
     ) -> None:
-        """`prepare_alone` runs once if a client started this server over stdio; its tools wait for that.
+        """Make a server of tools. `prepare_alone` runs once if a client started it over stdio; tools wait for that.
 
         `problems` is asked for what health should tell of an open server.
         """
@@ -114,7 +114,7 @@ class ToolServer:
     # --- transports
 
     def app(self) -> Starlette:
-        """The HTTP application; its lifespan opens what the handlers need and closes it again."""
+        """Return the HTTP application; its lifespan opens what the handlers need and closes it again."""
         sessions = StreamableHTTPSessionManager(
             self._server,
             max_request_body_size=self.max_body_bytes,
@@ -159,7 +159,7 @@ class ToolServer:
                     await asyncio.wait({self._preparing})
 
     async def _prepare(self, work: Awaitable[None]) -> None:
-        """Answering without all that was wanted is better than not answering: what fails is said."""
+        """Run the preparation and log its failure: answering without it is better than not answering."""
         try:
             await work
         except TrigpointError as error:
@@ -167,24 +167,24 @@ class ToolServer:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Any]:
-        """Opens what the handlers need. Transports enter this; a test may, too."""
+        """Open what the handlers need. Transports enter this; a test may, too."""
         async with self._opening.running():
             yield self._opening.state
 
     async def _health(self, request: Request) -> JSONResponse:
-        """`degraded` while a store cannot be opened, or something in it has to be known."""
+        """Report `degraded` while a store cannot be opened, or has a problem that should be known."""
         away = self._opening.problem
         problems = [away.message] if away is not None else list(self._problems(self._opening.state))
         return JSONResponse({"status": "degraded", "problems": problems} if problems else {"status": "ok"})
 
     def begin_stop(self) -> None:
-        """The process is about to end: work in threads learns it as if its caller had cancelled."""
+        """Tell work in threads that the process is about to end, as if its caller had cancelled."""
         self._stopping.set()
 
     # --- the protocol's requests
 
     def descriptions(self) -> list[types.Tool]:
-        """The tools as a client sees them."""
+        """Return the tools as a client sees them."""
         failure = error_schema(self.error_body)
         return [
             types.Tool(
@@ -304,7 +304,7 @@ def _client_name(ctx: Any) -> str:
 
 
 def _caller_id(ctx: Any) -> str | None:
-    """The id that one of our own clients sent along over HTTP."""
+    """Return the id that one of our own clients sent along over HTTP."""
     headers = getattr(getattr(ctx, "request", None), "headers", None)
     ident: str = headers.get("x-request-id", "") if headers is not None else ""
     return ident if ident.isascii() and ident.isprintable() and 0 < len(ident) <= 128 else None

@@ -62,18 +62,18 @@ class Call:
         self._pump: asyncio.Task[None] | None = None
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the client how far the work is; nothing happens where it did not ask for that, or knows it already."""
+        """Tell the client how far the work is, unless it did not ask for that or knows it already."""
         if done > self._sent:  # MCP: the value must grow with each notification
             self._sent = done
             await self._send_progress(done, total, message)
 
     def report(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """The same from a worker thread: never waits, and a newer report replaces one that is not sent yet."""
+        """Report progress from a worker thread: never waits, and a newer report replaces one not yet sent."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._enqueue, (done, total, message))
 
     def cancelled(self) -> bool:
-        """Whether the client gave up, or the server is stopping. Work in a thread asks this between its steps."""
+        """Return whether the client gave up, or the server is stopping. Threads ask this between their steps."""
         return self._cancelled.is_set() or self._stopping.is_set()
 
     def cancel(self) -> None:
@@ -90,7 +90,7 @@ class Call:
             await self.progress(*latest)
 
     async def flush(self) -> None:
-        """Progress goes out before the result does."""
+        """Send progress that is still waiting before the result goes out."""
         if self._pump is not None:
             await self._pump
 
@@ -120,7 +120,7 @@ class Tool:
         return _object_schema(self.input.model_json_schema(by_alias=True))
 
     def output_schema(self, error_schema: Mapping[str, Any]) -> dict[str, Any]:
-        """What comes back, or the error object: some clients check structured content of errors too."""
+        """Return the schema of a result or of the error object: some clients check structured errors too."""
         schema = copy.deepcopy(self.output.model_json_schema(by_alias=True, mode="validation"))
         schema = _compact(schema)
         definitions = schema.pop("$defs", None)
@@ -134,7 +134,7 @@ class Tool:
         }
 
     def parse(self, arguments: Mapping[str, Any] | None) -> BaseModel:
-        """The arguments as the input model. Raises InvalidInput naming each argument that is wrong."""
+        """Return the arguments as the input model. Raises InvalidInput naming each argument that is wrong."""
         try:
             return self.input.model_validate_json(json.dumps(_whole_numbers(arguments or {})), strict=True)
         except ValidationError as error:
@@ -152,12 +152,12 @@ def result_body(result: BaseModel | dict[str, Any]) -> dict[str, Any]:
 
 
 def status_error(error: TrigpointError) -> dict[str, Any]:
-    """The envelope of the planning servers."""
+    """Return the envelope of the planning servers."""
     return {"status": "error", "error_type": error.code, "message": error.message}
 
 
 def error_schema(error_body: ErrorBody) -> dict[str, Any]:
-    """A schema for a surface's error objects, seen from two of them: what both have is required."""
+    """Return a schema for a surface's error objects, made from two of them: fields of both are required."""
     plain, detailed = error_body(TrigpointError("")), error_body(InvalidInput("", problems=["one"]))
     return _schema_like(plain, detailed)
 
@@ -194,7 +194,7 @@ def _object_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whole_numbers(value: Any) -> Any:
-    """To JSON Schema `2.0` is an integer."""
+    """Return whole floats as integers, as JSON Schema sees them: `2.0` is an integer."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, Mapping):

@@ -36,7 +36,7 @@ router = APIRouter(prefix="/reviews", tags=["Downloads"])
 async def download_review(
     review_id: str, use: Use, format: Annotated[FormatName, Query()] = FormatName.MARKDOWN
 ) -> Response:
-    """A completed review in the format asked for, whatever format it was submitted with.
+    """Return a completed review in the format asked for, whatever format it was submitted with.
 
     `letter`, `docx` and `text` are the letter to the council: its current version, or a first draft.
     """

@@ -36,7 +36,10 @@ async def list_events(
     wait: Annotated[int, Query(ge=0, le=_LONGEST_WAIT, description="Seconds to wait if there is no event yet")] = 0,
     last_event_id: Annotated[str | None, Header(description="As browsers send it when they reconnect")] = None,
 ) -> Response:
-    """Everything that webhooks send, for all reviews, oldest first. With `Accept: text/event-stream`, a stream."""
+    """List everything that webhooks send, for all reviews, oldest first.
+
+    With `Accept: text/event-stream`, stream it.
+    """
     feed = Feed(use.redis)
     cursor = last_event_id or after or FROM_START
     if cursor == "latest":
@@ -56,7 +59,7 @@ async def list_events(
 
 
 async def _stream(use: Services, feed: Feed, cursor: str, events: tuple[FeedEvent, ...]) -> AsyncIterator[bytes]:
-    """Events as they come, and a comment now and then, so that both ends notice when the other has gone."""
+    """Yield events as they come, and a comment now and then, so that both ends notice when the other has gone."""
     clock = asyncio.get_running_loop().time
     until, beat = clock() + _STREAM_SECONDS, clock()
     while clock() < until and not use.resources.stopping:

@@ -1,4 +1,4 @@
-"""The graph's backend, at `/api` beside `/api/v1`: parses, calls one function of the graph, shapes the answer."""
+"""The graph's backend, at `/api`, next to `/api/v1`: parses, calls one function of the graph, shapes the answer."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def graph_app(settings: Settings) -> Starlette:
 
 
 def graph_backend(settings: Settings) -> Starlette:
-    """Return the routes of the graph. `state.store` opens at the first request; whoever serves them closes it."""
+    """Return the routes of the graph. `state.store` opens at the first request; the caller closes it."""
     store = GraphStore(settings)
     caps = Caps(settings.graph_max_edges, settings.graph_max_nodes)
 
@@ -133,7 +133,7 @@ def _write(store: GraphStore, work: WriteWork, request: Request, body: Any, stat
 
 
 async def _body(request: Request) -> Any:
-    """The JSON body, or None where there is none; refused beyond the limit while it comes in."""
+    """Return the JSON body, or None if there is none; one beyond the limit is refused while it comes in."""
     taken = bytearray()
     async for part in request.stream():
         taken += part
@@ -150,7 +150,10 @@ async def _body(request: Request) -> Any:
 
 
 def _project(request: Request, connection: Connection) -> str:
-    """`x-project-id`, then `x-project-slug`, then the cookie, then the default. A malformed header never falls through."""
+    """Return the project by `x-project-id`, else `x-project-slug`, else the cookie, else the default.
+
+    A malformed header never falls through to the next one.
+    """
     if project_id := request.headers.get("x-project-id", "").strip():
         return queries.project_named(connection, project_id=check_uuid(project_id, "x-project-id"))
     if slug := request.headers.get("x-project-slug", "").strip():

@@ -36,7 +36,10 @@ class Health(BaseModel):
 
 @router.get("/health", summary="Service health", openapi_extra={"security": []})
 async def health(use: Use) -> Health:
-    """No authentication. `degraded` while Redis is down, a store is damaged, or the disk is nearly full."""
+    """Report this server's health, without authentication.
+
+    `degraded` while Redis is down, a store is damaged, or the disk is nearly full.
+    """
     connected, told = await asyncio.gather(
         _answers(use.redis), use.resources.parts.get("problems", lambda: problems_of_parts(use.settings))
     )

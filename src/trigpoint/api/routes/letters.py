@@ -24,7 +24,7 @@ router = APIRouter(prefix="/reviews", tags=["Letters"], route_class=StrictRoute)
 
 @router.get("/{review_id}/letter", response_model=LetterAnswer, responses=errors(400, 404))
 async def get_letter(review_id: str, use: Use) -> Response:
-    """The letter to the council: its current version, or a first draft (version 0) if nobody has saved one."""
+    """Return the letter to the council: its current version, or a first draft (version 0) if nobody has saved one."""
     review = await completed(use, review_id)
     return await _answer(review_id, await current_letter(use, review))
 
@@ -42,7 +42,7 @@ async def save_letter(review_id: str, given: LetterSave, use: Use) -> Response:
 
 @router.get("/{review_id}/letter/versions", response_model=LetterVersions, responses=errors(400, 404))
 async def list_letter_versions(review_id: str, use: Use) -> Response:
-    """All saved versions, newest first."""
+    """List all saved versions, newest first."""
     await completed(use, review_id)
     rows = await use.letters.versions(review_id)
     body = {"review_id": review_id, "versions": [asdict(row) for row in rows], "total": len(rows)}
@@ -51,7 +51,7 @@ async def list_letter_versions(review_id: str, use: Use) -> Response:
 
 @router.get("/{review_id}/letter/versions/{version}", response_model=LetterAnswer, responses=errors(400, 404))
 async def get_letter_version(review_id: str, version: Annotated[int, Path(ge=1, le=1_000_000)], use: Use) -> Response:
-    """One saved version."""
+    """Return one saved version."""
     await completed(use, review_id)
     return await _answer(review_id, await use.letters.get(review_id, version))
 

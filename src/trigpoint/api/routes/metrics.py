@@ -19,7 +19,10 @@ router = APIRouter()
 
 @router.get("/metrics", include_in_schema=False)
 async def metrics(use: Use) -> Response:
-    """One round trip to Redis; without it the process's own counts, and `trigpoint_redis_up 0`."""
+    """Return the metrics at one round trip to Redis.
+
+    Without it: the process's own counts, and `trigpoint_redis_up 0`.
+    """
     return Response(exposition() + await _shared(use), media_type=CONTENT_TYPE)
 
 

@@ -44,7 +44,7 @@ async def list_policies(
     category: Annotated[PolicyCategory | None, Query(description="Filter by category")] = None,
     source: Annotated[PolicySource | None, Query(description="Filter by source slug")] = None,
 ) -> PolicyPage:
-    """All policies, by slug."""
+    """List all policies, by slug."""
     found = await use.registry.list_policies(category, source)
     policies = [PolicySummary.of(policy, today()) for policy in found]
     return PolicyPage(policies=policies, total=len(policies))
@@ -54,7 +54,7 @@ async def list_policies(
 async def list_effective_policies(
     use: Use, date: Annotated[Day, Query(description="`YYYY-MM-DD`")]
 ) -> EffectivePolicies:
-    """Which revision of each policy was in force on the given date."""
+    """Return the revision of each policy that was in force on the given date."""
     snapshot = await use.resolver.resolve_snapshot(date)
     policies = [
         EffectivePolicy(
@@ -80,12 +80,12 @@ async def update_shipped_policies(use: Use) -> AddedRevisions:
 
 @router.get("/{source}", responses=errors(404))
 async def get_policy(source: str, use: Use) -> PolicyDetail:
-    """The policy with all its revisions."""
+    """Return the policy with all its revisions."""
     return PolicyDetail.of(await use.registry.get_policy(source), today())
 
 
 @router.patch("/{source}", responses=errors(400, 404, 413))
 async def update_policy(source: str, update: PolicyUpdate, use: Use) -> PolicyDetail:
-    """Only the fields that are given change."""
+    """Change the fields that are given, and no others."""
     changes = cast(PolicyChanges, {name: getattr(update, name) for name in update.model_fields_set})
     return PolicyDetail.of(await use.registry.update_policy(source, changes), today())

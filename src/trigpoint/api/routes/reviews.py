@@ -47,7 +47,7 @@ def _json(value: Any, status: int = 200) -> Response:
 
 
 def _raw(text: str | None) -> orjson.Fragment | None:
-    """Stored JSON goes out as it is."""
+    """Return stored JSON as it is, to be sent without parsing."""
     return None if text is None else orjson.Fragment(text)
 
 
@@ -88,7 +88,7 @@ async def list_reviews(
     limit: Annotated[PageLimit, Query(description="Results per page")] = 20,
     offset: Annotated[Offset, Query(description="Pagination offset")] = 0,
 ) -> Response:
-    """Reviews, newest first; filters combine."""
+    """List reviews, newest first; filters combine."""
     if status is not None and status not in STATUSES:
         raise InvalidStatus(f"Invalid status: {shorten(status)}", valid_statuses=list(STATUSES))
     rows, total = await use.reviews.list(status=status, application_ref=application_ref, limit=limit, offset=offset)
@@ -97,7 +97,7 @@ async def list_reviews(
 
 @router.get("/{review_id}", response_model=ReviewDetail, responses=errors(404))
 async def get_review(review_id: str, use: Use) -> Response:
-    """The whole review, with its results once it is completed."""
+    """Return the whole review, with its results once it is completed."""
     review = await use.reviews.get(review_id)
     return _json(_detail(review))
 
@@ -157,7 +157,7 @@ def _detail(review: Review) -> dict[str, Any]:
 
 
 async def _checked(config: WebhookConfig | None, use: Services) -> Webhook | None:
-    """In production: https only, and no host at a private or local address (W3)."""
+    """Return the webhook. In production it must be https, and its host not at a private or local address."""
     if config is None:
         return None
     if use.settings.environment == "production":

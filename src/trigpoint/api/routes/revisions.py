@@ -127,7 +127,7 @@ def _with_the_same_dates(policy: Policy, revision_id: str, start: date, end: dat
 async def _replace(
     use: Services, current: Revision, file: UploadFile, version_label: str, notes: str | None
 ) -> RevisionAccepted:
-    """Put the file beside the old one under a name of its own, then let a job take over with it."""
+    """Put the file next to the old one under its own name, then let a job take over with it."""
     async with uploads.stored(file, current.source, use.settings) as upload:
         upload = dataclasses.replace(upload, name=f"{uuid.uuid4().hex[:8]}-{upload.name}")
         await upload.keep_for(current.revision_id)
@@ -156,13 +156,13 @@ async def get_revision(source: str, revision_id: str, use: Use) -> RevisionDetai
 
 @router.get("/{revision_id}/status", responses=errors(404))
 async def get_revision_status(source: str, revision_id: str, use: Use) -> RevisionStatusAnswer:
-    """How far the ingestion is. While a job rebuilds the index, `status` is `processing`."""
+    """Tell how far the ingestion is. While a job rebuilds the index, `status` is `processing`."""
     return await _status(await use.registry.get_revision(source, revision_id), use)
 
 
 @router.patch("/{revision_id}", responses=errors(400, 404, 409, 413))
 async def update_revision(source: str, revision_id: str, update: RevisionUpdate, use: Use) -> RevisionDetail:
-    """Only the fields that are given change; null clears. Dates are checked against the other revisions (P7)."""
+    """Change the fields that are given; null clears. Dates are checked against the other revisions."""
     changes = cast(RevisionChanges, {name: getattr(update, name) for name in update.model_fields_set})
     return RevisionDetail.of(await use.registry.update_revision(source, revision_id, changes))
 
@@ -176,7 +176,7 @@ async def delete_revision(
         bool, Query(description="Delete the only active revision too, and put the one before it back in force")
     ] = False,
 ) -> RevisionDeleted:
-    """Remove the revision, its passages and its file. May be repeated after a failure (P8)."""
+    """Remove the revision, its passages and its file. May be repeated after a failure."""
     removed = await jobs.delete_revision(
         use.registry, use.queue, use.settings, source, revision_id, restore_predecessor=restore_predecessor
     )
@@ -185,7 +185,7 @@ async def delete_revision(
 
 @router.post("/{revision_id}/reindex", status_code=202, responses=errors(404, 409))
 async def reindex_revision(source: str, revision_id: str, use: Use) -> RevisionStatusAnswer:
-    """Build the passages again from the stored file; the old ones answer until the new ones are there (P9)."""
+    """Build the passages again from the stored file; the old ones answer until the new ones are there."""
     await jobs.queue_reindex(use.registry, use.queue, source, revision_id, request_id=request_id.get())
     pending = RevisionProgress(phase="pending", percent_complete=0, chunks_processed=0)
     return RevisionStatusAnswer(revision_id=revision_id, status=RevisionStatus.PROCESSING, progress=pending)
@@ -193,7 +193,7 @@ async def reindex_revision(source: str, revision_id: str, use: Use) -> RevisionS
 
 @router.get("/{revision_id}/provisions", responses=errors(404))
 async def list_provisions(source: str, revision_id: str, use: Use) -> RevisionProvisions:
-    """What the policy requires, and the section of this revision that states it."""
+    """List what the policy requires, and the section of this revision that states it."""
     return RevisionProvisions.of(await Placements(use.registry).of_revision(source, revision_id))
 
 
@@ -217,7 +217,7 @@ async def forget_choice(source: str, revision_id: str, provision_id: str, use: U
 
 @router.get("/{revision_id}/parking-standard", responses=errors(404))
 async def get_parking_standard(source: str, revision_id: str, use: Use) -> ParkingStandard:
-    """The rates of cycle parking that this revision states, if a person has stated them as data."""
+    """Return the rates of cycle parking that this revision states, if a person has stated them as data."""
     standard = await ParkingStandards(use.registry).get(source, revision_id)
     if standard is None:
         raise NoParkingStandard(source, revision_id)

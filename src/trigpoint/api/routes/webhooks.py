@@ -1,4 +1,4 @@
-"""What became of a review's webhooks, and sending one of them again. Ours, beside the contract."""
+"""The outcome of a review's webhooks, and sending one of them again. An addition to the contract."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/reviews/{review_id}/webhooks", tags=["Webhooks"])
 
 @router.get("", responses=errors(404))
 async def list_webhook_deliveries(review_id: str, use: Use) -> WebhookDeliveries:
-    """Every delivery of a review, oldest first, with its tries and its outcome."""
+    """List every delivery of a review, oldest first, with its tries and its outcome."""
     await use.reviews.status(review_id)
     records = await use.outbox.log(review_id)
     deliveries = [WebhookDelivery(**asdict(record)) for record in records]

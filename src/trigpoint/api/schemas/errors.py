@@ -34,6 +34,6 @@ class ErrorResponse(BaseModel):
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route: those given, and those that every route may answer with."""
+    """Return the `responses` of a route: those given, and those that every route may answer with."""
     every = sorted({*statuses, 401, 422, 429, 500, 503})
     return {status: {"model": ErrorResponse, "description": _DESCRIPTIONS[status]} for status in every}

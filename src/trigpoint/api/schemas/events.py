@@ -58,7 +58,7 @@ EVENT_MODELS: dict[str, type[BaseModel]] = {
 
 
 class EventEntry(BaseModel):
-    """One event: its body as a webhook gets it, and where to continue after it."""
+    """One event: its body as a webhook gets it, and the cursor from which to continue after it."""
 
     cursor: str
     body: ReviewEvent

@@ -41,7 +41,7 @@ class PolicyCreation(BaseModel):
 
 
 def _left_out() -> Any:
-    """May be absent, and then nothing changes; but null is not one of its values."""
+    """Return a default for a field that may be absent, and then nothing changes; null is not one of its values."""
     return Field(None)
 
 
@@ -170,7 +170,7 @@ class EffectivePolicy(BaseModel):
 
 
 class EffectivePolicies(BaseModel):
-    """Every policy is listed; where none was in force the revision is null (P14)."""
+    """Every policy is listed; if none of its revisions was in force, `revision` is null."""
 
     effective_date: date
     policies: list[EffectivePolicy]

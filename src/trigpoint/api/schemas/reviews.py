@@ -79,7 +79,7 @@ class ReviewSubmission(BaseModel):
     @field_validator("application_ref", mode="before")
     @classmethod
     def _of_the_default_register(cls, value: object, info: ValidationInfo) -> object:
-        """Without an authority the contract's pattern counts; with one, its register decides."""
+        """Check a reference without authority by the contract's pattern; with one, its register decides."""
         if info.data.get("authority") is not None:
             return value
         try:

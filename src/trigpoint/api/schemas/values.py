@@ -19,7 +19,7 @@ _DIGITS = re.compile(r"-?[0-9]{1,15}", re.ASCII)
 
 
 def _strictly(parse: Callable[[object], T]) -> Callable[[object], T]:
-    """Our parsers raise their own errors; pydantic wants a ValueError."""
+    """Return a validator for pydantic, which wants a ValueError instead of our parsers' own errors."""
 
     def validate(value: object) -> T:
         try:
@@ -51,7 +51,7 @@ def _string(pattern: str, example: str, **more: Any) -> WithJsonSchema:
 
 
 def one_of(values: Iterable[str]) -> WithJsonSchema:
-    """How a string is documented whose values are checked elsewhere, with a message or a code of its own."""
+    """Return the schema of a string whose values are checked elsewhere, with its own message or code."""
     return WithJsonSchema({"type": "string", "enum": list(values)})
 
 

@@ -68,7 +68,7 @@ HEADERS = {
 
 
 class Pages:
-    """The pages behind their guard: who may see them, where a form may come from, how large it may be."""
+    """The pages behind their guard: who may see them, which site a form may come from, how large it may be."""
 
     def __init__(self, resources: Resources, rest: ASGIApp) -> None:
         self._rest = rest
@@ -97,7 +97,7 @@ class Pages:
         await self._limited(scope, receive, _with_headers(send))
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Decide who may see a page, and where a form may come from. The good path is last."""
+        """Decide who may see a page, and which site a form may come from. The good path is last."""
         request = Request(scope)
         part = scope["path"].split("/")[1]
         key = None
@@ -125,7 +125,7 @@ class Pages:
 
 
 def pages_app() -> Starlette:
-    """All routes of all pages."""
+    """Return all routes of all pages."""
 
     async def static(request: Request) -> Response:
         name = request.path_params.get("name", "mark.svg")
@@ -206,7 +206,7 @@ async def _ours(request: Request, error: Exception) -> Response:
 
 
 def _status(error: TrigpointError) -> int:
-    """A tool's refusal of what was asked is the asker's matter, not a failure of the tool."""
+    """Return the status of an error: a tool that refuses a request has not failed; the request was wrong."""
     if isinstance(error, ToolFailed) and error.code.lower().endswith("not_found"):
         return 404
     if isinstance(error, ToolFailed) and error.code.lower() in ("validation_error", "invalid_input"):
@@ -229,6 +229,6 @@ async def _unexpected(request: Request, error: Exception) -> Response:
 
 
 def problem_text(error: Exception) -> str:
-    """What a person reads about a value that was refused."""
+    """Return the message that a person reads about a refused value."""
     assert isinstance(error, ValidationError | RequestValidationError)
     return "; ".join(str(problem["msg"]).removeprefix("Value error, ") for problem in error.errors()[:3])

@@ -14,7 +14,7 @@ _SECONDS = 20.0
 
 
 def address(settings: Settings, part: Part) -> str:
-    """Where a server is; the library, the graph's bridge and the reviewer run on this machine."""
+    """Return the address of a server; the library, the graph's bridge and the reviewer run on this machine."""
     if part in ("scraper", "document-store", "policy-kb"):
         return settings.server_url(part)
     return f"http://127.0.0.1:{SERVERS[part].port(settings)}"
@@ -26,6 +26,6 @@ def site_of(where: str) -> str:
 
 
 async def ask(settings: Settings, part: Part, tool: str, args: dict[str, Any]) -> dict[str, Any]:
-    """A tool's answer. Raises ToolFailed where it says no, ServerUnreachable where nobody answers."""
+    """Return a tool's answer. Raises ToolFailed if it refuses, ServerUnreachable if nobody answers."""
     async with ToolClient(address(settings, part), settings.mcp_token) as client:
         return await client.call(tool, args, timeout=_SECONDS)

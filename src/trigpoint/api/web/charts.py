@@ -21,7 +21,7 @@ class ChartBar:
 
 @dataclass(frozen=True)
 class Chart:
-    """Bars of at most `WIDTH`, and where the bound is. `good` None: there is nothing to hold the figure against."""
+    """Bars of at most `WIDTH`, and the place of the bound. `good` None: there is nothing to compare the figure with."""
 
     bars: tuple[ChartBar, ...]
     bound: float | None

@@ -80,7 +80,7 @@ async def document_picture(request: Request) -> Response:
 
 
 async def document_file(request: Request) -> Response:
-    """The file itself: a PDF opens in the browser, anything else is saved."""
+    """Return the file itself: a PDF opens in the browser, anything else is saved."""
     document = await _document(request, await _review(request))
     path = _file(request, document)
     is_pdf = path.suffix.lower() == ".pdf"
@@ -115,7 +115,7 @@ async def _document(request: Request, review: Review) -> Document:
 
 
 def _chosen(request: Request, pages: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The page asked for; else the first one that was not wholly read, else the first."""
+    """Return the page asked for, else the first one that was not read completely, else the first."""
     if not pages:
         return None
     asked = request.query_params.get("page")
@@ -129,7 +129,7 @@ def _chosen(request: Request, pages: list[dict[str, Any]]) -> dict[str, Any] | N
 
 
 def _shown(account: Mapping[str, Any]) -> dict[str, Any]:
-    """A page's account with the way it was read, for the strip."""
+    """Return a page's account with the way it was read, for the strip."""
     way = "blank" if account.get("blank") else account["read_by"]
     return {**account, "way": way, "label": _WAYS[way]}
 

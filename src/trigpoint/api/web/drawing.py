@@ -49,7 +49,7 @@ class Timeline:
 
 
 def draw_timeline(policies: Sequence[Policy], day: date, today: date) -> Timeline:
-    """Which revision answers for which days, one row a policy; the chosen day is a line across."""
+    """Draw which revision answers for which days, one row per policy; the chosen day is a line across."""
     spans = [span for policy in policies for span in policy.timeline]
     first = min([span.start for span in spans] + [day, today])
     last = _later(max([span.end or span.start for span in spans] + [day, today]), 200)
@@ -78,7 +78,7 @@ def draw_timeline(policies: Sequence[Policy], day: date, today: date) -> Timelin
 
 
 def _later(when: date, days: int) -> date:
-    """So many days later, or the last day that there is."""
+    """Return the date so many days later, or the last day that there is."""
     return when + timedelta(days=min(days, (date.max - when).days))
 
 
@@ -117,7 +117,7 @@ class Neighbourhood:
 
 
 def draw_neighbourhood(graph: EntityGraph) -> Neighbourhood:
-    """The root in the middle, its neighbours on a ring around it, theirs fanned out behind them; always the same."""
+    """Draw the root in the middle, its neighbours on a ring around it, and theirs behind them; always the same way."""
     near = [node.id for node in graph.nodes if node.hop == 1]
     far = [node.id for node in graph.nodes if node.hop == 2]
     inner = max(130.0, len(near) * 20.0)
@@ -147,7 +147,7 @@ def draw_neighbourhood(graph: EntityGraph) -> Neighbourhood:
 
 
 def _families(graph: EntityGraph, near: list[str], far: list[str]) -> dict[str, list[str]]:
-    """Each entity two steps away stands with the first neighbour that it is related to."""
+    """Return the entities two steps away, each grouped under the first neighbour that it is related to."""
     families: dict[str, list[str]] = {}
     for child in far:
         ends = [(r.from_entity_id, r.to_entity_id) for r in graph.relationships]
@@ -159,7 +159,7 @@ def _families(graph: EntityGraph, near: list[str], far: list[str]) -> dict[str, 
 
 
 def _two_lines(title: str) -> tuple[str, ...]:
-    """A title as a label of at most two short lines."""
+    """Return a title as a label of at most two short lines."""
     words, lines = title.split(), [""]
     for word in words:
         if lines[-1] and len(lines[-1]) + len(word) > 21:

@@ -71,7 +71,7 @@ async def evidence_picture(request: Request) -> Response:
 
 
 async def evidence_strip(request: Request) -> Response:
-    """A strip of the page around the quoted words, for a glance."""
+    """Return a strip of the page around the quoted words."""
     chosen = await _chosen(request)
     if not chosen.citation.pages:
         raise HTTPException(404)

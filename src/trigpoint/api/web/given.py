@@ -27,7 +27,7 @@ async def show(request: Request) -> Response:
 
 
 async def submit(request: Request) -> Response:
-    """The same rules as `POST /api/v1/applications`. A script is answered with the address of the review's page."""
+    """Submit files by the rules of `POST /api/v1/applications`. A script gets the address of the review's page."""
     services: Services = request.scope["services"]
     scripted = "application/json" in request.headers.get("accept", "")
     async with request.form(max_files=MAX_FILES, max_fields=50) as form:

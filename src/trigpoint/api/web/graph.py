@@ -72,12 +72,12 @@ async def entity(request: Request) -> Response:
 
 
 def _asked(request: Request) -> dict[str, str]:
-    """What the form sent; an empty field is one that was left alone."""
+    """Return the form's fields without the empty ones, which were left alone."""
     return {name: value.strip() for name, value in request.query_params.items() if value.strip()}
 
 
 def _project(connection: Connection, asked: dict[str, str]) -> tuple[list[Project], str]:
-    """All projects, and the one asked for, else the default one. Raises GraphNotFound."""
+    """Return all projects, and the one asked for, else the default one. Raises GraphNotFound."""
     projects = queries.list_projects(connection, PageRequest(limit=_MOST_PROJECTS)).items
     if "project" in asked:
         return projects, queries.project_named(connection, project_id=check_uuid(asked["project"], "project"))
@@ -85,7 +85,7 @@ def _project(connection: Connection, asked: dict[str, str]) -> tuple[list[Projec
 
 
 def _filled(connection: Connection, projects: list[Project], project: str) -> str:
-    """Where the default project has nothing to show, one that has."""
+    """Return the project, or another one if it has nothing to show."""
     names = (project, *(other.id for other in projects))
     return next((name for name in names if queries.has_entities(connection, name)), project)
 

@@ -44,7 +44,7 @@ _TITLES = {"ground": "", "question": "For the council to check", "strength": "To
 
 @dataclass(frozen=True)
 class Link:
-    """A place where the writer can check a point. `marked`: its page shows the words marked."""
+    """A place where the writer can check a point. `marked`: its page shows the words highlighted."""
 
     text: str
     href: str | None
@@ -66,7 +66,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Workshop:
-    """What the page shows: a letter, whether or not it is saved, and where it comes from."""
+    """The content of the page: a letter, saved or not, and its origin."""
 
     review: Review
     letter: Letter
@@ -75,7 +75,7 @@ class Workshop:
 
 
 async def letter_page(request: Request) -> Response:
-    """The current version, or the one that the address names."""
+    """Return the current version, or the one that the address names."""
     services: Services = request.scope["services"]
     review = await completed(services, request.path_params["review_id"])
     current = await current_letter(services, review)
@@ -119,7 +119,7 @@ async def _save(request: Request, workshop: Workshop) -> Response:
 
 
 async def letter_preview(request: Request) -> Response:
-    """What the form would print, as HTML and as text, with its length. Nothing is saved."""
+    """Return the letter as the form would print it, as HTML and as text, with its length. Nothing is saved."""
     services: Services = request.scope["services"]
     review = await completed(services, request.path_params["review_id"])
     letter = await _sent(services, review, await request.form())
@@ -152,7 +152,7 @@ async def _version(services: Services, review: Review, asked: str | None, curren
 
 
 async def _sent(services: Services, review: Review, form: FormData) -> Letter:
-    """The letter of a form, over the version that the form showed."""
+    """Return the letter of a form, over the version that the form showed."""
     shown = _number(form, "shown")
     if shown:
         base = (await services.letters.get(review.review_id, shown)).letter
@@ -162,7 +162,7 @@ async def _sent(services: Services, review: Review, form: FormData) -> Letter:
 
 
 def _number(form: FormData, name: str) -> int:
-    """A version's number; 0 is the first draft."""
+    """Return a version's number; 0 is the first draft."""
     given = str(form.get(name, "0"))
     return 0 if given == "0" else whole_number(given)
 
@@ -216,7 +216,7 @@ def _sections(points: list[tuple[Ground, list[Link]]]) -> list[Section]:
 
 
 def _points(review: Review, letter: Letter) -> list[tuple[Ground, list[Link]]]:
-    """Each point with the places where it can be checked."""
+    """Return each point with the places where it can be checked."""
     numbers: dict[tuple[str, str, tuple[int, ...], str], int] = {}
     for number, one in enumerate(review.result().review.quotations(), 1):
         for quoted in (clipped(one.quote), ""):  # a reference may name a place without its words
@@ -225,7 +225,7 @@ def _points(review: Review, letter: Letter) -> list[tuple[Ground, list[Link]]]:
 
 
 def _link(review_id: str, reference: Reference, numbers: dict[tuple[str, str, tuple[int, ...], str], int]) -> Link:
-    """A quotation leads to its marked page, other places to the page of the document."""
+    """Return the link of a reference: for a quotation its marked page, otherwise the page of the document."""
     key = (reference.document_id or "", reference.passage_id or "", reference.pages, reference.quote)
     if number := numbers.get(key):
         return Link(

@@ -97,7 +97,7 @@ def _condition(form: FormData, number: int, base: Condition) -> Condition:
 
 
 def _is_empty(ground: Ground) -> bool:
-    """Whether it is a point of the writer's own in which nothing was written."""
+    """Return whether it is a point of the writer's own in which nothing was written."""
     return ground.kind == "remark" and not (ground.text or ground.heading or ground.asks)
 
 

@@ -153,7 +153,7 @@ async def _projects(settings: Settings) -> list[dict[str, Any]]:
 
 
 async def _card(settings: Settings, project: dict[str, Any]) -> ProjectCard:
-    """With the number of its passages, where the store can tell."""
+    """Return a project's card, with the number of its passages if the store can tell."""
     size = None
     try:
         seen = await ask(settings, "library", "inspect_collection", {"project": project["id"], "sample": 0})

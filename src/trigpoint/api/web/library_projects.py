@@ -76,7 +76,7 @@ async def take(request: Request) -> Response:
 
 
 def _kept(settings: Settings, project: Project, given: list[UploadFile]) -> list[Path]:
-    """Keep what was sent; without files, everything that was handed over before is read again where it changed."""
+    """Keep the files that were sent; without any, everything handed over before is read again if it changed."""
     for file in given:
         keep_file(settings, project, file.filename or "document", file.file)
     kept = kept_files(settings, project)
@@ -111,7 +111,7 @@ def _shelf(settings: Settings, project: Project) -> Shelf:
 
 
 async def passage(request: Request) -> Response:
-    """A passage with its neighbours, and its page with the words marked if the document is a PDF on this machine."""
+    """Show a passage with its neighbours, and its page with the words marked if it is a PDF on this machine."""
     services: Services = request.scope["services"]
     project, chunk_id = _project(request), request.query_params.get("chunk", "")
     found, path = await asyncio.to_thread(_passage, services.settings, project, chunk_id)
@@ -137,7 +137,7 @@ async def passage_picture(request: Request) -> Response:
 
 
 def _passage(settings: Settings, project: Project, chunk_id: str) -> tuple[dict[str, Any], Path | None]:
-    """Return a passage and the file it is from: a PDF that is still where the library read it."""
+    """Return a passage and the file it is from, if that is a PDF and still where the library read it."""
     with closing(Library.open(settings)) as library:
         try:
             found: dict[str, Any] = library.get_chunk(project.id, chunk_id)["chunk"]

@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
 
 
 def whole_number(text: str) -> int:
-    """A page's or an item's number from an address. What is none leads nowhere."""
+    """Return a page's or an item's number from an address. Raises 404 if it is not a number."""
     if not _NUMBER.fullmatch(text):
         raise HTTPException(404)
     return int(text)

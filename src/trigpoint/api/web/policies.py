@@ -35,7 +35,7 @@ REASONS = {
 
 
 class RevisionForm(BaseModel):
-    """What the upload form holds beside the file; the same types as the REST API's."""
+    """The fields of the upload form besides the file; the same types as the REST API's."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -46,7 +46,7 @@ class RevisionForm(BaseModel):
 
 
 def chosen_day(request: Request) -> tuple[date, str | None]:
-    """The day asked for, or today; and what is wrong with what was asked."""
+    """Return the day asked for, or today, and what is wrong with the request."""
     asked = request.query_params.get("date", "").strip()
     try:
         return (parse_day(asked) if asked else today()), None
@@ -111,7 +111,7 @@ async def create(request: Request) -> Response:
 
 
 async def update(request: Request) -> Response:
-    """One click: add the revisions that are known and not loaded."""
+    """Add the revisions that are known and not loaded, at one click."""
     services: Services = request.scope["services"]
     await add_missing_revisions(services.registry, services.queue, services.settings, request_id=request_id.get())
     return RedirectResponse("/policies", 303)
@@ -210,7 +210,7 @@ async def _placed(request: Request, policy: Policy) -> RevisionPlacements | None
 
 
 async def upload(request: Request) -> Response:
-    """The same rules as `POST /api/v1/policies/{source}/revisions`, by the same function."""
+    """Upload a revision by the rules, and the function, of `POST /api/v1/policies/{source}/revisions`."""
     services: Services = request.scope["services"]
     source = request.path_params["source"]
     policy = await services.registry.get_policy(source)

@@ -66,7 +66,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Changed:
-    """A section's change, word by word where that can be shown."""
+    """A section's change, word by word if that can be shown."""
 
     change: SectionChange
     runs: tuple[tuple[str, str], ...]
@@ -125,7 +125,7 @@ async def search(request: Request) -> Response:
 
 
 async def read(request: Request) -> Response:
-    """A section of one revision. The list of sections is read from the file, the text comes from the store."""
+    """Show a section of one revision. The list of sections is read from the file, the text comes from the store."""
     services: Services = request.scope["services"]
     policy = await services.registry.get_policy(request.path_params["source"])
     revision = _revision(policy, request.query_params.get("revision", ""))
@@ -200,7 +200,7 @@ def _compared(
 
 
 def _revision(policy: Policy, revision_id: str) -> Revision:
-    """The one named, else the one in force today, else the latest that can be read."""
+    """Return the revision named, else the one in force today, else the latest that can be read."""
     readable = [r for r in policy.revisions if r.queryable]
     if revision_id:
         found = next((r for r in readable if r.revision_id == revision_id), None)
@@ -212,7 +212,7 @@ def _revision(policy: Policy, revision_id: str) -> Revision:
 
 
 async def _contents(request: Request, revision: Revision) -> tuple[list[SectionText], str | None]:
-    """The revision's sections, or why they cannot be listed: then a section can still be asked for by name."""
+    """Return the revision's sections, or why they cannot be listed: then a section can still be asked for by name."""
     try:
         return await _sections(request, revision), None
     except TrigpointError as error:

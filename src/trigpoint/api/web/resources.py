@@ -1,4 +1,4 @@
-"""What the pages hold beside the API's services: opened when first needed, closed with the application."""
+"""Resources of the pages besides the API's services: opened when first needed, closed with the application."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Kept:
 
 
 class Shared:
-    """Answers that are the same for whoever asks within a few seconds: asked once, also by those who ask meanwhile."""
+    """Answers that are the same for everybody within a few seconds: asked for once, even if several ask meanwhile."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -61,7 +61,7 @@ class Shared:
             task = asyncio.ensure_future(ask())
             self._answers[key] = now + self._seconds, task
             task.add_done_callback(lambda done: self._forget_failure(key, done))
-        answer: T = await asyncio.shield(self._answers[key][1])  # one who goes away does not end it for the others
+        answer: T = await asyncio.shield(self._answers[key][1])  # a caller that leaves does not end it for the others
         return answer
 
     def _forget_failure(self, key: str, done: asyncio.Task[Any]) -> None:
@@ -128,7 +128,7 @@ class Resources:
             log.info("the graph cannot be looked at: %s", error)
 
     def begin_stop(self) -> None:
-        """Streams end at their next step, so that stopping does not wait for open pages."""
+        """Let streams end at their next step, so that stopping does not wait for open pages."""
         self.stopping = True
 
     def close(self) -> None:

@@ -58,7 +58,7 @@ async def home(request: Request) -> Response:
 
 
 async def submit(request: Request) -> Response:
-    """The same rules as `POST /api/v1/reviews`."""
+    """Submit a review by the rules of `POST /api/v1/reviews`."""
     services: Services = request.scope["services"]
     given = _given(await request.form(), services)
     try:
@@ -81,7 +81,7 @@ async def submit(request: Request) -> Response:
 
 
 def _given(form: FormData, services: Services) -> dict[str, Any]:
-    """What the form says, as the REST API takes it."""
+    """Return the form's fields as the REST API takes them."""
     ticked = ("policy_matrix", "suggested_conditions", "consultation_responses", "public_comments", "superseded")
     areas = [str(area) for area in form.getlist("focus_areas")]
     given: dict[str, Any] = {
@@ -139,7 +139,7 @@ async def _home(
 
 
 def _readable(services: Services) -> list[tuple[str, str]]:
-    """Authorities whose registers can be read, the default one first."""
+    """Return the authorities whose registers can be read, the default one first."""
     table = load_registers(services.settings)
     entries = [entry for entry in table.entries.values() if entry.readable]
     entries.sort(key=lambda entry: (not table.is_default(entry.authority), entry.name))
@@ -147,7 +147,7 @@ def _readable(services: Services) -> list[tuple[str, str]]:
 
 
 async def listing(request: Request) -> Response:
-    """Reviews, newest first. `q` searches reference, address, proposal, applicant and authority."""
+    """List reviews, newest first. `q` searches reference, address, proposal, applicant and authority."""
     services: Services = request.scope["services"]
     status, query = (request.query_params.get(name, "").strip() for name in ("status", "q"))
     if status and status not in STATUSES:
@@ -197,7 +197,7 @@ def _unfinished(request: Request, review: Review) -> Response:
 
 
 def _progress(review: Review) -> dict[str, Any]:
-    """What is sent to a watching page."""
+    """Return the progress that is sent to an open page."""
     known = orjson.loads(review.progress) if review.progress else {}
     return {
         "status": review.status,
@@ -208,7 +208,7 @@ def _progress(review: Review) -> dict[str, Any]:
 
 
 async def events(request: Request) -> Response:
-    """Server-sent events: each change of the review's progress, and `done` at its end."""
+    """Stream each change of the review's progress as server-sent events, and `done` at its end."""
     services: Services = request.scope["services"]
     resources: Resources = request.scope["resources"]
     review = await _review(request)

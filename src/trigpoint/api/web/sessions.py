@@ -77,7 +77,7 @@ def set_cookie(response: Response, value: str, *, secure: bool) -> None:
 
 
 def is_own_form(request: Request) -> bool:
-    """Whether a browser says that this request comes from one of our pages. No word on it counts as no."""
+    """Return whether a browser says that this request comes from one of our pages. Saying nothing counts as no."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -86,6 +86,6 @@ def is_own_form(request: Request) -> bool:
 
 
 def safe_next(path: str) -> str:
-    """Where to go after signing in: a path of ours, never another site."""
+    """Return the path to go to after signing in: one of ours, never another site."""
     usable = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() and "\\" not in path
     return path if usable else "/"

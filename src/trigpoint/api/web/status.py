@@ -96,7 +96,7 @@ async def _worker(services: Services) -> Health:
 
 
 async def _outside(request: Request, services: Services) -> list[Health]:
-    """The register and the model, asked at most once a minute."""
+    """Return the register and the model, asked at most once a minute."""
     resources: Resources = request.scope["resources"]
     started = time.perf_counter()
     register, model = await asyncio.gather(

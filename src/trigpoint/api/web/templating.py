@@ -1,4 +1,4 @@
-"""Templates, with every value escaped, and the files beside them. One place says how dates and words are shown."""
+"""Templates, with every value escaped, and their static files. All dates and words are formatted here."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def static_file(name: str) -> bytes:
 
 @cache
 def static_url(name: str) -> str:
-    """The address changes with the content, so that it may be kept for ever."""
+    """Return an address that changes with the content, so that it may be cached for ever."""
     return f"/static/{name}?v={hashlib.sha256(static_file(name)).hexdigest()[:12]}"
 
 
@@ -47,7 +47,7 @@ def serve_static(name: str) -> Response:
 
 
 def _day(value: date | str | None) -> str:
-    """`2024-12-12` as `12 December 2024`; what is no day is shown as it is."""
+    """Return `2024-12-12` as `12 December 2024`; a value that is not a day is shown as it is."""
     if value is None:
         return "no end"
     try:
@@ -58,19 +58,19 @@ def _day(value: date | str | None) -> str:
 
 
 def _moment(value: datetime | str) -> str:
-    """To the minute, in UTC as everything here."""
+    """Return a moment to the minute, in UTC like everything here."""
     iso = value.isoformat() if isinstance(value, datetime) else value
     return f"{_day(iso)}, {iso[11:16]} UTC"
 
 
 def _words(value: object) -> str:
-    """`cycle_parking` as `Cycle parking`."""
+    """Return `cycle_parking` as `Cycle parking`."""
     text = str(value).replace("_", " ").strip()
     return text[:1].upper() + text[1:].lower() if text.isupper() or text.islower() else text
 
 
 def _snippet(text: str) -> str:
-    """The first words of a text, on one line."""
+    """Return the first words of a text, on one line."""
     return " ".join(text[:120].split())[:60]
 
 
@@ -112,7 +112,7 @@ def _graph_link(request: Request) -> bool:
 
 
 def page(request: Request, template: str, http_status: int = 200, /, **context: Any) -> HTMLResponse:
-    """A page. `path` marks the current part of the site; `signed_in` shows the way out."""
+    """Return a page. `path` marks the current part of the site; `signed_in` shows the way out."""
     shown = {
         "path": request.url.path,
         "signed_in": request.scope.get("signed_in", False),
