@@ -144,7 +144,7 @@ def _is_count(one: Quantity) -> bool:
 
 
 def _same_things(parts: Sequence[Part]) -> bool:
-    """Whether all counts are of one kind of thing: homes are not parts of spaces."""
+    """Return whether all counts are of one kind of thing: homes are not parts of spaces."""
     return len({_THING.get(part.unit, "parking") for part in parts if part.unit}) <= 1
 
 

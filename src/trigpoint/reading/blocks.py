@@ -129,17 +129,17 @@ class _Reader:
         self.open = None
 
     def _is_number_alone(self, line: Line, following: Line | None) -> bool:
-        """Whether a line is the number of the paragraph below it."""
+        """Return whether a line is the number of the paragraph below it."""
         if following is None or not _NUMBER_ALONE.fullmatch(line.text) or not self._counts(line.text):
             return False
         return following.text[0].isupper() or following.text[0] in "“‘\"'(0123456789"
 
     def _counts(self, number: str) -> bool:
-        """Whether a number counts paragraphs: it has a dot ("5.", "14.4.10"), is one more than the last, or 1."""
+        """Return whether a number counts paragraphs: it has a dot ("5.", "14.4.10"), or is 1 or the last one plus 1."""
         return "." in number or (number.isdecimal() and int(number) in (1, self.counted + 1))
 
     def _heads(self, numbered: re.Match[str], line: Line) -> bool:
-        """Whether a number at the beginning of a line counts; before a short title one or two may be left out."""
+        """Return whether a number at the start of a line counts; before a short title one or two may be skipped."""
         number, rest = numbered["number"], numbered["rest"]
         if self._counts(number):
             return True
@@ -152,7 +152,7 @@ class _Reader:
         self.counted = int(first) if first.isdecimal() else self.counted
 
     def _may_begin(self, line: Line) -> bool:
-        """Whether a new paragraph may begin here: not in the middle of an unfinished sentence on full lines."""
+        """Return whether a new paragraph may begin here: not in the middle of an unfinished sentence on full lines."""
         if self.open is None or line.blank_before or not self.open.lines:
             return True
         last = self.open.lines[-1].text
@@ -249,7 +249,7 @@ def _row(line: Line) -> Iterator[Block]:
 
 
 def _labelled(block: Block) -> Block:
-    """A short paragraph without an end is a label: a caption, a line of an infographic, an entry of a list."""
+    """Return the block, as a label if it is a short paragraph without an end: a caption, an entry of a list."""
     if block.kind == "paragraph" and not _ended(block.text) and len(block.text) <= LONGEST_HEADING:
         block.kind = "label"
     return block
@@ -265,7 +265,7 @@ def _ended(text: str) -> bool:
 
 
 def _is_figure(block: Block) -> bool:
-    """Whether a block is a figure of an infographic, whose words follow on the next lines ("165", "HOMES")."""
+    """Return whether a block is a figure of an infographic, whose words follow on the next lines ("165", "HOMES")."""
     return block.kind == "paragraph" and block.lines[0].text[0].isdigit() and len(block.text) <= SHORT_LABEL
 
 

@@ -44,7 +44,7 @@ def find_false_claims(said: Sequence[Said], tables: Sequence[Table]) -> Iterator
 
 
 def _admits(said: Said) -> bool:
-    """Whether the applicant says that less cycle parking than the standard is provided."""
+    """Return whether the applicant says that less cycle parking than the standard is provided."""
     if not any(fact.topic.startswith("cycle_parking") and _is_own(fact) for fact in said.facts):
         return False
     cues = _WORDS.tag_text(said.text)
@@ -53,7 +53,7 @@ def _admits(said: Said) -> bool:
 
 
 def _is_below(said: Said) -> bool:
-    """Whether a sentence gives a number and a higher requirement: "30 spaces against a requirement of 46"."""
+    """Return whether a sentence gives a number and a higher requirement: "30 spaces against a requirement of 46"."""
     if "against" not in _WORDS.tag_text(said.text):
         return False
     at = said.text.lower().find("against")
@@ -67,7 +67,7 @@ def _is_own(fact: Fact) -> bool:
 
 
 def _claims(said: Said) -> bool:
-    """Whether the applicant claims that a standard is met."""
+    """Return whether the applicant claims that a standard is met."""
     cues = _WORDS.tag_text(said.text)
     own = not said.facts or any(_is_own(fact) for fact in said.facts)
     return own and "claim" in cues and "standard" in cues and "shortfall" not in cues and not said.counts
@@ -79,7 +79,7 @@ def _names_cycle_parking(said: Said) -> bool:
 
 
 def _contradicts(claim: Said, shortfall: Said) -> bool:
-    """Whether a claim is about the shortfall's subject: it names it, or is next to it in the same document."""
+    """Return whether a claim is about the shortfall's subject: it names it, or is next to it in the same document."""
     if claim is shortfall:
         return False
     if _names_cycle_parking(claim):

@@ -41,7 +41,7 @@ def _unsecured(facts: Sequence[Fact], conditions: Sequence[Fact]) -> Iterator[Di
 
 
 def _promises(fact: Fact, words: str) -> bool:
-    """Whether a sentence says that this very thing is secured by condition, and not merely that it can be."""
+    """Return whether a sentence says that this very thing is secured by condition, and not merely that it can be."""
     text = fact.source.quote.lower()
     found = _BY_CONDITION.search(text)
     return (

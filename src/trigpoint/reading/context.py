@@ -73,7 +73,7 @@ class Context:
         return CUES.tag_text(self.before) if self.before else {}
 
     def was_said(self, *cues: str) -> bool:
-        """Whether the sentences before this one have one of these cues."""
+        """Return whether the sentences before this one have one of these cues."""
         return any(cue in self.said for cue in cues)
 
     @cached_property
@@ -87,15 +87,15 @@ class Context:
         return next((kinds[0] for kinds in reversed(found) if kinds), None)
 
     def has(self, *cues: str) -> bool:
-        """Whether the statement has one of these cues."""
+        """Return whether the statement has one of these cues."""
         return any(cue in self.cues for cue in cues)
 
     def led(self, *cues: str) -> bool:
-        """Whether the sentence that introduces the list has one of these cues."""
+        """Return whether the sentence that introduces the list has one of these cues."""
         return any(cue in self.lead for cue in cues)
 
     def subject_is(self, *cues: str) -> bool:
-        """Whether one of these is named at the beginning of the sentence, before its verb."""
+        """Return whether one of these is named at the beginning of the sentence, before its verb."""
         return any(position < SUBJECT for cue in cues for position in self.cues.get(cue, ()))
 
     def first(self, cue: str) -> int:
@@ -103,7 +103,7 @@ class Context:
         return self.cues.get(cue, [10_000])[0]
 
     def follows(self, one: str, other: str, distance: int) -> bool:
-        """Whether a cue comes after another within a number of tokens."""
+        """Return whether a cue comes after another within a number of tokens."""
         return any(0 < j - i <= distance for i in self.cues.get(one, ()) for j in self.cues.get(other, ()))
 
     @cached_property
@@ -128,7 +128,7 @@ class Context:
         return bool(references)
 
     def _to_between(self, start: int, end: int) -> bool:
-        """Whether "adjacent to the site" is said, and not "the adjacent site"."""
+        """Return whether "adjacent to the site" is said, and not "the adjacent site"."""
         return any(token.text in ("to", "and", ",") for token in self.tokens[start:end])
 
     @cached_property
@@ -137,7 +137,7 @@ class Context:
         return self.follows("by", "others", 4) or self.follows("by", "head", 6) or self._named_scheme()
 
     def _named_scheme(self) -> bool:
-        """Whether a proper name precedes "development" or "scheme": "the Taylor Farm development"."""
+        """Return whether a proper name precedes "development" or "scheme": "the Taylor Farm development"."""
         heads = [position for position in self.cues.get("head", ()) if position >= 2]
         return any(self._is_name(position - 1) for position in heads)
 

@@ -61,7 +61,7 @@ def _inside(token: Token, spans: list[tuple[int, int]]) -> bool:
 
 
 def _is_name(tokens: tuple[Token, ...], at: int) -> bool:
-    """Whether a number belongs to a name: after "Unit", joined to a word or a mark, or in a list of such numbers."""
+    """Return whether a number belongs to a name: after "Unit", joined to a word or a mark, or in such a list."""
     if at == 0:
         return False
     before, token = tokens[at - 1], tokens[at]
@@ -71,7 +71,7 @@ def _is_name(tokens: tuple[Token, ...], at: int) -> bool:
 
 
 def _is_listed_name(tokens: tuple[Token, ...], at: int) -> bool:
-    """Whether a number goes on a list of named things: "Units 2 and 3"; in "Unit 1 and 180" the second is a count."""
+    """Return whether a number continues a list of names: "Units 2 and 3"; in "Unit 1 and 180" the second is a count."""
     while at >= 2 and tokens[at - 1].text in _JOINED and tokens[at - 2].kind == "number":
         at -= 2
         if tokens[at - 1].text in _NAMED and at >= 1:
@@ -80,7 +80,7 @@ def _is_listed_name(tokens: tuple[Token, ...], at: int) -> bool:
 
 
 def _is_compound(tokens: tuple[Token, ...], after: int) -> bool:
-    """Whether a number is the first part of a compound word: "two-way", "four-arm"."""
+    """Return whether a number is the first part of a compound word: "two-way", "four-arm"."""
     return (
         after + 1 < len(tokens)
         and tokens[after].text == "-"

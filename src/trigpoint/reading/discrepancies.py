@@ -41,7 +41,7 @@ class Discrepancy(Frozen):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes two discrepancies one: the same thing wrong with the same figures."""
+        """The key by which two discrepancies are one: the same thing is wrong with the same figures."""
         inputs = tuple(sorted(str(one.value if one.value is not None else one.words) for one in self.inputs))
         return self.kind, self.topic, self.stated, self.computed, inputs
 

@@ -1,4 +1,4 @@
-"""A document as the reading takes it: its text, where its pages begin, what kind it is and who wrote it."""
+"""A document as it is read: its text, the start of each page, its kind and its author."""
 
 from __future__ import annotations
 

@@ -196,6 +196,6 @@ def _place(topic: Topic) -> str:
 
 
 def measures(topic: Topic, quantity: Quantity) -> bool:
-    """Whether a quantity can measure a topic: metres do not measure a travel plan."""
+    """Return whether a quantity can measure a topic: metres do not measure a travel plan."""
     units = _MEASURED_BY.get(topic) or _MEASURED_BY.get(topic.partition(".")[0], frozenset())
     return quantity.unit in units

@@ -68,7 +68,7 @@ class Gazetteer:
                 self.same[number.lower()] = trimmed[1].lower()
 
     def is_usual(self, name: str) -> bool:
-        """Whether a name is used again and again."""
+        """Return whether a name is used again and again."""
         return self.seen[name] >= LEAST_SEEN
 
     def names(self, text: str) -> tuple[Name, ...]:

@@ -38,7 +38,7 @@ def source_like(source: Source, statement: Statement) -> Source:
 
 
 def is_near(computed: float, stated: float) -> bool:
-    """Whether a sum is near enough to a total to be that total with a mistake in it."""
+    """Return whether a sum is near enough to a total to be that total with a mistake in it."""
     return abs(computed - stated) <= MOST_APART * max(computed, stated)
 
 

@@ -90,7 +90,7 @@ class _Grammar(Cursor):
         return None
 
     def _inside_a_name(self) -> bool:
-        """Whether a number belongs to a name: "Policy 5", "A120", "LTN 1/20", "UTT/25/3011", "Phase 2", "M4(3)"."""
+        """Return whether a number belongs to a name: "Policy 5", "A120", "LTN 1/20", "UTT/25/3011", "M4(3)"."""
         if self.text(2 if self.text(1) == "-" else 1) in _NOT_COUNTED:
             return True
         token, before = self.peek(), self.peek(-1)
@@ -323,7 +323,7 @@ class _Grammar(Cursor):
         return None
 
     def _joins_descriptions(self) -> bool:
-        """Whether "and" joins two descriptions of one noun: "63 covered scooter and cycle spaces"."""
+        """Return whether "and" joins two descriptions of one noun: "63 covered scooter and cycle spaces"."""
         if self.text() not in ("and", "or"):
             return False
         ahead = Cursor(self.tokens, self.at + 2)

@@ -1,6 +1,6 @@
 """Differences that the documents themselves report: "the Transport Assessment says 302 spaces, the Planning Statement 312".
 
-Whoever reports one may be wrong: it counts only if both figures are found in the documents that are named.
+The report may be wrong: it counts only if both figures are found in the documents that are named.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _told_apart(said: Said, by_kind: dict[str, list[Said]]) -> Iterator[Discrepa
 
 
 def _knows_both(said: Said, proofs: Sequence[tuple[Quantity, Said]], unit: str, statements: Sequence[Said]) -> bool:
-    """Whether one of two documents gives both figures, which are then of two things."""
+    """Return whether one of two documents gives both figures, which are then of two things."""
     (one, first), (other, second) = proofs
     pairs = ((other, first), (one, second))
     return any(

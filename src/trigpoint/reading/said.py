@@ -1,4 +1,4 @@
-"""Statements with the place where they are said and the sentences before them, for whatever compares statements."""
+"""Statements with their place and the sentences before them, for everything that compares statements."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def read_said(statements: Sequence[Statement], documents: Sequence[Document], fa
 
 
 def _follows(one: Statement, other: Statement) -> bool:
-    """Whether a sentence comes right after another in one paragraph."""
+    """Return whether a sentence comes right after another in one paragraph."""
     in_prose = one.kind == other.kind == "sentence" and (one.number, one.headings) == (other.number, other.headings)
     in_one_item = one.kind == other.kind == "bullet" and other.start - one.end <= 2
     return (one.document_id, one.index + 1) == (other.document_id, other.index) and (in_prose or in_one_item)

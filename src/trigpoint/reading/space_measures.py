@@ -91,19 +91,19 @@ def _is_existing(said: Said) -> bool:
 
 
 def _is_own(said: Said, words: str) -> bool:
-    """Whether a statement says what this scheme has, not what somebody asks for, requires or has elsewhere."""
+    """Return whether a statement says what this scheme has, not what somebody asks for, requires or has elsewhere."""
     return "not_ours" not in _CUES.tag_text(words) and not speaks_of_others(said)
 
 
 def _is_of_parking(said: Said, one: Quantity, unit: str) -> bool:
-    """Whether the sentence has a verb of provision, and "bays" are bays for cars and not those of a barn."""
+    """Return whether the sentence has a verb of provision, and "bays" are bays for cars and not those of a barn."""
     cues = _CUES.tag_text(said.text)
     of_a_building = unit == "car space" and "bay" in said.text[one.start : one.end].lower() and "car_park" not in cues
     return not of_a_building and (unit in ("shower", "locker") or "provided" in cues or _is_whole(said, one))
 
 
 def _names_others(said: Said, one: Quantity, gazetteer: Gazetteer) -> bool:
-    """Whether a sentence names something whose spaces these may be; the codes of policies and drawings do not count."""
+    """Return whether a sentence names something whose spaces these may be; the codes of policies and drawings do not count."""
     if one.unit == "" and _held(said, one):
         return False
     return any(
@@ -113,7 +113,7 @@ def _names_others(said: Said, one: Quantity, gazetteer: Gazetteer) -> bool:
 
 
 def speaks_of_others(said: Said) -> bool:
-    """Whether a statement is on something else than this scheme, or is not the applicant's or the officer's own."""
+    """Return whether a statement is about another scheme, or is neither the applicant's nor the officer's own."""
     return said.is_elsewhere or any(
         fact.status in ("requested", "other_scheme", "rejected", "historic")
         or (fact.is_certain and fact.status in ("policy", "assumption", "indicative", "conditional"))
@@ -163,7 +163,7 @@ def _held(said: Said, one: Quantity) -> str | None:
 
 
 def _is_whole(said: Said, one: Quantity) -> bool:
-    """Whether a figure is called the total, or is what a change of the whole leads to."""
+    """Return whether a figure is called the total, or is what a change of the whole leads to."""
     return _is_called_total(said.text, one) or _is_end_of_change(said, one)
 
 
@@ -188,7 +188,7 @@ def _changed_to(said: Said, one: Quantity) -> Quantity:
 
 
 def _is_end_of_change(said: Said, one: Quantity) -> bool:
-    """Whether a figure ends a change of the whole: "cycle parking rises from 212 to 262 spaces"."""
+    """Return whether a figure ends a change of the whole: "cycle parking rises from 212 to 262 spaces"."""
     before = said.text[: one.end].lower().split()
     if "from" not in before or not {"to"} & set(before[before.index("from") :]):
         return False
@@ -213,7 +213,7 @@ def _around(said: Said, one: Quantity) -> str:
 
 
 def _has_siblings(said: Said, one: Quantity, unit: str) -> bool:
-    """Whether the sentence has another figure of the same unit and the same group, of which either may be a part."""
+    """Return whether the sentence has another figure of the same unit and group, so that either may be a part."""
     groups = groups_of(f"{one.of}", unit)
     return any(
         other is not one and other.unit in (unit, "space") and other.per is None and groups_of(other.of, unit) == groups

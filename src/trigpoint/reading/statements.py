@@ -15,7 +15,7 @@ from trigpoint.reading.lines import read_lines
 
 StatementKind = Literal["sentence", "bullet", "row", "label", "heading"]
 
-LONGEST_CELL = 200  # characters: a longer cell with several sentences is prose in a table's clothes
+LONGEST_CELL = 200  # characters: a longer cell with several sentences is prose, set as a table
 
 _END = re.compile(r"[.!?][\"')\]’”]*(?:\d{1,2})?\s+(?=[\"'(\[‘“A-Z0-9£•])")
 _WORD = re.compile(r"\S+")
@@ -31,7 +31,7 @@ class Statement(Frozen):
     """A sentence, bullet, table row, label or heading, with its place.
 
     `lead` is the sentence that introduces a list ("The site benefits from:") for each of its bullets. `columns` and
-    `cells` belong to table rows. `start` and `end` are offsets in the document's text; `page` is where it begins.
+    `cells` belong to table rows. `start` and `end` are offsets in the document's text; `page` is the page of its start.
     """
 
     document_id: str
@@ -242,7 +242,7 @@ def _is_prose(cell: str) -> bool:
 
 
 def _is_within(number: str, heading: str) -> bool:
-    """Whether a paragraph's number belongs under a heading's: 14.2.7 under 14, and under 14.2.6 as its neighbour."""
+    """Return whether a paragraph's number belongs under a heading's: 14.2.7 under 14, and next to 14.2.6."""
     around = heading.rpartition(".")[0] or heading
     return number == heading or number.startswith(f"{around}.")
 

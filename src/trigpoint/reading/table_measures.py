@@ -104,7 +104,7 @@ def _homes(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured
 
 
 def _is_only_a_group(label: str) -> bool:
-    """Whether a row's label names a group of users and nothing else: "Pupils, both"; not "Pupils, Store A"."""
+    """Return whether a row's label names a group of users and nothing else: "Pupils, both"; not "Pupils, Store A"."""
     words = [token.text for token in tokenise(label)]
     return all(word in _FILLERS or groups_of(word, "cycle space") for word in words)
 

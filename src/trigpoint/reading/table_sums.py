@@ -71,7 +71,7 @@ def _check_columns(table: Table, topic: Topic, source: Source) -> Iterator[Discr
 
 
 def _is_same(computed: float, stated: float) -> bool:
-    """Whether a sum is the total; among thousands one more or less is rounding."""
+    """Return whether a sum is the total; among thousands one more or less is rounding."""
     return math.isclose(computed, stated, rel_tol=0.001, abs_tol=0.5)
 
 

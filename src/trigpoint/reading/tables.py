@@ -73,11 +73,11 @@ class Table:
         return len(named) >= 3 and len(named) >= len(self.rows) - 2
 
     def column_is(self, column: int, cue: str) -> bool:
-        """Whether a column's heading has such a word."""
+        """Return whether a column's heading has such a word."""
         return column < len(self.columns) and cue in _WORDS.tag_text(self.columns[column])
 
     def titled(self, cue: str) -> bool:
-        """Whether the caption, the heading above the table or a column's heading has such a word."""
+        """Return whether the caption, the heading above the table or a column's heading has such a word."""
         return cue in _WORDS.tag_text(" ; ".join((self.title, *self.columns)))
 
 
@@ -124,13 +124,13 @@ def _text_of(statements: Sequence[Statement], index: int, row: Statement) -> str
 
 
 def is_mode(label: str) -> bool:
-    """Whether a row's or column's label is a mode of travel, or "other"."""
+    """Return whether a row's or column's label is a mode of travel, or "other"."""
     cues = _WORDS.tag_text(label)
     return "mode" in cues or "other" in cues
 
 
 def is_total(row: Statement) -> bool:
-    """Whether a row is the total of all rows above it: "Total", "All", "Total spaces"; not "Total, transport items"."""
+    """Return whether a row is the total of all rows above it: "Total", "All"; not "Total, transport items"."""
     tokens = [token.text for token in tokenise(row.cells[0])]
     cues = _WORDS.tag_text(row.cells[0])
     whole = "whole" in cues or (bool(tokens) and tokens[0] in ("all", "both"))
@@ -138,13 +138,13 @@ def is_total(row: Statement) -> bool:
 
 
 def is_subtotal(row: Statement) -> bool:
-    """Whether a row's label says that it adds up rows above it, whichever they are."""
+    """Return whether a row's label says that it adds up rows above it, whichever they are."""
     cues = _WORDS.tag_text(row.cells[0])
     return any(cue in cues for cue in ("whole", "sub", "every"))
 
 
 def is_within(row: Statement) -> bool:
-    """Whether a row only details the one above it: "of which accessible"."""
+    """Return whether a row only details the one above it: "of which accessible"."""
     return "within" in _WORDS.tag_text(row.cells[0])
 
 

@@ -46,7 +46,7 @@ def tokenise(text: str) -> tuple[Token, ...]:
 
 
 def _is_month(before: Sequence[Token], text: str, end: int) -> bool:
-    """Whether "May" is the month: a number is next to it."""
+    """Return whether "May" is the month: a number is next to it."""
     return bool(before and before[-1].kind == "number") or text[end : end + 3].strip()[:1].isdigit()
 
 

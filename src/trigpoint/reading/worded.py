@@ -85,7 +85,7 @@ def find_worded(said: Sequence[Said], gazetteer: Gazetteer) -> Iterator[Discrepa
 
 
 def _says(said: Said, cue: str, pair: _Pair) -> bool:
-    """Whether a statement says this of the scheme; what is asked for, quoted, existing or ruled out does not count."""
+    """Return whether a statement says this of the scheme, and not as a request, a quotation, existing or ruled out."""
     cues = _WORDS.tag_text(said.text)
     if cue not in cues or (pair.both and pair.both not in cues) or said.statement.kind == "heading":
         return False

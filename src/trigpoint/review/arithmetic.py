@@ -25,7 +25,7 @@ def _equation_holds(text: str) -> bool:
 
 
 def _equal(exact: float, written: float, text: str) -> bool:
-    """Compare as rounded as the right side is written: 88.2% stands for anything from 88.15% to 88.25%."""
+    """Compare as precisely as the right side is written: 88.2% means anything from 88.15% to 88.25%."""
     decimals = len(text.partition(".")[2].rstrip("% ")) + (2 if text.endswith("%") else 0)
     tolerance: float = 0.5 * 10**-decimals
     return abs(exact - written) <= tolerance + 1e-9

@@ -31,7 +31,7 @@ class Ingest:
 
     @classmethod
     def failed(cls, error: TrigpointError) -> Self:
-        """A file without text is skipped. Any other error is a failure: of the file, or through a fault of ours."""
+        """Return the outcome of an error: a file without text is skipped; any other error is a failure."""
         outcome = "skipped" if error.code in _WITHOUT_TEXT else "failed"
         fault = "" if error.code in _OF_THE_FILE else error.code
         return cls(outcome, reason=shorten(error.message, 200), fault=fault)

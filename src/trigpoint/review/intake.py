@@ -66,12 +66,12 @@ def document_counts(fetched: Data, ingested: Data) -> DocumentCounts:
 
 
 def public_name(path: str, manifest: Data) -> str:
-    """A file's name, unless it is a comment of a member of the public, which is often named after them."""
+    """Return a file's name, unless it is a public comment, which is often named after its author."""
     return "Public comment" if manifest.get(path, {}).get("source_kind") == "public" else PurePath(path).name
 
 
 def of_manifest(one: Data) -> Data:
-    """What the register says about a file: its category, its title, and who wrote it."""
+    """Return what the register says about a file: its category, its title, and who wrote it."""
     return {
         "category": one.get("document_type") or "",
         "description": one.get("description") or "",
@@ -80,7 +80,7 @@ def of_manifest(one: Data) -> Data:
 
 
 def missing_document(one: Data, reason: str | None) -> Data:
-    """A document that is not read. Titles of public comments name the people who wrote them, and are left out."""
+    """Return a document that is not read, without the title of a public comment, which names its author."""
     kind = one.get("source_kind") or "applicant"
     name = "Public comment" if kind == "public" else one.get("description") or one.get("name") or "Document"
     return MissingDocument(

@@ -87,7 +87,7 @@ class Suggestion(Stored):
 
 
 class Letter(Stored):
-    """A letter. Whoever judges fills stance, suggestion, points and conditions; the rest comes from the register and the
+    """A letter. The judge fills stance, suggestion, points and conditions; the rest comes from the register and the
     sender. An empty `opening` or `closing` is printed in the usual words for the stance.
     """
 

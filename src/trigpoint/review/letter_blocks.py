@@ -150,7 +150,7 @@ def _foot(letter: Letter) -> Iterator[Block]:
 
 
 def _annex(letter: Letter) -> Iterator[Block]:
-    """Yield the points that do not fit into the letter. Grounds go on counting where the letter stops."""
+    """Yield the points that do not fit into the letter. Their numbers continue those of the letter."""
     points = [ground for ground in letter.grounds if ground.ticked and ground.annex]
     conditions = [one for one in letter.conditions if one.ticked and one.annex]
     if not points and not conditions:

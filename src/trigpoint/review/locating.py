@@ -66,7 +66,7 @@ class Words:
         return " ".join(text), begins
 
     def find(self, quote: str, page: int | None = None) -> Found | None:
-        """Return where the words are, on the given page if they are there and otherwise at their first place."""
+        """Return the place of the words, on the given page if they are there and otherwise the first one."""
         wanted = fold(quote.replace("|", " ")).strip(_MARKS)
         if not wanted:
             return None
@@ -75,7 +75,7 @@ class Words:
         return found or self._over_a_page(wanted)
 
     def _over_a_page(self, wanted: str) -> Found | None:
-        """Return a sentence that runs over the end of a page, where running lines lie between its words."""
+        """Return a sentence that runs over the end of a page, with running lines between its words."""
         for one in self.statements:
             if one.page != one.last_page and wanted in fold(one.text):
                 pages = tuple(page for page in (one.page, one.last_page) if page is not None)
@@ -108,7 +108,7 @@ class Words:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Whether a piece of text begins and ends with whole words: "2.5 m" is not quoted from "12.5 m"."""
+    """Return whether a piece of text begins and ends with whole words: "2.5 m" is not quoted from "12.5 m"."""
     before, after = text[start - 1 : start], text[end : end + 1]
     return not (before.isalnum() and text[start].isalnum()) and not (after.isalnum() and text[end - 1].isalnum())
 

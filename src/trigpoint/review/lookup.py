@@ -1,4 +1,4 @@
-"""Search the statements of the documents by words, without a server: for whoever judges, and to check an absence."""
+"""Search the statements of the documents by words, without a server: for the judge, and to check an absence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What whoever judges must know before reading: the development, the documents, the policy that applies, the questions."""
+"""Orientation for a judge before reading: the development, the documents, the policy that applies, the questions."""
 
 from __future__ import annotations
 

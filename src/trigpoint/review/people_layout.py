@@ -194,7 +194,7 @@ def _table_cells(lines: Sequence[_Line]) -> Iterator[Span]:
 
 
 def _cells(line: _Line) -> list[tuple[int, int]]:
-    """Return where the cells of a line are: between bars, or between wide gaps."""
+    """Return the places of a line's cells: between bars, or between wide gaps."""
     pattern = r"[^|]*[^|\s][^|]*" if "|" in line.text else r"\S+(?: \S+)*"
     return [match.span() for match in re.finditer(pattern, line.text)]
 
@@ -292,7 +292,7 @@ def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
 
 
 def _is_official(block: Sequence[_Line]) -> bool:
-    """Whether a block is a council's, a councillor's, or whom a letter goes to."""
+    """Return whether a block is a council's, a councillor's, or whom a letter goes to."""
     return any(COUNCILS.search(line.text) or re.match(r"\W*(?:cllr|councillor)\b", line.text, re.I) for line in block)
 
 

@@ -1,4 +1,4 @@
-"""Policy in force on the day, for whoever judges: searched and read over the policy server, with date and place fixed."""
+"""Policy in force on the day, for the judge: searched and read over the policy server, with date and place fixed."""
 
 from __future__ import annotations
 

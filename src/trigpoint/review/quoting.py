@@ -108,7 +108,7 @@ def _follows_in_table(one: Source, other: Source) -> bool:
 
 
 def _says_something(fact: Fact) -> bool:
-    """Whether a statement is more than a label such as "Cycle parking" or a row of bare figures."""
+    """Return whether a statement is more than a label such as "Cycle parking" or a row of bare figures."""
     words = _WORD.findall(fact.source.quote)
     return len(words) >= FEWEST_WORDS or (bool(words) and bool(fact.quantities))
 

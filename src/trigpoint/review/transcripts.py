@@ -156,7 +156,7 @@ def _stable(value: Any) -> Any:
 
 
 def _is_library_note(part: Any) -> bool:
-    """Whether pydantic-ai added a part, for models that have no system messages within a conversation."""
+    """Return whether pydantic-ai added a part, for models that have no system messages within a conversation."""
     said = part.get("content") if isinstance(part, dict) else None
     return isinstance(said, str) and said.startswith("Mid-conversation system messages arrive inside user turns")
 

@@ -20,7 +20,7 @@ _UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def compile_pdf(template: str, data: dict[str, Any]) -> bytes:
-    """A PDF of a template of `review/templates`."""
+    """Return a PDF of a template of `review/templates`."""
     import typst  # slow to import, and seldom needed
 
     text = json.dumps(printable(data), ensure_ascii=False, sort_keys=True)
@@ -50,7 +50,7 @@ def _typeset(template: str, data: str, *, accessible: bool) -> bytes:
 
 
 def printable(value: Any) -> Any:
-    """The same data without what no font shows: control characters, lone surrogates, unassigned code points."""
+    """Return the same data without what no font shows: control characters, lone surrogates, unassigned code points."""
     match value:
         case str():
             return "".join(" " if unicodedata.category(c) in ("Cc", "Cs", "Cn") else c for c in value)

@@ -62,7 +62,7 @@ class _Verifier:
         self.count = CitationCount()
 
     def aspect(self, one: AspectReview) -> AspectReview:
-        """Return the aspect with the findings that hold, rated anew if one was dropped."""
+        """Return the aspect with the findings that hold, rated again if one was dropped."""
         quoted = tuple(q for q in one.says if self.count.take(citation_problem(q.citation, self.evidence)))
         asked = tuple(self._checked_ask(ask) for ask in one.asks)
         proved = [(finding, self.proved(finding)) for finding in one.findings]
@@ -95,7 +95,7 @@ class _Verifier:
 
 
 def is_from_draft(finding: Finding) -> bool:
-    """Whether a finding was handed in to a draft, which has already checked its figures and its meaning."""
+    """Return whether a finding was handed in to a draft, which has already checked its figures and its meaning."""
     return "-" in finding.check
 
 

@@ -1,4 +1,4 @@
-"""One voice for a letter: "I" for a person, "we" for a group. Quotations keep the voice of whoever said them."""
+"""One voice for a letter: "I" for a person, "we" for a group. Quotations keep the voice of their speaker."""
 
 from __future__ import annotations
 
