@@ -103,7 +103,7 @@ def _is_of_parking(said: Said, one: Quantity, unit: str) -> bool:
 
 
 def _names_others(said: Said, one: Quantity, gazetteer: Gazetteer) -> bool:
-    """Return whether a sentence names something whose spaces these may be; the codes of policies and drawings do not count."""
+    """Return whether a sentence names something else that may have these spaces, other than policies and drawings."""
     if one.unit == "" and _held(said, one):
         return False
     return any(
