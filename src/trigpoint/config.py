@@ -63,7 +63,7 @@ class Settings(BaseSettings):
         description="Folder with `model.onnx` and `tokenizer.json` of a cross-encoder that reads the best passages of a hybrid search again and orders them. Default: none.",
     )
     document_roots: Paths = Field(
-        (), description="Folders (comma-separated) from which documents may be ingested, beside the data folder."
+        (), description="Folders (comma-separated) from which documents may be ingested, as well as the data folder."
     )
 
     disk_low_mb: int = Field(
@@ -128,7 +128,7 @@ class Settings(BaseSettings):
     mcp_api_key: SecretStr | None = Field(None, description="Bearer token of the MCP servers. Unset: auth off.")
     mcp_allowed_hosts: Words = Field(
         (),
-        description="Host names (comma-separated) that MCP servers, and the API on loopback without auth, answer to beside loopback and `HOST`. `*`: any.",
+        description="Host names (comma-separated) that MCP servers, and the API on loopback without auth, answer to, in addition to loopback and `HOST`. `*`: any.",
     )
     cors_origins: Words = Field(
         (),

@@ -1,4 +1,4 @@
-"""Strict dates and timestamps: one parser for each form that the contracts allow (E1, E2).
+"""Strict dates and timestamps: one parser for each form that the contracts allow.
 
 Days are `YYYY-MM-DD`; stores keep them as integers `YYYYMMDD`, and "no end" as `OPEN_END`.
 """

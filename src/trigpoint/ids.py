@@ -1,4 +1,4 @@
-"""Identifiers: the patterns that the contracts allow, strictly matched, and how new ones are made (E2)."""
+"""Identifiers: the patterns that the contracts allow, strictly matched, and how new ones are made."""
 
 from __future__ import annotations
 

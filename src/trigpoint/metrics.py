@@ -1,4 +1,4 @@
-"""What is counted, for Prometheus. Each process counts its own work; what all share is read from Redis when asked for.
+"""Counts for Prometheus. Each process counts its own work; shared figures are read from Redis when asked for.
 
 Labels are few and known beforehand: routes and not paths, tools that exist, codes of our own errors.
 """

@@ -1,4 +1,4 @@
-"""Who may call the REST API: a valid key with the right scope, and each key's share of requests.
+"""Access to the REST API: a valid key with the right scope, and each key's share of requests.
 
 Without keys, auth is off and so is the limit.
 """

@@ -1,4 +1,4 @@
-"""One envelope for every error of the REST API: ours, the framework's, and what nobody expected (E3)."""
+"""One envelope for every error of the REST API: ours, the framework's, and unexpected ones."""
 
 from __future__ import annotations
 

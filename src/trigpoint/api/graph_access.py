@@ -1,4 +1,4 @@
-"""Who may call the graph's backend, and how it fails: its own envelope with upper-case codes.
+"""Access to the graph's backend, and its errors: an envelope of its own, with upper-case codes.
 
 Reads need a key of the REST API with the scope `read`, the key of the MCP servers (the bridge passes it on) or a write
 key; writes need a write key. Without REST keys, auth is off.

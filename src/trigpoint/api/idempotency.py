@@ -34,7 +34,7 @@ def reserved_id(scope: Scope) -> str | None:
 
 @dataclass
 class _Answer:
-    """What the application answers, as it goes by."""
+    """The application's answer, recorded while it is sent."""
 
     status: int = 0
     kind: bytes = b""

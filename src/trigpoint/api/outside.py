@@ -1,4 +1,4 @@
-"""What lies outside this machine, looked at with little patience: the council's register, and the model's provider."""
+"""External services, asked with little patience: the council's register, and the model's provider."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ return {allowed, limit - before, math.ceil((now + wait) / 1000000), math.ceil(wa
 
 @dataclass(frozen=True)
 class Window:
-    """What is left of a caller's limit after this request."""
+    """The rest of a caller's limit after this request."""
 
     allowed: bool
     limit: int

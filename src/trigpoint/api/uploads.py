@@ -1,4 +1,4 @@
-"""An uploaded PDF on its way to its place: told by its first bytes, limited, and never left lying about (P10)."""
+"""An uploaded PDF on its way to its place: recognised by its first bytes, limited in size, never left behind."""
 
 from __future__ import annotations
 

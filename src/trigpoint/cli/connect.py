@@ -46,7 +46,7 @@ class ClientName(StrEnum):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be connected: the command that starts a server, its environment, the folders it may read."""
+    """A connection to be made: the command that starts a server, its environment, the folders it may read."""
 
     settings: Settings
     command: str

@@ -1,4 +1,4 @@
-"""What the library's commands share: the library opened, a progress bar, the audit in a few lines."""
+"""Shared by the library's commands: the library opened, a progress bar, the audit in a few lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command was asked to write is tried before its work starts. Missing folders are made, as they are when it is written."""
+"""Tries out the files that a command is to write before its work starts. Missing folders are created."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def diff(
 _KINDS = ("changed", "renumbered", "added", "removed", "same")
 
 
-# Seeding and searching: by the policy server if one runs, else with the store opened here (E8)
+# Seeding and searching: by the policy server if one runs, else with the store opened here
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""What `trigpoint review` reviews: an application in a register, or a folder of documents."""
+"""The subject of `trigpoint review`: an application in a register, or a folder of documents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _QUESTIONS = {
 
 
 class Source(Protocol):
-    """Where the documents come from. `name` is for the files that the command writes."""
+    """The origin of the documents. `name` is for the files that the command writes."""
 
     @property
     def name(self) -> str: ...

@@ -127,7 +127,7 @@ class DemoPortal:
 
     @property
     def address(self) -> str:
-        """What a register's entry names as its address."""
+        """The address that a register's entry names."""
         return self.url
 
     def error_page(self, title: str, status: int = 200) -> Response:

@@ -13,7 +13,7 @@ from trigpoint.text.pages import Extraction
 
 @dataclass(frozen=True, slots=True)
 class PageSpan:
-    """Where the text of a physical page is: `text[start:end]` of the document."""
+    """The place of a physical page's text: `text[start:end]` of the document."""
 
     number: int
     start: int

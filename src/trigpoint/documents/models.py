@@ -1,4 +1,4 @@
-"""What the document store holds and answers with: field for field as in its contract (FR-001 to FR-004, FR-008)."""
+"""The records and answers of the document store: field for field as in its contract (FR-001 to FR-004, FR-008)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _Answer(BaseModel):
 
 
 class AccountSummary(_Answer):
-    """How the pages of a document were read, in figures and in words."""
+    """The account of a document's pages, in figures and in words."""
 
     page_count: int
     pages_read: int = Field(description="Pages of which something was read, and blank ones.")
@@ -206,7 +206,7 @@ class LeftOutPart(_Answer):
 
 
 class PageOfText(_Answer):
-    """Where a page lies in the document's text, and how it was read."""
+    """The place of a page in the document's text, and how it was read."""
 
     number: int = Field(description="Physical page, from 1.")
     start: int

@@ -1,4 +1,4 @@
-"""How much of an application's documents was read, in figures and in one sentence, from the accounts of their pages."""
+"""The share of an application's documents that was read, in figures and in one sentence, from their accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where documents may come from (D8): below the data folder, or below a folder that the operator named."""
+"""The folders from which documents may come: the data folder, and those that the operator named."""
 
 from __future__ import annotations
 

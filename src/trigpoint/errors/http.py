@@ -6,7 +6,7 @@ from trigpoint.errors.root import TrigpointError
 
 
 class Unauthorized(TrigpointError):
-    """No key, or one that is not known. The message is the same for both (E6)."""
+    """No key, or one that is not known. The message is the same for both."""
 
     code = "unauthorized"
     status = 401
@@ -25,7 +25,7 @@ class RateLimited(TrigpointError):
 
 
 class PayloadTooLarge(TrigpointError):
-    """A body over its limit, refused while it is still coming in (P10)."""
+    """A body over its limit, refused while it is still coming in."""
 
     code = "payload_too_large"
     status = 413

@@ -118,7 +118,7 @@ class CannotDeleteSoleRevisionError(PolicyError):
 
 
 class CannotReindex(PolicyError):
-    """A live job holds the revision (P9)."""
+    """A live job holds the revision."""
 
     code = "cannot_reindex"
 

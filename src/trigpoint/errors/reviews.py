@@ -6,7 +6,7 @@ from trigpoint.errors.root import TrigpointError
 
 
 class ReviewFailed(TrigpointError):
-    """A review that cannot be finished. `code` is one of the four of the contract (R6)."""
+    """A review that cannot be finished. `code` is one of the four of the contract."""
 
     code = "internal_error"
 
@@ -36,7 +36,7 @@ class ReviewNotFound(TrigpointError):
 
 
 class ReviewAlreadyExists(TrigpointError):
-    """One review at a time for each application (R2)."""
+    """One review at a time for each application."""
 
     code = "review_already_exists"
     status = 409
@@ -71,7 +71,7 @@ class CannotCancel(TrigpointError):
 
 
 class InvalidStatus(TrigpointError):
-    """A status that no review can have (R12)."""
+    """A status that no review can have."""
 
     code = "invalid_status"
     status = 400

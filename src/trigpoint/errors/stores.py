@@ -32,7 +32,7 @@ class NoSpace(StoreError):
 
 
 class StoreInUse(StoreError):
-    """Another process owns this embedded store (E8). Names the holder and the way out."""
+    """Another process owns this embedded store. Names the holder and the way out."""
 
     code = "store_in_use"
 

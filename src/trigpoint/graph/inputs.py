@@ -1,4 +1,4 @@
-"""What a client sends: filters of reads, bodies of writes."""
+"""Input of clients: filters of reads, bodies of writes."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Cursor:
-    """Where a page continues. `scope` is the list, project and filter that it belongs to."""
+    """The place at which a page continues. `scope` is the list, project and filter that it belongs to."""
 
     page: int
     key: Sequence[Any]
@@ -126,7 +126,7 @@ def total_of(connection: Connection, counter: Table, where: Where) -> int:
 
 @dataclass(frozen=True)
 class Reading(Generic[Item]):
-    """How one page of a list is read: in which order, which page of it, for which filter, as what."""
+    """The reading of one page of a list: its order, its number, its filter, and the shape of its rows."""
 
     order: Order
     request: PageRequest

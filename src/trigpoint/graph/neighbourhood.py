@@ -48,7 +48,7 @@ class Caps:
 
 @dataclass
 class _Taken:
-    """What has been reached so far: the distance of each entity, and the edges in the order they were taken."""
+    """The part of the graph reached so far: the distance of each entity, and the edges in the order they were taken."""
 
     distance: dict[str, int]
     edges: dict[str, tuple[RowMapping, int]]

@@ -1,4 +1,4 @@
-"""What a connection may cost before anybody knows who is calling: size and time of a request's head, silence within its
+"""Limits on a connection before the caller is known: size and time of a request's head, silence within its
 body, and how many connections one address may hold.
 
 `GuardedProtocol` is uvicorn's own HTTP protocol with these limits. It overrides parts of uvicorn that are not documented, so

@@ -1,4 +1,4 @@
-"""Which host names a server answers to, and which origins may call it: a defence against DNS rebinding."""
+"""The host names a server answers to, and the origins that may call it: a defence against DNS rebinding."""
 
 from __future__ import annotations
 

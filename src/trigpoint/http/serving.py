@@ -1,4 +1,4 @@
-"""What every server of ours needs around its application: a socket to listen on, and the state that its lifespan made."""
+"""Shared by all our servers, around the application: a socket to listen on, and the state that its lifespan made."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What runs later and survives a crash: the queue, the worker, the reviews' records, the webhooks' outbox."""
+"""Work that runs later and survives a crash: the queue, the worker, the reviews' records, the webhooks' outbox."""

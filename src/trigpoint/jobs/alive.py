@@ -1,4 +1,4 @@
-"""Which workers live: each says so every few seconds, and is forgotten when it is silent."""
+"""The workers that are alive: each says so every few seconds, and is forgotten when it is silent."""
 
 from __future__ import annotations
 

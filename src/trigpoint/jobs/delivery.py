@@ -1,7 +1,7 @@
 """Sending a webhook: signed, within ten seconds, without following redirects, and in production to public addresses only.
 
 The address that was checked is the one that is connected to, so that a name that changes its mind in between
-(DNS rebinding) gains nothing (W3).
+(DNS rebinding) gains nothing.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _HANDLE = re.compile(r"(rev_[0-9A-Z]{26})-([0-9a-f]{8})", re.ASCII)
 
 @dataclass(frozen=True)
 class Handle:
-    """How an agent names the review that it leads: `rev_01M7…-5f0c21ab`. The code after the dash proves that it leads."""
+    """The name by which an agent leads a review: `rev_01M7…-5f0c21ab`. The code after the dash proves that it leads."""
 
     review_id: str
     code: str

@@ -100,7 +100,7 @@ def recorder(reviews: Reviews, lease: Lease, started: StartedReview) -> Callable
 
 
 class StoredCheckpoints:
-    """What finished phases left behind, kept with the review."""
+    """The results of finished phases, kept with the review."""
 
     def __init__(self, reviews: Reviews, lease: Lease) -> None:
         self._reviews = reviews

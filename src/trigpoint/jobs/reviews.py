@@ -1,7 +1,7 @@
 """Reviews in Redis: one hash each, indexes by status, by reference and by both, checkpoints, the webhook's settings.
 
 Every change of a review is one Lua script: its record, its place in the queue, its indexes and the event in the
-outbox change together or not at all. Reading a page of a list is one round trip, whatever its filters (R10).
+outbox change together or not at all. Reading a page of a list is one round trip, whatever its filters.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class ReviewOutline:
 
 @dataclass(frozen=True)
 class StartedReview:
-    """What a worker needs to know when it takes up a review: also how far an earlier try had come."""
+    """A review as a worker takes it up, with the progress of an earlier try."""
 
     application_ref: str
     options: ReviewOptions

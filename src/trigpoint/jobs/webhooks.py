@@ -1,4 +1,4 @@
-"""The outbox of webhooks: what is due, what became of it, the log of deliveries, and sending once more (W1).
+"""The outbox of webhooks: deliveries that are due, their outcome, their log, and sending one again.
 
 Events get in by the scripts that change a review. Deliveries leave one at a time for each review, oldest first.
 Sending itself is in delivery.py.
@@ -59,7 +59,7 @@ class DeliveryRecord:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a receiver did. No `error`: it took the event."""
+    """The receiver's response. No `error`: it took the event."""
 
     response_status: int | None = None
     error: str | None = None

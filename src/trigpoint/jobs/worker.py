@@ -50,7 +50,7 @@ _STOP_SECONDS = 10.0
 
 
 class JobKind(Protocol):
-    """What a worker can run."""
+    """A kind of job that a worker can run."""
 
     async def run(self, lease: Lease) -> None: ...
 

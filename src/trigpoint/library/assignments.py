@@ -1,4 +1,4 @@
-"""Which file is cited as which reference: what was matched, what is doubtful, what several files claim, what a person decided.
+"""The reference by which each file is cited: matches, doubts, references that several files claim, people's decisions.
 
 A document carries its match in the metadata of its passages (`zotero.match`), so a decision of a person is kept with the
 document and survives its next reading. One reference serves one file: if several match it, `settle` marks the weaker

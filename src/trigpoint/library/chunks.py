@@ -1,4 +1,4 @@
-"""Chunks from outside: each checked, all or none taken (L2), and what a search shows of one (L6)."""
+"""Chunks from outside: each is checked, all or none are taken; and the items that a search shows of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[
                 f"embedding has {_dimensions(chunk)} dimensions, those before it {_dimensions(chunks[0])}",
             )
         if chunk.id in seen:
-            _refuse(index, f"id '{shorten(chunk.id)}' stands at index {seen[chunk.id]} already")
+            _refuse(index, f"id '{shorten(chunk.id)}' is already used at index {seen[chunk.id]}")
         seen[chunk.id] = index
         chunks.append(chunk)
     return str(chunks[0].metadata["embed_model"]) if chunks else project.embed_model, chunks

@@ -38,7 +38,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Entry:
-    """What became of one file."""
+    """The outcome for one file."""
 
     path: str
     outcome: Outcome

@@ -1,4 +1,4 @@
-"""Which work of the references a file is: surely, doubtfully, or none of them.
+"""Matches a file to a work of the references: surely, doubtfully, or not at all.
 
 Two works can have nearly the same title and be different books: another year, volume, edition, a draft and the adopted text,
 another author. So likeness of titles alone decides nothing. A match is sure only if an identifier of the file agrees, or if
@@ -61,7 +61,7 @@ _COMMON_IN_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class FileEvidence:
-    """What a file says about itself: its own title and metadata, the beginning of its text, its name."""
+    """The evidence that a file gives of itself: its title and metadata, the beginning of its text, its name."""
 
     name: str
     title: str | None = None
@@ -91,7 +91,7 @@ class FileEvidence:
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
-        """What the file may be called: its metadata's title, its first lines alone and joined, its name."""
+        """Possible titles of the file: its metadata's title, its first lines alone and joined, its name."""
         lines = [line.strip(" \t#*_") for line in self.opening[:2_000].splitlines()]
         lines = [line for line in lines if len(line) > 3][:12]
         joined = [" ".join(lines[i : i + n]) for n in (2, 3, 4) for i in range(max(0, min(5, len(lines) - n + 1)))]

@@ -1,4 +1,4 @@
-"""What an ingest takes in: a file, or what Zotero has of an item. Each can say what it is, and become passages."""
+"""The origins of an ingest: a file, or Zotero's data of an item. Each can say what it is, and become passages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DOC_ID_LENGTH = 32
 
 @dataclass(frozen=True)
 class Content:
-    """What was read. `kind` is `annotation` or `note` for what a reader wrote, else `text`."""
+    """The text that was read. `kind` is `annotation` or `note` if a reader wrote it, else `text`."""
 
     source: SourceText
     passages: list[Cut]
@@ -129,7 +129,7 @@ class Annotation:
 
 @dataclass(frozen=True)
 class AnnotationsOrigin:
-    """What a reader marked in one attachment: the words marked and the reader's comment are passages of their own."""
+    """A reader's marks in one attachment: the words marked and the reader's comment are separate passages."""
 
     key: str
     annotations: tuple[Annotation, ...]

@@ -19,7 +19,7 @@ _FEW_PAGES = 5
 
 @dataclass(frozen=True)
 class Heading:
-    """Where a section begins. Level 1 is the highest."""
+    """The beginning of a section. Level 1 is the highest."""
 
     start: int
     level: int

@@ -1,4 +1,4 @@
-"""Projects: what the TOML file says of each. A project's id is its identity; names of collections are labels (L7)."""
+"""Projects, as the TOML file defines them. A project's id is its identity; names of collections are labels."""
 
 from __future__ import annotations
 

@@ -75,7 +75,10 @@ def find_and_count(text: str, quote: str, limit: int) -> tuple[list[tuple[int, i
 
 
 class _Origin:
-    """Where a character of the folded text comes from. Knows the lengths of blocks only: a book has millions of characters."""
+    """The origin of each character of the folded text.
+
+    Only lengths of blocks are kept: a book has millions of characters.
+    """
 
     def __init__(self, text: str, table: Mapping[int, str]) -> None:
         self._text, self._table = text, table

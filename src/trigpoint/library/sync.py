@@ -22,7 +22,7 @@ State = frozenset[tuple[str, int, int]]
 
 @dataclass(frozen=True)
 class Pruned:
-    """What was removed, and what was kept because too much would have gone."""
+    """The documents removed, and those kept because too many would have gone."""
 
     removed: tuple[str, ...] = ()
     refused: str | None = None

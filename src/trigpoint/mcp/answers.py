@@ -1,4 +1,4 @@
-"""How large an answer may be: the official Python client ends the connection at an event of more than 1 MiB.
+"""The limit on an answer's size: the official Python client ends the connection at an event of more than 1 MiB.
 
 An answer is sent twice, as data and as text, if both fit; as data alone, with a text that says so, if only that fits;
 with its list cut short if even that is too large; and as an error that says what to do as the last resort.
@@ -22,7 +22,7 @@ _NOTE_BYTES = 1_000
 
 @dataclass(frozen=True)
 class Cut:
-    """Which list of an answer may be cut short, which field counts it if that follows, and how to get the rest."""
+    """The list of an answer that may be cut short, the field with its length, if any, and how to get the rest."""
 
     items: str
     count: str | None

@@ -1,4 +1,4 @@
-"""Who may call an MCP server: a bearer token (`MCP_API_KEY`), checked before anything else sees the request."""
+"""Access to an MCP server: a bearer token (`MCP_API_KEY`), checked before anything else sees the request."""
 
 from __future__ import annotations
 

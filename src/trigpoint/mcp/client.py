@@ -1,4 +1,4 @@
-"""How our own parts (the worker, the API, the CLI) call a tool of an MCP server, with the key and with plain errors."""
+"""Calls a tool of an MCP server for the worker, the API and the CLI, with the key and with plain errors."""
 
 from __future__ import annotations
 

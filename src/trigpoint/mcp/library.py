@@ -1,6 +1,6 @@
 """The library's MCP server: project-scoped, citation-ready chunks. Port 3004 and stdio.
 
-Shapes and limits are the contract's; each call has its time, and a call that timed out has no effect afterwards (L8).
+Shapes and limits are the contract's; each call has its time, and a call that timed out has no effect afterwards.
 """
 
 from __future__ import annotations

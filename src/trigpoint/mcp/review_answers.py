@@ -1,4 +1,4 @@
-"""What the reviewer's tools answer."""
+"""The answers of the reviewer's tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reviewer's tools take."""
+"""The arguments of the reviewer's tools."""
 
 from __future__ import annotations
 

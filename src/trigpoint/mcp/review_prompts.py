@@ -1,4 +1,4 @@
-"""What the reviewer tells an agent, and the prompts that a client offers to its user."""
+"""The reviewer's instructions to an agent, and the prompts that a client offers to its user."""
 
 from __future__ import annotations
 

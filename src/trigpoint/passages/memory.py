@@ -1,4 +1,4 @@
-"""What a process holds of a collection for its searches: vectors and fields, and the texts if the store wants it so.
+"""A collection in memory, for searches: vectors and fields, and the texts if the store wants it so.
 
 A search is exact: it scores every passage that the filter lets through. Readers take a snapshot and score it without a
 lock. A change replaces the snapshot in one step, so that nobody sees a document half old and half new.

@@ -1,4 +1,4 @@
-"""What a passage is, how one is looked for, and what a search gives back. The same for every collection and store."""
+"""Passages, questions and hits: the same values for every collection and store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Operation = Literal["eq", "in", "gte", "lte", "has", "starts"]
 
 @dataclass(frozen=True)
 class Citation:
-    """Where a passage is to be found by a reader: its document, the pages it touches, and the headings above it."""
+    """The place at which a reader finds a passage: its document, the pages it touches, and the headings above it."""
 
     passage_id: str
     document_id: str
@@ -77,7 +77,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Where:
-    """Which passages may answer: those of these documents (None: of all), whose fields meet all conditions of
+    """A filter of passages: those of these documents (None: of all), whose fields meet all conditions of
     `conditions` and none of `without`."""
 
     documents: frozenset[str] | None = None
@@ -97,7 +97,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Question:
-    """What is looked for. Without `words` the search is by meaning alone."""
+    """A question to a collection. Without `words` the search is by meaning alone."""
 
     vector: Vector
     k: int
@@ -136,7 +136,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """What a collection knows of one document. `about` is the metadata of its first passage, if the store has it."""
+    """One document of a collection. `about` is the metadata of its first passage, if the store has it."""
 
     document_id: str
     path: str | None
@@ -160,7 +160,7 @@ def all_fields(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Rules:
-    """How a domain reads its own metadata.
+    """The way in which a domain reads its own metadata.
 
     `document_key` is the field that names the document, `fields` what filters compare, `searched_text` the words that a
     passage is found by. Neighbours of equal `section` lend each other their words.

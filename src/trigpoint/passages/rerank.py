@@ -64,7 +64,7 @@ def best_passages(store: PassageStore, question: Question, reranker: Reranker | 
 
 
 class Place(NamedTuple):
-    """Where a passage of the old order goes, and its score there."""
+    """The new place of a passage of the old order, and its score there."""
 
     was: int
     score: float

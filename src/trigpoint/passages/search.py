@@ -21,7 +21,7 @@ _MOST_WORD_HITS = 1000  # passages below this rank by words alone cannot rise to
 
 
 class Candidates(Protocol):
-    """What a search asks of a collection. Every answer respects the filter, and scores are those of single passages."""
+    """A collection as a search needs it. Every answer respects the filter, and scores are those of single passages."""
 
     def nearest(self, vector: Vector, k: int, where: Where) -> list[tuple[str, float]]:
         """Return at least the k passages nearest to the vector with their cosines, best first, equal ones by id."""

@@ -256,7 +256,7 @@ class SqlitePassages:
 
 
 class _Derived:
-    """What can be rebuilt from the tables: the memory of this process, and the index of words on disk."""
+    """Data that can be rebuilt from the tables: the memory of this process, and the index of words on disk."""
 
     def __init__(self, file: SqliteFile, no: int, rules: Rules) -> None:
         self._no = no

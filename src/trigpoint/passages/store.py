@@ -26,7 +26,7 @@ class Inspection:
 
 @dataclass(frozen=True)
 class Migration:
-    """How far a change of model has come: the old set answers until every passage of it has a successor."""
+    """The progress of a change of model: the old set answers until every passage of it has a successor."""
 
     done: int
     total: int

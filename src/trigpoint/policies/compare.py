@@ -1,4 +1,4 @@
-"""What changed between two revisions of a policy, section by section: kept, changed, renumbered, added, removed."""
+"""The changes between two revisions of a policy, section by section: kept, changed, renumbered, added, removed."""
 
 from __future__ import annotations
 

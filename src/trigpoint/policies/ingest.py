@@ -1,6 +1,6 @@
-"""A policy PDF becomes passages: pages, sections, passages within one section each, vectors, and the swap (P9).
+"""A policy PDF becomes passages: pages, sections, passages within one section each, vectors, and the swap.
 
-Writes passages and no registry state: the job that called records status, counts and times (P13).
+Writes passages and no registry state: the job that called records status, counts and times.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ class PolicyKnowledge:
         report: Report = lambda done, total, message: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> IngestedRevision:
-        """Make the file's passages the revision's (P9, P13). One at a time a revision.
+        """Make the file's passages the revision's, one ingestion at a time for each revision.
 
         Without `reindex` a revision that has passages is refused. If no job holds the revision, what was ingested is
         recorded in the registry here, so that both agree.

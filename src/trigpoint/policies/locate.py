@@ -55,7 +55,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Earlier:
-    """Where the revision before states a provision, and in which words."""
+    """The section in which the revision before states a provision, and its words."""
 
     section: SectionText
     excerpt: str

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class LostRevisions:
-    """What is lost, by revision. `count` counts the passages of a revision, `ingest` makes them of its file."""
+    """The revisions whose passages are lost. `count` counts those of a revision, `ingest` makes them from its file."""
 
     registry: PolicyRegistry
     count: Callable[[str], Awaitable[int]]

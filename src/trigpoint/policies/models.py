@@ -1,4 +1,4 @@
-"""What the registry holds, as values: a policy, its revisions, and what a new revision took from an older one.
+"""The registry's records as values: a policy, its revisions, and what a new revision took from an older one.
 
 `Policy.timeline` says which revision answers for which days; every dated question is answered from it.
 """
@@ -121,7 +121,7 @@ class Policy:
 
     @property
     def timeline(self) -> tuple[Span, ...]:
-        """Who answers when, oldest first: no day twice.
+        """The revisions that answer and their days, oldest first: no day twice.
 
         A revision whose successor is still being ingested answers as if it had not been superseded, up to the
         next one that can answer.
@@ -178,7 +178,7 @@ class IngestPhase(StrEnum):
 
 @dataclass(frozen=True)
 class IngestStage:
-    """How far one phase of an ingestion is. Travels as JSON in the progress messages of the policy server."""
+    """The progress of one phase of an ingestion. Travels as JSON in the progress messages of the policy server."""
 
     phase: IngestPhase
     done: int
@@ -198,7 +198,7 @@ class IngestStage:
 
 
 class PolicyChanges(TypedDict, total=False):
-    """What PATCH may change; absent leaves, None clears."""
+    """The fields that PATCH may change. An absent one stays as it is, and None clears it."""
 
     title: str
     description: str | None

@@ -1,4 +1,4 @@
-"""Which section of which revision states a provision: as found in the text, or as a person confirmed or set it.
+"""The section of each revision that states a provision: as found in the text, or as a person confirmed or set it.
 
 Kept in the registry. What was found can always be found again; what a person said is kept apart and is never lost
 to a new search. A provision that is not found is never dropped: its section is "to be confirmed".
@@ -36,7 +36,7 @@ class PlacementStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Choice:
-    """What a person decided: the section, or None for "this revision does not state it"."""
+    """A person's decision: the section, or None for "this revision does not state it"."""
 
     section_ref: str | None
     chosen_at: datetime
@@ -44,7 +44,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a revision states a provision. `excerpt` is the clause of its text that fits best."""
+    """The section in which a revision states a provision. `excerpt` is the clause of its text that fits best."""
 
     provision: Provision
     revision: Revision
@@ -86,7 +86,7 @@ class RevisionPlacements:
 
 @dataclass(frozen=True)
 class Record:
-    """What is stored for a revision: the search's result, and what people chose."""
+    """The stored placements of a revision: the search's result, and people's choices."""
 
     stamp: str = ""
     sections: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Which revision was in force on a day: for one policy, for all, and whether a citation was right."""
+"""The revision in force on a day: for one policy, for all, and whether a citation was right."""
 
 from __future__ import annotations
 

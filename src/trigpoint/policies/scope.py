@@ -1,4 +1,4 @@
-"""Which policies a question is about, and what its answer should add: what is unknown, not in force, or not loaded."""
+"""The policies that a question is about, and what its answer should add: unknown, not in force, or not loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which passages of a revision a reference means: `TR1`, `Section 9`, `Para 11(d)`, with what belongs to the section.
+"""The passages of a revision that a reference means: `TR1`, `Section 9`, `Para 11(d)`, with all of the section.
 
 Works on the references of a revision's passages in their order, so that it needs nothing but what every revision has.
 """

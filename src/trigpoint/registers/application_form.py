@@ -1,4 +1,4 @@
-"""What an application form says about its application: for folders whose owner did not say it."""
+"""The details of an application in its application form: for folders whose owner did not give them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DAY_IN = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}|[0-9]{1,2} [A-Z][a-z]+ [0-
 
 @dataclass(frozen=True)
 class FormDetails:
-    """What a form says. Everything may be missing."""
+    """The details in a form. Everything may be missing."""
 
     address: str | None = None
     proposal: str | None = None

@@ -25,7 +25,7 @@ class ArchiveRefused(InvalidInput):
 
 @dataclass
 class Budget:
-    """What may still be unpacked of one submission, archives within archives included."""
+    """The rest that may be unpacked of one submission, archives within archives included."""
 
     entries: int = MAX_ENTRIES
     total: int = MAX_TOTAL_BYTES

@@ -33,7 +33,7 @@ _LOCK_FILE = ".downloads.lock"
 
 @dataclass(frozen=True)
 class Download:
-    """What became of one document."""
+    """The outcome for one document."""
 
     document: RegisterDocument
     status: Literal["downloaded", "already_present", "failed"]
@@ -44,7 +44,7 @@ class Download:
 
 @dataclass(frozen=True)
 class Run:
-    """What became of all documents of an application."""
+    """The outcome for all documents of an application."""
 
     application_ref: str
     folder: Path

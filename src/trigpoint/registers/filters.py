@@ -1,4 +1,4 @@
-"""Which documents of an application are worth fetching: a table of rules, the first that matches decides.
+"""The documents of an application that are worth fetching: a table of rules, the first that matches decides.
 
 Words are matched whole and without regard to case; each rule carries the reason that a caller is shown.
 """

@@ -17,7 +17,7 @@ _WARNING = re.compile(r"\b(?:disclaimer|copyright|terms (?:and|&) conditions|ter
 
 @dataclass(frozen=True)
 class Form:
-    """Where a form is sent, and the values that it has before anybody fills it in."""
+    """The address that a form is sent to, and the values that it has before anybody fills it in."""
 
     action: str
     fields: Mapping[str, str]

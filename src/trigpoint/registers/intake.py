@@ -41,7 +41,7 @@ Progress = Callable[[int, int, str], None]
 
 
 class TakenFile(BaseModel):
-    """What became of one file that was given. `file` is its name with us, `category` the folder it was in."""
+    """The outcome for one file that was given. `file` is its name with us, `category` the folder it was in."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

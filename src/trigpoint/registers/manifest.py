@@ -1,4 +1,4 @@
-"""What has been fetched into a folder: which document is which file, with its hash. Survives a kill at any moment."""
+"""The record of a folder's documents: which one is which file, with its hash. Survives a kill at any moment."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Manifest:
             return {}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             aside = self._path.with_suffix(".unreadable")
-            log.warning("%s cannot be read (%s); set aside as %s, documents are fetched anew", self._path, error, aside)
+            log.warning("%s cannot be read (%s); set aside as %s, fetching documents again", self._path, error, aside)
             os.replace(self._path, aside)
             return {}
         return entries

@@ -1,4 +1,4 @@
-"""What a register says about an application and its documents, as values."""
+"""An application and its documents, as a register describes them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from trigpoint.registers.sniffing import HTML
 
 
 class Register(Protocol):
-    """Where an authority keeps its applications. All methods raise PortalError and its kinds."""
+    """The applications of one authority. All methods raise PortalError and its kinds."""
 
     entry: RegisterEntry
 
@@ -53,7 +53,7 @@ class Register(Protocol):
 
 
 class WebRegister(ABC):
-    """What registers on the web share. Use as an async context manager; safe for many tasks."""
+    """The common part of registers on the web. Use as an async context manager; safe for many tasks."""
 
     def __init__(
         self, entry: RegisterEntry, settings: Settings, *, max_document_bytes: int = MAX_DOCUMENT_BYTES

@@ -1,4 +1,4 @@
-"""How long documents are kept: what registers gave and what people submitted, after it was last used."""
+"""Removes documents, from registers and from people, a set time after they were last used."""
 
 from __future__ import annotations
 

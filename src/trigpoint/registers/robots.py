@@ -1,4 +1,4 @@
-"""What a register asks of programs in its robots.txt, for requests that no person has asked for at this moment."""
+"""A register's robots.txt, for requests that no person has asked for at this moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a downloaded file is, by its first bytes: the extension and the media type follow the content, not the name."""
+"""The kind of a downloaded file by its first bytes: extension and media type follow the content, not the name."""
 
 from __future__ import annotations
 

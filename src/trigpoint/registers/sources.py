@@ -1,4 +1,4 @@
-"""Who speaks in a document, as far as the register's category and its title tell: applicant, consultee, public or council."""
+"""The speaker of a document, if the register's category and its title tell: applicant, consultee, public or council."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class Stated:
-    """What the person says about the application. Everything may be left out that the application form says."""
+    """A person's details of the application. Those that the application form has may be left out."""
 
     reference: str | None = None
     authority: str | None = None

@@ -45,7 +45,7 @@ STORES: tuple[Store, ...] = ("documents", "policies")
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup holds, and what it cannot: stores that a URL points to are backed up where they are."""
+    """The content of a backup, and what it cannot hold: stores that a URL points to are backed up separately."""
 
     format: int
     version: str

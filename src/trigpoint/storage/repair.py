@@ -30,7 +30,7 @@ _GRAPH = "Load your files again with `trigpoint graph load`"
 
 @dataclass(frozen=True)
 class Repair:
-    """What was wrong, what was done about it, and what is to be known."""
+    """The damage, what was done about it, and what the operator should know."""
 
     what: str
     problem: str

@@ -19,7 +19,7 @@ _last_look: dict[Path, tuple[float, int]] = {}
 
 @dataclass(frozen=True)
 class Space:
-    """What is free in a folder, against the two marks, in MB."""
+    """The free space in a folder, against the two marks, in MB."""
 
     folder: Path
     free: int

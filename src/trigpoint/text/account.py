@@ -68,7 +68,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class PageAccount:
-    """How one page was read.
+    """The account of how one page was read.
 
     `covered` is the share of the inked area that the text covers, None if there was no reason to measure it;
     `confidence` is Tesseract's mean over words, 0 to 100; `skew` the angle by which a scan was straightened and

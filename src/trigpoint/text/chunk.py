@@ -23,7 +23,7 @@ Span = tuple[int, int]
 
 
 class PageText(Protocol):
-    """What chunking needs of a page."""
+    """A page as chunking needs it."""
 
     @property
     def number(self) -> int: ...

@@ -1,4 +1,4 @@
-"""What kind of planning document a file is: by its name first, then by the words in it (D6: on word boundaries).
+"""The kind of a planning document: by its file's name first, then by its words, always whole ones.
 
 The table of the contract, and the spellings, joints and abbreviations that real registers add to it.
 """

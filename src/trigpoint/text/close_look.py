@@ -44,7 +44,7 @@ _DOUBTFUL = "a part of its text layer may not be what is printed: check it again
 
 @dataclass
 class _Layer:
-    """What counts of a page's text layer."""
+    """The trusted part of a page's text layer."""
 
     pieces: list[Piece]
     garbled: list[Piece] = field(default_factory=list)
@@ -58,7 +58,7 @@ class _Layer:
 
 @dataclass
 class _Ocr:
-    """What OCR read on a page."""
+    """The result of OCR on a page."""
 
     pieces: list[Piece] = field(default_factory=list)
     lines: list[ocr.OcrLine] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """Text to vectors with all-MiniLM-L6-v2, run by onnxruntime without torch: mean-pooled, normalised, 384 dimensions.
 
 One unpadded text per run and pooling in numpy, so that a text gives the same bits alone, in any batch and from any
-thread (D10). Where the model's files come from is `weights.py`'s.
+thread. `weights.py` finds the model's files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a page is inked: how much of it a text layer covers, which regions are left, and at what angle they lie.
+"""The ink on a page: how much of it a text layer covers, which regions are left, and at what angle they lie.
 
 Works on grey pictures as arrays, rows from the top, and knows nothing of PDFs.
 """

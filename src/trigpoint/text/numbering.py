@@ -1,4 +1,4 @@
-"""Which numbers at the start of lines are numbering: chains of paragraphs, chapters, decimal sections and footnotes.
+"""Numbers at the start of lines that are numbering: chains of paragraphs, chapters, decimal sections and footnotes.
 
 A single number proves nothing: a date, a list, a table cell look the same. What counts is the longest sequence that
 runs through the document in order, so each kind of numbering is found as the best chain among its candidates.

@@ -53,7 +53,7 @@ class OcrLine:
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """What Tesseract read: lines in reading order, and each word with its confidence (0 to 100)."""
+    """The text that Tesseract read: lines in reading order, and each word with its confidence (0 to 100)."""
 
     lines: tuple[OcrLine, ...]
     words: tuple[tuple[str, float], ...]

@@ -1,4 +1,4 @@
-"""What a file becomes: pages of text, with an account of how each was read. Values only; `extract.py` makes them."""
+"""A file as pages of text, with an account of how each was read. Values only; `extract.py` makes them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class DocumentLook:
-    """What a document is, before it is read: FR-005's image rule, rendering names, drawings."""
+    """The kind of a document, before it is read: the contract's image rule, rendering names, drawings."""
 
     image_ratio: float
     total_pages: int
@@ -112,7 +112,7 @@ class Bookmark:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a PDF says of itself: its title, and its bookmarks in their order."""
+    """A PDF's title, and its bookmarks in their order, as it states them."""
 
     number: int
     title: str | None

@@ -1,4 +1,4 @@
-"""`DocumentProcessor` (FR-005, D1 to D3): decides what is read and how, and leaves the reading to reader processes."""
+"""`DocumentProcessor`: decides what is read and how, and leaves the reading to reader processes."""
 
 from __future__ import annotations
 

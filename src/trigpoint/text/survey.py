@@ -1,4 +1,4 @@
-"""What the readers saw of a document, and how that becomes its pages and the account of them."""
+"""The readers' first look at a document, and how it becomes its pages and the account of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _METHODS: Mapping[ReadBy, Method] = {"text": "text_layer", "ocr": "ocr", "both":
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What opening a file shows. `number` is 0: it is no page."""
+    """A file after opening. `number` is 0: it is not a page."""
 
     number: int
     page_count: int
@@ -50,7 +50,7 @@ class PageLook(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordCount:
-    """How many words a quick look found on a page that has no text layer."""
+    """The number of words that a quick look found on a page that has no text layer."""
 
     number: int
     confident_words: int

@@ -50,7 +50,7 @@ def find_model(settings: Settings) -> ModelFiles:
 
 @dataclass(frozen=True)
 class Tensor:
-    """Where a tensor lies in the file, in bytes from its beginning."""
+    """The place of a tensor in the file, in bytes from its beginning."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -60,7 +60,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a safetensors file says about itself. Files with the same `sha256` have every tensor at the same place."""
+    """The header of a safetensors file. Files with the same `sha256` have every tensor at the same place."""
 
     sha256: str
     tensors: Mapping[str, Tensor]

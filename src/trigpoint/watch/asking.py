@@ -1,4 +1,4 @@
-"""What somebody asks to be watched, checked: the authority's register can be read, the numbers and words make sense."""
+"""Checks a request for a watch: the authority's register can be read, the numbers and words make sense."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ MOST_LOOK_UPS = 25  # of wards, in one look
 
 @dataclass(frozen=True)
 class Seen:
-    """What a look found: the record as it is kept now, and what is in it for the first time."""
+    """The result of a look: the record as it is kept now, and the applications that are new in it."""
 
     record: WatchRecord
     added: tuple[Sighting, ...]

@@ -13,7 +13,7 @@ from trigpoint.watch.models import Size, Watch
 
 @dataclass(frozen=True)
 class Fit:
-    """How an application fits a watch: its size as the proposal states it, and whether that is known."""
+    """The fit of an application to a watch: its size as the proposal states it, and whether that is known."""
 
     size: Size
     kind: str

@@ -23,7 +23,7 @@ class _Frozen(BaseModel):
 
 
 class Watch(_Frozen):
-    """What is looked for. Of several words, or of the two sizes, one is enough; wards and words must both fit."""
+    """A watch. Of several words, or of the two sizes, one is enough; wards and words must both fit."""
 
     id: str
     authority: str

@@ -1,1 +1,1 @@
-"""What goes over the wire, as the contract words it; also what OpenAPI shows."""
+"""The messages of the REST API, as the contract words them; OpenAPI shows them too."""

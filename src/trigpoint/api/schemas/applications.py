@@ -11,7 +11,7 @@ from trigpoint.api.schemas.reviews import ReviewAccepted
 
 
 class GivenFile(BaseModel):
-    """What became of one file. Files of an archive are listed after it."""
+    """The outcome for one file. Files of an archive are listed after it."""
 
     name: str
     outcome: Literal["kept", "converted", "duplicate", "unreadable", "unpacked", "ignored"]

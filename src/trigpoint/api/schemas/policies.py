@@ -228,7 +228,7 @@ class RevisionDeleted(BaseModel):
 
 
 class PlacedProvision(BaseModel):
-    """Where a revision states a provision."""
+    """A provision, and the section of a revision that states it."""
 
     provision_id: str
     title: str

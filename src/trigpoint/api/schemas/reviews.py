@@ -21,7 +21,7 @@ _AnyReference = WithJsonSchema({"type": "string", "maxLength": 100, "examples": 
 
 
 class WebhookConfig(BaseModel):
-    """Where events are sent, and the secret that signs them."""
+    """The receiver of events, and the secret that signs them."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,4 +1,4 @@
-"""Values as they come in: parsed strictly, with the one parser for each form (E2)."""
+"""Values of requests: parsed strictly, with one parser for each form."""
 
 from __future__ import annotations
 

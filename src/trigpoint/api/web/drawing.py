@@ -1,4 +1,4 @@
-"""Where things are drawn: a timeline of revisions and a neighbourhood of entities, as plain numbers for a template."""
+"""Drawings as plain numbers for a template: a timeline of revisions and a neighbourhood of entities."""
 
 from __future__ import annotations
 

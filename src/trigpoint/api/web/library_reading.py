@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Reading:
-    """How far the files of a project have been read, and what could not be."""
+    """The progress of reading a project's files, and those that could not be read."""
 
     done: int = 0
     total: int = 0

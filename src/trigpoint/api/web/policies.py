@@ -78,7 +78,7 @@ async def _overview(request: Request, day: date, problem: str | None) -> Respons
 
 
 class PolicyForm(BaseModel):
-    """What the form for a new policy holds; the same types as the REST API's."""
+    """The fields of the form for a new policy; the same types as the REST API's."""
 
     model_config = ConfigDict(frozen=True)
 

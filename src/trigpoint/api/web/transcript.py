@@ -1,4 +1,4 @@
-"""What was asked of the model in a review and what it answered, if a transcript was kept."""
+"""The questions to the model in a review and its answers, if a transcript was kept."""
 
 from __future__ import annotations
 
