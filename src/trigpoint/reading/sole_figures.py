@@ -47,6 +47,7 @@ _THINGS = Lexicon(
         "request* recommend* prefer* should considered rejected",
     }
 )
+_LOCATING = frozenset("along alongside beside across through off".split())
 _STOP_ON = re.compile(r"\bstops? (?:on|in|at|outside) (?:the )?[A-Z]")  # one stop of several
 _OTHERS = frozenset(("policy", "requested", "other_scheme", "rejected", "historic"))
 BEFORE, AFTER = 12, 3  # tokens between a figure and the thing that it measures
@@ -189,19 +190,23 @@ def _is_portion(text: str, one: Quantity) -> bool:
 
 
 def _nearest(text: str, one: Quantity, things: frozenset[str]) -> str:
-    """Return the thing that is named nearest to a figure, right after it or else before it."""
+    """Return the thing that is named nearest to a figure: right after it, or else before it.
+
+    "The path along the street is 2.5 m wide": a thing before which another is located comes last.
+    """
     tokens = tokenise(text)
     first = next(at for at, token in enumerate(tokens) if token.start >= one.start)
     last = max(at for at, token in enumerate(tokens) if token.start < one.end)
-    near: list[tuple[int, str]] = []
+    near: list[tuple[bool, int, str]] = []
     for thing, places in _THINGS.tag_text(text).items():
         for at in places if thing in things else ():
             away = at - last if at > last else first - at
             in_reach = away <= AFTER if at > last else away <= BEFORE
             apart = any(token.text == ";" for token in tokens[min(at, last) : max(at, first)])
             if in_reach and not apart and not _is_named(text, tokens[at], at):
-                near.append((away if at > last else away + AFTER, thing))
-    return min(near, default=(0, ""))[1]
+                located = at < first and not _LOCATING.isdisjoint(token.text for token in tokens[max(0, at - 3) : at])
+                near.append((located, away if at > last else away + AFTER, thing))
+    return min(near, default=(False, 0, ""))[2]
 
 
 def _is_named(text: str, token: Token, at: int) -> bool:
