@@ -165,3 +165,32 @@ def test_a_product_or_quotient_that_does_not_fit_its_figures_is_found(
 )
 def test_products_and_quotients_that_fit_are_left_alone(text: str) -> None:
     assert between(text, "The site is in the town.") == []
+
+
+TABLE = """Cycle parking
+
+| User | Spaces |
+|---|---|
+| Residents | 60 |
+| Staff | 24 |
+| Visitors | 12 |
+"""
+
+
+def test_a_table_without_a_total_is_added_up_against_the_total_in_a_sentence() -> None:
+    (found,) = between("The scheme provides 102 cycle spaces.", TABLE)
+    assert (found.kind, found.stated, found.computed) == ("sum", 102, 96)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The scheme provides 96 cycle spaces.",
+        "The scheme provides 300 cycle spaces.",
+        "The scheme provides 102 car spaces.",
+        "The standard requires 102 cycle spaces.",
+    ],
+    ids=["adds up", "far apart", "another thing", "asked for"],
+)
+def test_a_table_without_a_total_is_not_compared_with_other_figures(text: str) -> None:
+    assert between(text, TABLE) == []

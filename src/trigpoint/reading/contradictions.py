@@ -26,6 +26,7 @@ from trigpoint.reading.space_measures import form_measures, space_measures
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.table_measures import table_measures
 from trigpoint.reading.tables import Table, read_tables
+from trigpoint.reading.unsaid_totals import check_unsaid_totals
 from trigpoint.reading.vocabulary import Topic
 from trigpoint.reading.worded import find_worded
 
@@ -43,6 +44,7 @@ def find_discrepancies(
     found = [
         *check_sums(facts, statements, documents),
         *check_rates(said, numbers_known(said)),
+        *check_unsaid_totals([one for one in said if _is_ours(one.document)], tables),
         *_profile_disagreements(profile),
         *find_differences(_measured(said, tables, gazetteer), numbers_of(said)),
         *find_reported(said),
