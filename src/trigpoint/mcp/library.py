@@ -77,7 +77,7 @@ class StoreChunks(LibraryInput):
     items: list[dict[str, Any]] = Field(
         description="100 to 500 chunks: id, text, embedding, metadata (project, source, zotero, doc, embed_model, …)"
     )
-    migrate: bool = Field(False, description="Allow another embedding model: rebuilds beside the old set, then swaps")
+    migrate: bool = Field(False, description="Allow another embedding model: rebuilds next to the old set, then swaps")
 
 
 class Search(LibraryInput):
@@ -382,7 +382,7 @@ TOOLS = [
     ),
     Tool(
         "find_quote",
-        "Where a quotation stands: document, page and offsets. Tolerates hyphenation, ligatures and line breaks.",
+        "Find a quotation: document, page and offsets. Tolerates hyphenation, ligatures and line breaks.",
         FindQuote,
         Quoted,
         _find_quote,

@@ -39,7 +39,7 @@ from trigpoint.policies.known import missing_revisions
 from trigpoint.policies.scope import NOTHING_LOADED
 
 _INSTRUCTIONS = (
-    "Planning policy as it stood on a date. Give effective_date (an application's validation date) to search only the "
+    "Planning policy as of a date. Give effective_date (an application's validation date) to search only the "
     "revisions that were in force on that day. Cite source, version_label and section_ref."
 )
 
