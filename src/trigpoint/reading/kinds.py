@@ -43,7 +43,7 @@ def read_kind(
 
 
 def _opens_with_change(proposal: str) -> bool:
-    """Whether a full application is one for a change of use first of all."""
+    """Return whether a full application is one for a change of use first of all."""
     return proposal.lower().startswith(("change of use", "conversion of"))
 
 

@@ -115,18 +115,18 @@ def _differing(group: Sequence[Measured], numbers: Numbers) -> list[Measured]:
 
 
 def _is_revision(one: Measured, other: Measured) -> bool:
-    """Whether one figure is in an addendum, which is there to change the other."""
+    """Return whether one figure is in an addendum, which is there to change the other."""
     return is_revised(one.said.document, other.said.document) and not one.measure.revised
 
 
 def is_revised(one: Document, other: Document) -> bool:
-    """Whether one of two documents is an addendum to the other; the authority's report comes after both."""
+    """Return whether one of two documents is an addendum to the other; the authority's report comes after both."""
     changed = is_addendum(one) != is_addendum(other)
     return changed and all(document.source_kind == "applicant" for document in (one, other))
 
 
 def is_addendum(document: Document) -> bool:
-    """Whether a document says by its name or title that it changes what others say.
+    """Return whether a document says by its name or title that it changes what others say.
 
     A statement whose cover says that it was revised in August is no addendum, nor is a technical note as such.
     """
@@ -174,7 +174,7 @@ def _disagree(one: Measured, other: Measured, numbers: Numbers) -> bool:
 
 
 def _within_bound(one: Measured, other: Measured) -> bool:
-    """Whether a figure keeps within the limit that the other sets: "more than 120" is true of 130, not of 114."""
+    """Return whether a figure keeps within the limit that the other sets: "more than 120" is true of 130."""
     limit = one.quantity.limit
     return (limit in ("more than", "at least") and other.value >= one.value) or (
         limit == "at most" and other.value <= one.value
@@ -182,7 +182,7 @@ def _within_bound(one: Measured, other: Measured) -> bool:
 
 
 def _acknowledges(one: Measured, other: Measured) -> bool:
-    """Whether a statement itself gives the other's figure, as one that it replaces or answers."""
+    """Return whether a statement itself gives the other's figure, as one that it replaces or answers."""
     if one.said.statement.kind == "row" and not _FORMER.search(" ".join(one.said.statement.columns)):
         return False
     units = (other.quantity.unit, "space", "")

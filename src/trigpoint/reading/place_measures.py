@@ -122,7 +122,7 @@ def _width(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Measured
 
 
 def _is_width(before: str, after: str) -> bool:
-    """Whether a length is a width: "3.0m wide", "a width of 3.0m", "a 3.0m shared path", "a cycleway of 3.0m"."""
+    """Return whether a length is a width: "3.0m wide", "a width of 3.0m", "a 3.0m shared path"."""
     if after.lower().startswith(("wide", "in width")) or before.lower().endswith(("width of", "width is")):
         return True
     cues = _CUES.tag_text(" ".join(after.split()[:3]))
@@ -174,7 +174,7 @@ def _flow(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Measured]
 
 
 def _is_old(said: Said) -> bool:
-    """Whether a statement gives a year well before the last one that its document names."""
+    """Return whether a statement gives a year well before the last one that its document names."""
     years = [int(year) for year in _YEAR.findall(said.text)]
     latest = max((int(year) for year in _YEAR.findall(said.document.text) if int(year) <= LATEST), default=0)
     return bool(years) and (latest - max(years) > OLD or max(years) < RECENT)
@@ -230,7 +230,7 @@ def _distance(said: Said, one: Quantity, stations: frozenset[str]) -> Iterator[M
 
 
 def is_from_elsewhere(clause: str) -> bool:
-    """Whether a distance is measured from something other than the site: "from the town centre"."""
+    """Return whether a distance is measured from something other than the site: "from the town centre"."""
     origin = re.search(r"\bfrom (?:the |its )?(.*)", clause)
     return origin is not None and _OTHER_PLACE.match(origin[1]) is not None
 

@@ -122,7 +122,7 @@ def _is_plain(one: Quantity) -> bool:
 
 
 def _multiplies(text: str) -> bool:
-    """Whether a number is a number of groups: "twelve clusters of six"."""
+    """Return whether a number is a number of groups: "twelve clusters of six"."""
     tokens = tokenise(text)
     starts = {one.start for one in read_counts(text)}
     return any(
@@ -171,7 +171,7 @@ def _check_change(said: Said, topic: Topic) -> Iterator[Discrepancy]:
 
 
 def _is_change(text: str, one: Quantity) -> bool:
-    """Whether a figure is that of a change: "a fall of 7", "7 percentage points", "by 7 per cent"."""
+    """Return whether a figure is that of a change: "a fall of 7", "7 percentage points", "by 7 per cent"."""
     opened = text[: one.start].rstrip().lower()
     words = opened.split()
     named = len(words) > 1 and words[-1] in ("of", "by") and "change" in _CUES.tag_text(" ".join(words[-4:-1]))
@@ -228,7 +228,7 @@ def _check_stands(said: Said, topic: Topic) -> Iterator[Discrepancy]:
 
 
 def _joined(text: str, stands: Quantity, spaces: Quantity) -> bool:
-    """Whether a word between the two figures says that the one makes the other."""
+    """Return whether a word between the two figures says that the one makes the other."""
     first, last = sorted((stands, spaces), key=lambda one: one.start)
     between = text[first.end : last.start]
     return "holds" in _CUES.tag_text(between) or between.strip() in ("(", "=", "-", "–")

@@ -170,7 +170,7 @@ def _target(said: Said, one: Quantity) -> Iterator[Measured]:
 
 
 def _speaks_of_policy(said: Said) -> bool:
-    """Whether a statement is certainly on policy or a request, or may be on another scheme."""
+    """Return whether a statement is certainly on policy or a request, or may be on another scheme."""
     return said.is_elsewhere or any(
         fact.status == "other_scheme" or (fact.is_certain and fact.status in ("policy", "requested"))
         for fact in said.facts

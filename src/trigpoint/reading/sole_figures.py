@@ -57,14 +57,14 @@ _BEDS = ("bed", "bedroom")
 
 
 def _is_distance(one: Quantity, text: str) -> bool:
-    """Whether a length is how far something is from the site."""
+    """Return whether a length is the distance of something from the site."""
     far = one.unit in ("m", "km", "mile", "yard") and one.per is None and (one.unit != "m" or one.value >= NEAREST)
     any_stop = _STOP_ON.search(text) is not None and "nearest" not in _THINGS.tag_text(text)
     return far and not any_stop and not is_from_elsewhere(text[one.end :])
 
 
 def _is_width(one: Quantity, text: str) -> bool:
-    """Whether a length is a width: "3 m wide", "a width of 3 m", "a 3 m path"."""
+    """Return whether a length is a width: "3 m wide", "a width of 3 m", "a 3 m path"."""
     if one.unit != "m" or one.per is not None or one.value > WIDEST:
         return False
     around = text[max(0, one.start - 25) : one.end + 15]
@@ -77,7 +77,7 @@ def _is_frequency(one: Quantity, text: str) -> bool:
 
 
 def _is_target(one: Quantity, text: str) -> bool:
-    """Whether a share is one that is aimed at: not the one that it starts from, nor the change between them."""
+    """Return whether a share is one that is aimed at: not the one that it starts from, nor the change between them."""
     if one.unit != "%" or one.of not in ("", "trips", "journeys", "staff", "residents", "all journeys", "all trips"):
         return False
     before = [*text[: one.start].lower().split()[-2:], *text[one.start : one.end].lower().split()[:1]]
@@ -210,5 +210,5 @@ def _nearest(text: str, one: Quantity, things: frozenset[str]) -> str:
 
 
 def _is_named(text: str, token: Token, at: int) -> bool:
-    """Whether a word is part of a name: "Mill Lane"."""
+    """Return whether a word is part of a name: "Mill Lane"."""
     return at > 0 and text[token.start].isupper()

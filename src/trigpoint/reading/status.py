@@ -73,7 +73,7 @@ class Judged:
 
 
 def _policy_speaks(c: Context) -> bool:
-    """A policy is the subject of a sentence that requires: "Policy T5 requires …", "Paragraph 110 states …"."""
+    """Return whether a policy is the subject of a sentence that requires: "Policy T5 requires …"."""
     requires = c.follows("policy", "policy_verb", 14) or c.follows("policy", "must", 14)
     first = c.first("policy")
     return (
@@ -96,7 +96,7 @@ def _exists_on_site(c: Context) -> bool:
 
 
 def _plainly_exists_on_site(c: Context) -> bool:
-    """A description of the site in which nobody argues, supposes or reports."""
+    """Return whether it describes the site, and nobody argues, supposes or reports."""
     argued = c.genre == "appeal decision" or c.has("may", "if", "opinion", "reports", "complies", "reporter", "must")
     return _exists_on_site(c) and not argued
 
@@ -106,13 +106,13 @@ def _exists(c: Context) -> bool:
 
 
 def _no_provision(c: Context) -> bool:
-    """Nothing is provided: "No cycle parking is proposed for visitors"."""
+    """Return whether it says that nothing is provided: "No cycle parking is proposed for visitors"."""
     offered = c.has("proposes") or (c.section != "existing" and c.follows("present", "provides", 2))
     return c.statement.text.lower().startswith(("no ", "neither ")) and offered and not c.has("change")
 
 
 def _scheme_provides(c: Context) -> bool:
-    """The scheme is the subject of a verb of provision: "The proposals include …", "The development will provide …"."""
+    """Return whether the scheme is the subject of a verb of provision: "The development will provide …"."""
     own = c.scheme_is_subject and not c.names_another_scheme
     return own and c.follows("scheme", "provides", 6) and not c.follows("scheme", "may", 3)
 
@@ -122,7 +122,10 @@ def _will_be_provided(c: Context) -> bool:
 
 
 def _in_proposal(c: Context) -> bool:
-    """A sentence under a heading on the proposal, or a bullet of what is provided; a label has no verb to go by."""
+    """Return whether it is a sentence under a heading on the proposal, or a bullet of what is provided.
+
+    A label has no verb to go by.
+    """
     has_verb = c.has("present", "future", "proposes", "redesigned") or (
         c.statement.kind == "bullet" and c.led("provides")
     )
@@ -132,7 +135,7 @@ def _in_proposal(c: Context) -> bool:
 
 
 def _is_provided(c: Context) -> bool:
-    """The applicant describes the proposal in the present tense: "cycle parking is provided in the basement"."""
+    """Return whether the applicant describes the proposal in the present tense: "cycle parking is provided in the basement"."""
     return c.speaker == "applicant" and c.section != "existing" and c.follows("present", "provides", 2)
 
 
@@ -141,12 +144,12 @@ def _only_complies(c: Context) -> bool:
 
 
 def _hedged(c: Context) -> bool:
-    """A condition on what is said: "subject to", "where feasible"; not "subject to a speed limit"."""
+    """Return whether it has a condition: "subject to", "where feasible"; not "subject to a speed limit"."""
     return c.has("where_hedge") and not c.has("limit")
 
 
 def _supposes(c: Context) -> bool:
-    """The sentence begins with a supposition: "Should the target be missed, …", "Once occupancy reaches …"."""
+    """Return whether the sentence begins with a supposition: "Should the target be missed, …"."""
     return c.statement.text.lower().startswith(_SUPPOSITIONS)
 
 
@@ -159,7 +162,7 @@ def _details_of_a_condition(c: Context) -> bool:
 
 
 def _is_at_a_distance(c: Context) -> bool:
-    """Something lies a walk away, in the present tense: a statement about what is there."""
+    """Return whether something lies a walk away, in the present tense: a statement about what is there."""
     return c.has("distance") and c.has("present") and not c.has("future", "must", "policy")
 
 
@@ -263,12 +266,12 @@ def heard_features(context: Context, heard: Sequence[Signal]) -> Features:
 
 
 def _is_opposed(best: Status, heard: Sequence[Signal]) -> bool:
-    """Whether a strong signal speaks for another status."""
+    """Return whether a strong signal speaks for another status."""
     return any(signal.status != best and signal.weight >= STRONG for signal in heard)
 
 
 def _doubtful(status: Status, context: Context) -> bool:
-    """Whether something makes a reader hesitate that speaks for no status of its own."""
+    """Return whether something makes a reader hesitate that speaks for no status of its own."""
     if len(context.tokens) > LONGEST_CERTAIN:
         return True
     if status == "proposed":

@@ -31,20 +31,20 @@ class Words:
         self.before = tag(before) if before else {}
 
     def has(self, *classes: str) -> bool:
-        """Whether the statement has a word of one of these classes."""
+        """Return whether the statement has a word of one of these classes."""
         return any(name in self.found for name in classes)
 
     def has_apart(self, wanted: str, unwanted: str) -> bool:
-        """Whether a class has a word that is no part of a phrase of another class: a station, and not Station Road."""
+        """Return whether a class has a word outside phrases of other classes: a station, and not Station Road."""
         within = {position for at in self.found.get(unwanted, ()) for position in range(at, at + 3)}
         return any(position not in within for position in self.found.get(wanted, ()))
 
     def under(self, *classes: str) -> bool:
-        """Whether the headings or the sentence that introduces the list have a word of one of these classes."""
+        """Return whether the headings or the sentence that introduces the list have a word of one of these classes."""
         return any(name in self.above for name in classes)
 
     def near(self, one: str, other: str, distance: int = CLOSE) -> bool:
-        """Whether words of two classes lie close together."""
+        """Return whether words of two classes lie close together."""
         return any(
             abs(i - j) <= distance and i != j for i in self.found.get(one, ()) for j in self.found.get(other, ())
         )
@@ -70,7 +70,7 @@ class Words:
 
 
 def _leans(statement: Statement) -> bool:
-    """Whether a statement leans on what was said before it: a bullet, or a sentence that begins by pointing back."""
+    """Return whether a statement depends on the one before it: a bullet, or a sentence that begins by pointing back."""
     return statement.kind == "bullet" or statement.text.lower().startswith(_POINTS_BACK)
 
 
@@ -96,7 +96,7 @@ def _relevance(topic: Topic, chances: Mapping[Aspect, float]) -> float:
 
 
 def is_readable(statement: Statement) -> bool:
-    """Whether a statement can say something of its own: a heading cannot, nor can the reason for a condition."""
+    """Return whether a statement can say something of its own: a heading cannot, nor can the reason for a condition."""
     return statement.kind != "heading" and not _is_formal(statement.text)
 
 
@@ -114,7 +114,7 @@ def rule_topics(words: Words) -> tuple[Topic, ...]:
 
 
 def _is_formal(text: str) -> bool:
-    """Whether a statement is the reason for a condition or the head of a message, which say nothing of their own."""
+    """Return whether a statement is a condition's reason or the head of a message: neither says anything itself."""
     return text.lower().startswith(("reason:", "reasons:", "reason for")) or "@" in text or "http" in text
 
 
@@ -124,7 +124,7 @@ def _topics(words: Words) -> Iterator[Topic]:
 
 
 def _passing(words: Words) -> Iterator[Topic]:
-    """A mention of cycling or walking that no rule places is still quoted with the routes."""
+    """Yield the routes for a mention of cycling or walking that no rule places, so that it is still quoted."""
     if words.cycling or words.has("active"):
         yield "cycle_route.on_site"
     elif words.has("walk") and not words.has("leisure", "fire", "water", "wild", "view"):
@@ -132,7 +132,7 @@ def _passing(words: Words) -> Iterator[Topic]:
 
 
 def _cycle_parking(words: Words) -> Iterator[Topic]:
-    """Parking is for cycles if the words say so, or if the heading does and no car is mentioned."""
+    """Yield cycle parking if the words name it, or if the heading does and no car is mentioned."""
     named = (words.cycling and words.stored_cycles) or words.has("stand")
     named = named or (words.near("stay", "space") and not words.has("car"))
     listed = words.is_bullet and words.has_number and words.cycling_above and words.under("store")

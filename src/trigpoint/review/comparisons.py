@@ -133,7 +133,7 @@ def _differing(known: Sequence[_Figure]) -> Iterator[Comparison]:
 
 
 def _differ_by_place(figures: Sequence[_Figure]) -> bool:
-    """Whether each place gives one figure, and not all give the same."""
+    """Return whether each place gives one figure, and not all give the same."""
     given = {(one.place, one.quantity.value) for one in figures}
     return len(given) == len({place for place, _ in given}) and len({value for _, value in given}) > 1
 
