@@ -135,7 +135,7 @@ def _in_proposal(c: Context) -> bool:
 
 
 def _is_provided(c: Context) -> bool:
-    """Return whether the applicant describes the proposal in the present tense: "cycle parking is provided in the basement"."""
+    """Return whether the applicant describes the proposal in the present: "cycle parking is provided"."""
     return c.speaker == "applicant" and c.section != "existing" and c.follows("present", "provides", 2)
 
 
