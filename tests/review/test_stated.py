@@ -9,7 +9,8 @@ from trigpoint.review.verify_figures import calculation_of, calculation_reasons,
 
 PAGE = (
     "5.2 Cycling\n\nNational Cycle Route 51 runs along the A4421. NPPF paragraph 115 and Table 11-1 apply. "
-    "The homes meet M4(2). Bus 26 calls at Mill Lane. The survey was made on 12 March 2025.\n"
+    "The homes meet M4(2). Bus 26 calls at Mill Lane. The survey was made on 12 March 2025. "
+    "It is drawn on GD-100 and on drawing 1234-P-05.\n"
 )
 
 
@@ -49,6 +50,14 @@ def wrong(claim: str, *quoted: str, calculations: tuple[str, ...] = ()) -> list[
         ("homes to M4(2)", "homes", "homes to M4(3)"),
         ("Bus 26 calls there", "a bus", "Bus 27 calls there"),
         ("surveyed in March 2025", "the survey", "surveyed in March 2019"),
+        ("GD-100 shows the path", "the path", "GD-101 shows the path"),
+        ("drawing no. 1234-P-05 shows it", "the path", "drawing 1234-P-06 shows it"),
+        ("the A4421/M4(2) homes", "the path", "the A4422/M4(2) homes"),
+        ("they add up to 95%, not 100%", "95% in all", "they add up to 95%, and 100% of them are lit"),
+        ("95% and not the whole 100%", "95% in all", "the full 100% of them, where 95% is asked for"),
+        ("it has 4 stands rather than 6", "4 stands", "it has 6 stands rather than 4"),
+        ("half of the stands are covered", "50% of the stands", "half of the stands are covered, a quarter of racks"),
+        ("20 of 40 stands, half of them", "20 covered stands and 40 stands", "20 of 40 stands, a third of them"),
         ("the 2nd floor", "on the second floor", "the 3rd floor"),
     ],
 )  # fmt: skip
@@ -66,6 +75,16 @@ def test_a_figure_that_begins_a_sentence_is_checked_as_a_whole() -> None:
 
 def test_a_share_is_not_read_out_of_a_measure() -> None:
     assert wrong("80% of the path is lit", "a verge of 0.8 m") != []
+
+
+def test_a_share_in_words_may_be_a_result() -> None:
+    assert wrong("A third of staff drive", "20 of the 60 staff drive", calculations=("20 / 60 = 0.333",)) == []
+    assert wrong("Half of staff drive", "20 of the 60 staff drive", calculations=("20 / 60 = 0.333",)) != []
+
+
+def test_a_reference_proves_no_figure() -> None:
+    assert wrong("0 visitor spaces are proposed", "GD-100 shows the path") != []
+    assert wrong("100 visitor spaces are proposed", "GD-100 shows the path") != []
 
 
 def test_a_result_may_be_rounded_and_told_per_cent() -> None:

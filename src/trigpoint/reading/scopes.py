@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from trigpoint.reading.lexicon import Lexicon
+from trigpoint.reading.tokens import tokenise
 
 _GROUPS = Lexicon(
     {
@@ -50,6 +51,12 @@ def groups_of(words: str, unit: str) -> tuple[str, ...]:
     if unit == "share":
         found = {"staff"} if found & {"staff", "offices"} else found & {"pupils", "students", "residents"}
     return tuple(sorted(found))
+
+
+def words_of_groups(words: str) -> dict[str, str]:
+    """Return the groups that words name, each by the first word that names it."""
+    tokens = tokenise(words)
+    return {tokens[places[0]].text: group for group, places in _GROUPS.tag_text(words).items()}
 
 
 def is_part(words: str) -> bool:

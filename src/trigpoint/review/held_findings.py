@@ -15,6 +15,7 @@ from typing import Any
 from trigpoint.review.conclusion import LeftOut
 from trigpoint.review.findings import Finding
 from trigpoint.review.held import By, DraftState, Held
+from trigpoint.review.stated import read_numbers
 from trigpoint.review.submitted import DraftFinding, DraftOutcome, Support, Verdict
 from trigpoint.review.verify_drafts import Checked, DraftVerifier, Failure
 from trigpoint.review.verify_together import contradicted, repeated
@@ -108,10 +109,12 @@ class HeldFindings(ABC):
             gone, "other findings", f"It repeats {kept}, which counts: “{findings[kept].text[:160]}”", merged_into=kept
         )
 
-    def _weight(self, name: str) -> tuple[bool, int, bool]:
+    def _weight(self, name: str) -> tuple[bool, int, int, bool]:
+        """Return how much a finding proves: an answer to a question first, then its figures and its quotations."""
         held = self.state.held[name]
         quotes = len({one.passage_id for one in held.finding.evidence}) if held.finding else 0
-        return held.given.question is not None, quotes, bool(held.given.recommendation)
+        figures = len({number.value for number in read_numbers(held.given.statement)})
+        return held.given.question is not None, figures, quotes, bool(held.given.recommendation)
 
     def record_support(
         self,

@@ -15,6 +15,7 @@ from trigpoint.reading.numerals import NUMBER_WORDS, take_fraction, take_number
 from trigpoint.reading.quantities import LIMITS, NAMES_BEFORE_NUMBERS, read_quantities
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.tokens import Cursor, Token, tokenise
+from trigpoint.review.evidence import fold
 
 _CHAIN = ("-", ".", "/")  # of "11-1", "5.2.1" and "1/20"
 _LIST = ("and", "or", "to", "-", ",", "&")
@@ -31,7 +32,11 @@ _BASE = {"km": ("m", 1000.0), "mm": ("m", 0.001), "cm": ("m", 0.01), "hour": ("m
 _THIN_SPACES = ("\u00a0", "\u2009", "\u202f")
 _DIGITS, _THREE_DIGITS = re.compile(r"[1-9]\d{0,2}"), re.compile(r"\d{3}(?:\.\d+)?")
 _BY_WORTH = ("service", "pound")  # "every 20 minutes" is three an hour, £1.2m is £1,200,000
-REFERENCES = frozenset("condition conditions page pages drawing drawings obligation schedule".split())
+REFERENCES = frozenset("condition conditions page pages drawing drawings obligation schedule no nos ref".split())
+_CODE = re.compile(r"(?=[A-Z0-9/_.-]*[A-Z])(?=[A-Z0-9/_.-]*\d)[A-Z0-9]+(?:[-/_.][A-Z0-9]+)+(?![a-z])")
+_NUMBERED = re.compile(r"[A-Z]+\d+")
+_ALL = 100.0
+_COMPARED = frozenset("not than below above over under exceed exceeds beyond instead".split())
 _YEARS = re.compile(r"(?<!\d)\d{4}(?!\d)")  # of "Local Plan 2023-2030"
 _FEWEST_IN_WORDS = 3  # "two places", "one of them" count what is said, and are no figures of a document
 
@@ -50,11 +55,15 @@ class Number:
     is_share: bool = False  # a fraction in words
     is_ordinal: bool = False
     about: bool = False
+    is_code: bool = False  # a reference in capitals and figures: it has no value
+    denied: bool = False  # told as what is not so, or as the whole that something falls short of
     worth: float | None = None  # in its unit, if that is counted in another way than it is written
 
     @property
     def is_claim(self) -> bool:
         """Whether a statement that uses it must prove it."""
+        if self.denied:
+            return False
         return not self.in_words or (bool(self.unit) and (self.is_share or self.value >= _FEWEST_IN_WORDS))
 
 
@@ -90,10 +99,20 @@ class _Reader(Cursor):
     def read(self) -> Iterable[Number]:
         while (token := self.peek()) is not None:
             start = self.at
-            found = self._in_figures(token) if token.kind == "number" else self._in_words(token)
+            found = self._code() or (self._in_figures(token) if token.kind == "number" else self._in_words(token))
             if found is not None:
                 yield found
             self.at = max(self.at, start + 1)
+
+    def _code(self) -> Number | None:
+        """Move over a reference in capitals and figures, such as GD-100 or 1234-P-05, and return it as a name."""
+        token = self.tokens[self.at]
+        match = _CODE.match(self.source, token.start) if token.spaced or self.text(-1) == "(" else None
+        if match is None or all(_NUMBERED.fullmatch(part) for part in match.group().split("/")):
+            return None  # "A4130/B4100" are two names
+        while (following := self.peek()) is not None and following.start < match.end():
+            self.at += 1
+        return Number(0.0, match.group(), name=fold(match.group()), is_code=True)
 
     def _in_figures(self, token: Token) -> Number:
         start = self.at
@@ -122,6 +141,7 @@ class _Reader(Cursor):
             listed=listed,
             is_ordinal=ordinal or self.text() in _MONTHS,
             about=self._is_about(start),
+            denied=self._is_denied(start) or (value == _ALL and _is_share(quantity) and self._is_compared(start)),
             worth=quantity.value if quantity and quantity.unit in _BY_WORTH and quantity.high is None else None,
         )
 
@@ -165,12 +185,12 @@ class _Reader(Cursor):
             return self.name, True
         if before.kind == "word" and not token.spaced:
             return before.text, False
-        if before.text == "." and self.text(-2) in NAMES_BEFORE_NUMBERS:
+        if before.text == "." and (self.text(-2) in NAMES_BEFORE_NUMBERS or self.text(-2) in REFERENCES):
             return f"{self.text(-2)} ", False
         return (f"{before.text} ", False) if self._names(before) else ("", False)
 
     def _names(self, before: Token) -> bool:
-        if before.text in NAMES_BEFORE_NUMBERS or before.text in _MONTHS or before.text in REFERENCES:
+        if before.text in NAMES_BEFORE_NUMBERS or before.text in _MONTHS or before.text in REFERENCES - {"no"}:
             return True
         token = self.tokens[self.at]
         capital = self.source[before.start].isupper() and before.kind == "word"
@@ -182,6 +202,14 @@ class _Reader(Cursor):
     def _is_about(self, start: int) -> bool:
         words = {self.tokens[at].text for at in range(max(0, start - 2), start)}
         return bool(words & {"about", "around", "approximately", "roughly", "circa", "some", "nearly", "almost"})
+
+    def _is_denied(self, start: int) -> bool:
+        """Return whether a figure is told as what is not so: "95 % and not 100 %", "rather than 4"."""
+        before = [self.tokens[at].text for at in range(max(0, start - 2), start)]
+        return before[-1:] == ["not"] or before in (["rather", "than"], ["instead", "of"])
+
+    def _is_compared(self, start: int) -> bool:
+        return bool({self.tokens[at].text for at in range(max(0, start - 3), start)} & _COMPARED)
 
     def _is_number(self, ahead: int) -> bool:
         token = self.peek(ahead)
@@ -207,13 +235,15 @@ class Stated:
         words = {token.text for text in joined for token in tokenise(text)}
         self._all, self._none = bool(words & _WHOLE), bool(words & _NOTHING)
         self.values = (
-            frozenset(one.value for one in self.numbers if not one.is_ordinal)
+            frozenset(one.value for one in self.numbers if not one.is_ordinal and not one.is_code)
             | frozenset(value for q in self.quantities for value in (q.value, q.high, q.per_count) if value is not None)
             | frozenset(float(year) for one in self.numbers if one.name for year in _YEARS.findall(one.shown))
         )
 
     def has(self, number: Number) -> bool:
         """Return whether a number of a claim is stated, in figures or words, or was worked out."""
+        if number.is_code:
+            return any(one.is_code and one.name == number.name for one in self.numbers)
         return (
             number.value in self.values
             or any(one.value == number.value and one.is_ordinal and number.is_ordinal for one in self.numbers)
@@ -235,7 +265,11 @@ class Stated:
     def _is_share(self, number: Number) -> bool:
         """Return whether a share is stated in another form: 0.8 for 80 %, a third for 33 %, all for 100 %."""
         if number.is_share:
-            return any(one.unit == "%" and abs(one.value - number.value) <= 0.5 for one in self.quantities)
+            shares = [one.value for one in self.quantities if one.unit == "%"]
+            shares += [one.value for one in self.numbers if one.is_share]
+            shares += [one.value * 100 for one in self.numbers if not one.unit and not one.name and 0 < one.value < 1]
+            shares += [value * part for value in self.computed for part in (1, 100)]
+            return any(abs(share - number.value) <= 0.5 for share in shares)
         if number.unit != "%":
             return number.value == 0 and self._none
         bare = [one for one in self.numbers if not one.unit and not one.name and 0 < one.value < 1]
@@ -272,5 +306,12 @@ def _rounds(exact: float, rounded: float) -> bool:
 
 
 def unstated(numbers: Sequence[Number], stated: Stated) -> list[Number]:
-    """Return the numbers that a claim must prove and that are not stated."""
-    return [one for one in numbers if one.is_claim and not stated.has(one)]
+    """Return the numbers that a claim must prove and that are not stated. A share of two figures that it tells needs no more."""
+    missing = [one for one in numbers if one.is_claim and not stated.has(one)]
+    told = {one.value for one in numbers if one.value and not one.is_share and not one.name and one not in missing}
+    shares = {round(100 * part / whole, 4) for part in told for whole in told if part < whole}
+    return [one for one in missing if not (one.is_share and any(abs(share - one.value) <= 0.5 for share in shares))]
+
+
+def _is_share(quantity: Quantity | None) -> bool:
+    return quantity is not None and quantity.unit == "%"

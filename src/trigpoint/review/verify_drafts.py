@@ -30,6 +30,7 @@ from trigpoint.review.verify_figures import (
     figure_reasons,
     proposed_reasons,
 )
+from trigpoint.review.verify_scope import scope_reasons
 from trigpoint.review.verify_status import Told, status_reasons, told
 
 AGREE = "Figures and statements that agree with each other"
@@ -46,6 +47,7 @@ class Failure(StrEnum):
     ACTION = "a recommendation or condition that is not proved"
     FIGURE = "a figure, a section or quoted words without a source"
     MEANING = "quoted words that do not show it"
+    SCOPE = "a claim that says more than the quoted words"
     ABSENCE = "an absence that was not looked for, or that a page answers"
 
 
@@ -106,8 +108,8 @@ class DraftVerifier:
         """Return the finding as it would count, with every reason why it does not.
 
         A support that fails (a policy row, one of the quotations, an equation, the recommendation) is a reason too. With
-        `lenient` it is left out instead, and said, if what is left carries the whole statement. `unfit` are references of
-        policies that are not to be cited for it.
+        `lenient` it is left out instead, and said, if what is left carries the whole statement; and a word that seems to say
+        too much is left to the second reader. `unfit` are references of policies that are not to be cited for it.
         """
         checked = Checked()
         given, asked = self._question(given, checked)
@@ -125,7 +127,10 @@ class DraftVerifier:
         if not (checked.lost and not quotes):
             figures = figure_reasons(finding.text, sources, finding.calculations, self.evidence)
             checked.object(Failure.FIGURE, figures)
-            checked.object(Failure.MEANING, self._meaning_reasons(given, finding, asked, quotes))
+            telling = [self._told(place) for place in quotes]
+            checked.object(Failure.MEANING, _meaning_reasons(given, finding, asked, quotes, telling))
+            if not lenient:
+                checked.object(Failure.SCOPE, scope_reasons(given, finding, quotes, telling))
         checked.settle_lost(finding.text, sources, lenient=lenient and bool(quotes))
         if finding.outcome == "met" and (given.recommendation or given.condition):
             checked.remarks.append(
@@ -280,18 +285,6 @@ class DraftVerifier:
         passage = self.evidence.policies.get(cited.passage_id)
         return passage.text if passage else ""
 
-    def _meaning_reasons(
-        self, given: DraftFinding, finding: Finding, asked: Check | None, quotes: Sequence[Found]
-    ) -> list[str]:
-        if not quotes:
-            return [
-                "A finding needs the words that prove it. If the documents do not settle it, the outcome is not_shown"
-            ]
-        if given.outcome == "contradicted":
-            return _both_sides(finding, quotes)
-        telling = [self._told(place) for place in quotes]
-        return [*status_reasons(given, asked, telling), *absence_reasons(given, quotes)]
-
     def _not_shown(self, given: DraftFinding, asked: Check | None, checked: Checked) -> Checked:
         """Check an absence. A quotation that is nowhere is left out: the absence does not rest on it."""
         quotes = self.quotes(given.evidence, checked)
@@ -311,6 +304,16 @@ class DraftVerifier:
                 self.evidence, asked, given, places=where, quotes=quotes, proved=proved, read=len(self.read)
             )
         return checked
+
+
+def _meaning_reasons(
+    given: DraftFinding, finding: Finding, asked: Check | None, quotes: Sequence[Found], telling: Sequence[list[Told]]
+) -> list[str]:
+    if not quotes:
+        return ["A finding needs the words that prove it. If the documents do not settle it, the outcome is not_shown"]
+    if given.outcome == "contradicted":
+        return _both_sides(finding, quotes)
+    return [*status_reasons(given, asked, telling), *absence_reasons(given, quotes)]
 
 
 def _finding(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from trigpoint.reading.discrepancies import Discrepancy
+from trigpoint.reading.scopes import words_of_groups
 from trigpoint.review.findings import Finding
 from trigpoint.review.lookup import stems
 from trigpoint.review.stated import read_numbers
 
 NEARLY_THE_SAME = 0.6  # share of the words of two statements that are the same
 ABOUT_THE_SAME = 0.35  # if both quote the same words
+NEAR = 0.25  # if both quote the same words and belong to the same aspect
+_PART = re.compile(
+    r"\b(?:block|phase|plot|zone|parcel|building|unit|stage|core|wing|tower) (?:[A-Z]|\d+)\b", re.IGNORECASE
+)
 
 
 def repeated(one: Finding, others: Mapping[str, Finding]) -> str | None:
@@ -46,19 +52,44 @@ def reports(finding: Finding, discrepancy: Discrepancy) -> bool:
 
 
 def _repeats(one: Finding, other: Finding) -> bool:
-    """Return whether two findings say the same. Two that answer different questions, or quote different words, do not."""
+    """Return whether two findings say the same: from the same words, with the same figures, of the same subject."""
+    if (
+        not _same_tendency(one, other)
+        or not _same_figures(one.text, other.text)
+        or _other_subject(one.text, other.text)
+    ):
+        return False
     mine, theirs = ({c.passage_id for c in finding.evidence} for finding in (one, other))
-    if one.outcome != other.outcome or not (mine <= theirs or theirs <= mine):
+    if not (mine <= theirs or theirs <= mine):
         return False
     if _question(one) and _question(other) and _point(one) != _point(other):
         return False
-    if not _same_figures(one.text, other.text):
-        return False
     words = set(stems(one.text)), set(stems(other.text))
     alike = len(words[0] & words[1]) / max(1, len(words[0] | words[1]))
-    same_point = _point(one) == _point(other) and bool(_question(one)) and mine == theirs
-    same_point = same_point and one.outcome != "contradicted"
-    return same_point or alike >= (ABOUT_THE_SAME if mine == theirs else NEARLY_THE_SAME)
+    if mine != theirs:
+        return alike >= NEARLY_THE_SAME
+    if one.outcome != "contradicted" and _question(one) and _point(one) == _point(other):
+        return True
+    return alike >= (NEAR if _area(one) == _area(other) else ABOUT_THE_SAME)
+
+
+def _same_tendency(one: Finding, other: Finding) -> bool:
+    """Return whether two outcomes agree. What falls short in part and what falls short are one point in two weights."""
+    return one.outcome == other.outcome or {one.outcome, other.outcome} == {"partly", "failed"}
+
+
+def _other_subject(one: str, other: str) -> bool:
+    """Return whether two texts are about different users or parts: the flats may have what the houses lack."""
+    mine, theirs = _subjects(one), _subjects(other)
+    return bool(mine and theirs) and (mine[0] != theirs[0] or not set(mine) & set(theirs))
+
+
+def _subjects(text: str) -> list[str]:
+    """Return the groups of users and the named or numbered parts that a text speaks of, in its order."""
+    named = words_of_groups(text)
+    groups = {group: text.casefold().find(word) for word, group in named.items() if group != "long"}
+    parts = {match.group().casefold(): match.start() for match in _PART.finditer(text)}
+    return sorted(groups | parts, key=(groups | parts).__getitem__)
 
 
 def _same_figures(one: str, other: str) -> bool:
@@ -68,7 +99,7 @@ def _same_figures(one: str, other: str) -> bool:
 
 
 def _contradicts(one: Finding, other: Finding) -> bool:
-    if {one.outcome, other.outcome} != {"met", "failed"}:
+    if {one.outcome, other.outcome} != {"met", "failed"} or _other_subject(one.text, other.text):
         return False
     mine, theirs = ({c.passage_id for c in finding.evidence} for finding in (one, other))
     same_question = _point(one) == _point(other) and bool(_question(one))
@@ -86,6 +117,10 @@ def _differ(one: str, other: str) -> bool:
 def _point(finding: Finding) -> str:
     """Return what a finding answers: its aspect and question, without its own id."""
     return "-".join(finding.check.split("-")[:2])
+
+
+def _area(finding: Finding) -> str:
+    return finding.check.split("-")[0]
 
 
 def _question(finding: Finding) -> str:

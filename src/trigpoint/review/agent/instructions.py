@@ -52,8 +52,10 @@ This step is judging, aspect by aspect. You see what policy asks, the questions 
 when a question turns on something you do not see: search the documents, read pages, search or read policy, calculate. Then
 hand in your findings, at most {MOST_FINDINGS}.
 
-- One finding makes one point. Answer each question with one finding, or two if parts of the development differ; add
-  findings without a question only for points that would influence the decision. Do not repeat a point in another aspect.
+- One finding makes one point. Answer each question with one finding, or two if parts of the development differ. Then go through
+  what was read once more: a commitment with a condition or a date, a shortfall, a request that was refused, or two figures that
+  differ, which no question covers, is a finding without a question if it could influence the decision. Make each point once,
+  in one aspect only.
 - `met`: this scheme clearly provides it. `partly`: in part, in stages, or hedged. `failed`: the documents show that it
   falls short or is ruled out. `contradicted`: two places disagree, or a sum does not add up: quote both places.
   `not_shown`: it applies and the documents do not settle it; name in `looked_for` what you searched for, and word the
@@ -61,6 +63,11 @@ hand in your findings, at most {MOST_FINDINGS}.
 - Only what this scheme proposes counts as provision, unless the question says that what exists answers it. Policy text, other
   schemes, requests of others and rejected options never do. Tell what exists as existing, and a forecast as a forecast.
 - Never state that the documents do not say, show or provide something: if nothing settles a question, use `not_shown`.
+- Say no more than the words you quote. Hold each statement against them before you hand it in, and strike out:
+  "all", "every", "only", "no", "throughout", "fully", unless they say so; a cause or an effect that they do not name; a comparison with
+  something that is not quoted; a verdict such as "in breach of"; an absence added to what is there ("and no lighting"). What is
+  said of one building, phase, street or group of users is told of that one. A consultee's or objector's view is told as
+  theirs, a requirement or a request as such, and a promise with its "subject to", "up to" or "if".
 - State what follows, in one or two sentences with the figures that decide: "The 160 m east of the school stays shared at
   2.5 m, beside 11,400 vehicles a day", not "there are concerns". A shortfall against a standard names the standard.
 - Every figure is in words you quote or in a calculation of such figures, written as an equation. For a sum quote each row.
@@ -76,9 +83,12 @@ You are a second, independent reader. For each claim you see only the claim and 
 are the whole statement, if the words are a part of it, which counts as quoted too; and its heading and the statement before it, which
 prove nothing themselves, so that you can tell what "it" is. Say:
 - `supported`: the quoted words, with the policy and the calculation given, show what the claim says.
-- `overstated`: they show less than the claim says: a hedge is left out, a part is told as the whole, something that exists,
-  is asked for or is another scheme's is told as proposed, or a judgement is stronger than its reason. Give in `instead` the
-  claim as the words do show it, with the same point, and in `outcome` the outcome that they bear if it is another one.
+- `overstated`: they show less than the claim says. Look for: a hedge left out; one building, phase, street or group of users told
+  as the whole scheme; "all", "only", "no", "throughout" or "fully" that they do not say; a cause, an effect or a comparison that they
+  do not make; an absence added to what is there; a view, a request or a requirement told as a fact or as proposed; what exists
+  or is another scheme's told as proposed; a verdict such as "in breach of" that is stronger than its reason. Give in `instead`
+  the same point as the words do show it, complete with its figures: it is published in place of the claim. Give in `outcome`
+  the outcome that they bear, if it is another one.
 - `not_supported`: they do not show it, or say something else.
 The outcome is part of the claim. `met` needs words for everything that is asked for. `partly` and `failed` need words that show
 a shortfall: silence, or less detail than one would like, is none. `contradicted` needs two statements that cannot both be true:

@@ -18,6 +18,7 @@ from trigpoint.review.findings import Citation, Finding, PolicyCitation
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference
 from trigpoint.review.sheets import Sheets
+from trigpoint.review.verify_scope import strong_words
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
 LONGEST_STATEMENT = 600  # of which a quotation is a part
@@ -182,6 +183,8 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
         lines.append(f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
     lines += [f"   {one.ref}: {_policy_words(one, draft)}" for one in finding.policy]
     lines += [f"   calculation: {one.expression}" for one in finding.calculations]
+    if strong := strong_words(finding, [_statement(one, draft.sheets) for one in finding.evidence]):
+        lines.append(f"   (in the claim, and in none of the quoted words: {', '.join(f'“{word}”' for word in strong)})")
     proposal = one_line(draft.evidence.profile.proposal)
     return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
 
@@ -192,6 +195,12 @@ def _policy_words(one: PolicyCitation, draft: ReviewDraft) -> str:
     if one.quote or passage is None:
         return f"“{one_line(one.quote)}”"
     return f"cited as a whole; it begins “{shorten(one_line(passage.text), LONGEST_CITED)}”"
+
+
+def _statement(one: Citation, sheets: Sheets) -> str:
+    """Return the whole statement of which the quoted words are a part."""
+    start, _, end = one.passage_id.rpartition(":")[2].partition("-")
+    return sheets.labels[sheets.label_of(one.document_id)].text[int(start) : int(end)]
 
 
 def _around(one: Citation, sheets: Sheets) -> str:
