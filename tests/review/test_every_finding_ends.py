@@ -11,9 +11,9 @@ from review_samples import evidence_of_text
 from test_draft import finding, quote
 from test_held_findings import ASPECTS, CONTRADICTION, NOT_SHOWN, TEXT
 
+from trigpoint.review.checked import Failure
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.submitted import Cited, DraftConclusion
-from trigpoint.review.verify_drafts import Failure
 
 EVIDENCE = evidence_of_text(TEXT)
 POOL: list[dict[str, Any]] = [

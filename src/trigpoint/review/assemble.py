@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from trigpoint.review.aspects import load_aspects
+from trigpoint.review.citing import document_place, document_title
 from trigpoint.review.comparisons import with_comparisons
 from trigpoint.review.conclusion import Conclusion
-from trigpoint.review.findings import Assessed, Finding
+from trigpoint.review.findings import Assessed, Finding, PolicyCitation
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
@@ -103,22 +104,33 @@ def _with_places(finding: Finding) -> str:
 def _matrix(findings: Sequence[Finding]) -> tuple[ComplianceRow, ...]:
     rows: dict[tuple[str, str], ComplianceRow] = {}
     for finding in findings:
-        if finding.policy:
+        if finding.standard is not None or finding.policy:
             rows.setdefault((finding.requirement, finding.text), _row(finding))
     return tuple(rows.values())
 
 
 def _row(finding: Finding) -> ComplianceRow:
-    policy = finding.policy[0]
+    """Return a row that names what the finding is measured by: a standard that a document quotes, or a policy."""
+    measured = {"requirement": finding.requirement, "compliant": finding.outcome == "met", "notes": finding.text}
+    if finding.standard is not None:
+        source = f"Standard quoted in {document_title(finding.standard.document)}"
+        place = f"Standard quoted in {document_place(finding.standard)}"
+        return ComplianceRow(**measured, policy_source=source, policy_ref=place, outcome=finding.outcome)
+    policy = _measured_by(finding)
     return ComplianceRow(
-        requirement=finding.requirement,
+        **measured,
         policy_source=policy.source,
-        compliant=finding.outcome == "met",
-        notes=finding.text,
         policy_ref=policy.ref,
         revision_id=policy.revision_id,
         outcome=finding.outcome,
     )
+
+
+def _measured_by(finding: Finding) -> PolicyCitation:
+    """Return the policy that a finding names, or else the first one whose words are quoted for it."""
+    named = [one for one in finding.policy if one.section_ref and one.section_ref.casefold() in finding.text.casefold()]
+    worded = [one for one in finding.policy if one.quote]
+    return (*named, *worded, *finding.policy)[0]
 
 
 def _recommendations(findings: Sequence[Finding], conclusion: Conclusion | None) -> tuple[str, ...]:

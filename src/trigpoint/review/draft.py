@@ -19,6 +19,7 @@ from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.sources import SPEAKER_OF, genre_of
 from trigpoint.review.aspects import Aspect, aspect
+from trigpoint.review.checked import Checked
 from trigpoint.review.concluding import conclude, conclusion_verdicts
 from trigpoint.review.conclusion import Quality
 from trigpoint.review.evidence import Evidence, PolicyPassage
@@ -38,7 +39,7 @@ from trigpoint.review.submitted import (
     ProfileCorrection,
     Verdict,
 )
-from trigpoint.review.verify_drafts import Checked, DraftVerifier
+from trigpoint.review.verify_drafts import DraftVerifier
 from trigpoint.review.verify_figures import calculation_of
 from trigpoint.review.verify_together import contradicted, reports
 

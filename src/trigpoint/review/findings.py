@@ -84,6 +84,9 @@ class Finding(Stored):
     essential: bool = False
     evidence: tuple[Citation, ...] = ()
     policy: tuple[PolicyCitation, ...] = ()
+    standard: Citation | None = Field(
+        None, description="The standard by which it is measured, as a document quotes it. None: the policies."
+    )
     flags: tuple[str, ...] = Field((), description="Remarks of the verification.")
     short: str | None = Field(None, description="The point in a few words, for the key issue of a green aspect.")
     calculations: tuple[Calculation, ...] = ()

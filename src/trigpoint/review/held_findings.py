@@ -12,12 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
+from trigpoint.review.checked import Checked, Failure
 from trigpoint.review.conclusion import LeftOut
 from trigpoint.review.findings import Finding
 from trigpoint.review.held import By, DraftState, Held
 from trigpoint.review.stated import read_numbers
 from trigpoint.review.submitted import DraftFinding, DraftOutcome, Support, Verdict
-from trigpoint.review.verify_drafts import Checked, DraftVerifier, Failure
+from trigpoint.review.verify_drafts import DraftVerifier
 from trigpoint.review.verify_together import contradicted, repeated
 
 MOST_FINDINGS = 120

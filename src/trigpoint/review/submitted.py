@@ -84,6 +84,10 @@ class DraftFinding(Submitted):
     )
     evidence: tuple[Quote, ...] = Field((), max_length=16, description="Of a sum, every row that is added up.")
     policy: tuple[PolicyQuote, ...] = Field((), max_length=6)
+    standard: Quote | None = Field(
+        None,
+        description="Words of a document that quote the standard by which it is measured, if no policy passage gives it.",
+    )
     calculations: tuple[Annotated[str, Field(max_length=200)], ...] = Field(
         (), max_length=6, description="Equations of figures that are quoted, for example `127 + 7 = 134`."
     )

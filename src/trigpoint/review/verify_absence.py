@@ -96,6 +96,20 @@ class AbsenceDesk:
         return _joined((*quoted, *found))
 
 
+def answered_by_itself(given: DraftFinding, provided: Iterable[Found]) -> list[str]:
+    """Return that the words quoted with an absence provide what was looked for. `provided` are those that promise something."""
+    for place in provided:
+        if any(
+            len(shared(sought, [place.words])) >= min(FEWEST_SHARED_WORDS, len(set(stems(sought))))
+            for sought in given.looked_for
+        ):
+            return [
+                f"What you quote speaks of what you looked for: “{place.words[:160]}”. Judge what it provides, or look for and "
+                f"name only what it leaves open"
+            ]
+    return []
+
+
 def _joined(given: Iterable[Place]) -> tuple[Place, ...]:
     """Return each document once, with all its pages."""
     pages: dict[tuple[str, str], set[int]] = {}

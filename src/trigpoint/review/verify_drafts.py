@@ -7,22 +7,20 @@ policy is in force and says so, and an absence was looked for. Every reason says
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 
 from trigpoint.review.absence import absence_reasons, not_shown_point
 from trigpoint.review.aspects import Aspect, Check, aspect
-from trigpoint.review.evidence import Evidence, PolicyPassage, fold, policy_citation
-from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, Outcome, PolicyCitation
+from trigpoint.review.checked import Checked, Failure, Lost
+from trigpoint.review.evidence import Evidence, short_name
+from trigpoint.review.findings import Calculation, Citation, Finding, Outcome, PolicyCitation
 from trigpoint.review.locating import Found, parts_of
-from trigpoint.review.lookup import Lookup, shared, stems
-from trigpoint.review.orientation import PolicyLabels, reference
-from trigpoint.review.policy_words import fitting_words
+from trigpoint.review.lookup import Lookup
+from trigpoint.review.orientation import PolicyLabels
 from trigpoint.review.proportion import disproportionate
 from trigpoint.review.sheets import Sheets
-from trigpoint.review.submitted import DraftFinding, PolicyQuote, Quote
-from trigpoint.review.verify import policy_problem
-from trigpoint.review.verify_absence import FEWEST_SHARED_WORDS, AbsenceDesk, shown
+from trigpoint.review.submitted import DraftFinding, Quote
+from trigpoint.review.verify_absence import AbsenceDesk, answered_by_itself, shown
 from trigpoint.review.verify_figures import (
     attached,
     calculation_of,
@@ -30,62 +28,11 @@ from trigpoint.review.verify_figures import (
     figure_reasons,
     proposed_reasons,
 )
+from trigpoint.review.verify_policies import PolicyVerifier
 from trigpoint.review.verify_scope import scope_reasons
-from trigpoint.review.verify_status import Told, status_reasons, told
+from trigpoint.review.verify_status import Told, is_provision, status_reasons, told
 
 AGREE = "Figures and statements that agree with each other"
-
-
-class Failure(StrEnum):
-    """What was wrong with a finding, in words that repeat nothing of what it claimed: these are published."""
-
-    QUESTION = "a question that is not asked of this development"
-    STEP = "an aspect that is judged in another step"
-    QUOTATION = "a quotation that is not in the documents"
-    POLICY = "a policy that was not shown or does not ask for it"
-    CALCULATION = "a calculation that does not hold or uses a figure that is not quoted"
-    ACTION = "a recommendation or condition that is not proved"
-    FIGURE = "a figure, a section or quoted words without a source"
-    MEANING = "quoted words that do not show it"
-    SCOPE = "a claim that says more than the quoted words"
-    ABSENCE = "an absence that was not looked for, or that a page answers"
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A support of a finding that fails: the reason, and the words that were to prove something."""
-
-    kind: Failure
-    reason: str
-    words: str = ""
-
-
-@dataclass
-class Checked:
-    """The outcome of checking: what counts if there are no reasons against it."""
-
-    finding: Finding | None = None
-    open_point: NotAssessed | None = None
-    reasons: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    lost: list[Lost] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)  # keys of statements that a reason quotes
-    failures: list[Failure] = field(default_factory=list)
-
-    def object(self, kind: Failure, reasons: Sequence[str]) -> None:
-        """Add reasons against the finding."""
-        self.reasons += reasons
-        self.failures += [kind] if reasons else []
-
-    def settle_lost(self, statement: str, sources: Iterable[str], *, lenient: bool) -> None:
-        """Make reasons of the supports that failed, or leave them out, and say so, if the rest carries the statement."""
-        rest = {stem for source in sources for stem in stems(source)}
-        carried = all(shared(statement, [one.words]) <= rest for one in self.lost)
-        if lenient and carried and not self.reasons:
-            self.remarks += [f"Left out: {one.reason}" for one in self.lost]
-        else:
-            self.reasons = [*(one.reason for one in self.lost), *self.reasons]
-            self.failures = [*(one.kind for one in self.lost), *self.failures]
 
 
 @dataclass(frozen=True)
@@ -114,13 +61,18 @@ class DraftVerifier:
         checked = Checked()
         given, asked = self._question(given, checked)
         if given.outcome == "not_shown":
-            return self._not_shown(given, asked, checked)
+            return self._not_shown(given, asked, checked, lenient=lenient)
         quotes = self.quotes(given.evidence, checked)
-        policies = self._policies(given, asked, checked) if given.outcome != "contradicted" else ()
-        policies = tuple(one for one in policies if one.ref not in unfit)
+        standard = self._standard(given, quotes, checked)
         cited = tuple(dict.fromkeys(_cited(place, given.outcome, self._told(place)) for place in quotes))
-        finding = _finding(given, asked, cited, policies, self._calculations(given, checked))
-        sources = self.sources(finding, quotes)
+        finding = _finding(given, asked, cited, (), self._calculations(given, checked), standard)
+        sources = self.sources(finding, [*quotes, *standard])
+        if given.outcome != "contradicted":
+            verifier = PolicyVerifier(self.evidence, self.labels)
+            policies = verifier.cited(given, asked, checked, measured_elsewhere=bool(standard))
+            policies = verifier.with_figures(policies, given, asked, sources)
+            finding = finding.model_copy(update={"policy": tuple(one for one in policies if one.ref not in unfit)})
+            sources = self.sources(finding, [*quotes, *standard])
         finding = self._with_proved_calculations(finding, sources, checked)
         finding = self._with_proved_actions(finding, sources, checked)
         checked.finding = finding
@@ -189,53 +141,27 @@ class DraftVerifier:
     def _told(self, place: Found) -> list[Told]:
         return told(place, self.evidence, self.sheets)
 
-    def _policies(self, given: DraftFinding, asked: Check | None, checked: Checked) -> tuple[PolicyCitation, ...]:
-        own = self._own_policies(asked, given) if asked else ()
-        named = [self._policy(one, given, {policy.passage_id for policy in own}, checked) for one in given.policy]
-        cited = [one for one in named if one is not None] or list(own)
-        return _without_parts(cited)
+    def _standard(self, given: DraftFinding, quotes: Sequence[Found], checked: Checked) -> list[Found]:
+        """Return where a document quotes the standard by which a finding is measured.
 
-    def _own_policies(self, asked: Check, given: DraftFinding) -> tuple[PolicyCitation, ...]:
-        """Return the policies that the question rests on, each with the words that fit the statement, if any do."""
-        claim = f"{asked.requirement} {given.statement}"
-        return tuple(self._worded(one, claim) for one in self.evidence.cite(asked.provisions))
-
-    def _worded(self, citation: PolicyCitation, claim: str) -> PolicyCitation:
-        passage = self.evidence.policies[citation.passage_id]
-        words = fitting_words(passage, claim, self.evidence.profile) if passage.section_ref else ""
-        return citation.model_copy(update={"quote": words})
-
-    def _policy(self, one: PolicyQuote, given: DraftFinding, own: set[str], checked: Checked) -> PolicyCitation | None:
-        passage = self.labels.find(one.policy)
-        if passage is None:
-            unknown = f"There is no policy passage {one.policy!r}. Cite a label that you were shown"
-            checked.lost.append(Lost(Failure.POLICY, unknown, one.words or ""))
-            return None
-        reason = self._policy_reason(passage, one, given, own)
-        if reason:
-            checked.lost.append(Lost(Failure.POLICY, reason, one.words or ""))
-            return None
-        claim = f"{given.requirement or ''} {given.statement}"
-        chosen = " ".join((one.words or "").split()) or fitting_words(passage, claim, self.evidence.profile)
-        citation = policy_citation(passage, claim).model_copy(update={"quote": chosen})
-        if problem := policy_problem(citation, self.evidence):
-            checked.lost.append(Lost(Failure.POLICY, problem, citation.quote))
-            return None
-        return citation
-
-    def _policy_reason(
-        self, passage: PolicyPassage, one: PolicyQuote, given: DraftFinding, own: set[str]
-    ) -> str | None:
-        if one.words and fold(one.words) not in fold(passage.text):
-            return f"These words are not in {one.policy} ({reference(passage)}): “{one.words[:120]}”"
-        if passage.id in own:
-            return None
-        if not one.words:
-            return f"{one.policy} ({reference(passage)}) is not what the question rests on: quote its words that ask for this"
-        claim = f"{given.requirement or ''} {given.statement}"
-        if len(shared(one.words, [claim])) < FEWEST_SHARED_WORDS:
-            return f"The words of {one.policy} ({reference(passage)}) do not speak of this point"
-        return None
+        It is the one that was handed in, or policy text among the quotations if no policy is cited and none of those
+        that were shown is named. It proves nothing of what is provided.
+        """
+        if given.outcome == "contradicted":
+            return []
+        if given.standard is not None:
+            return self.quotes([given.standard], checked)[:1]
+        if given.policy:
+            return []
+        names = {short_name(one.source).casefold() for one in self.labels.by_label.values()}
+        texts = [
+            (place, f"{given.statement} {place.document.text[place.start : place.end]}".casefold()) for place in quotes
+        ]
+        unnamed = [place for place, text in texts if not any(name in text for name in names)]
+        is_policy = [
+            place for place in unnamed if (known := self._told(place)) and all(t.status == "policy" for t in known)
+        ]
+        return is_policy[:1]
 
     def _calculations(self, given: DraftFinding, checked: Checked) -> tuple[Calculation, ...]:
         made: list[Calculation] = []
@@ -285,12 +211,15 @@ class DraftVerifier:
         passage = self.evidence.policies.get(cited.passage_id)
         return passage.text if passage else ""
 
-    def _not_shown(self, given: DraftFinding, asked: Check | None, checked: Checked) -> Checked:
+    def _not_shown(self, given: DraftFinding, asked: Check | None, checked: Checked, *, lenient: bool) -> Checked:
         """Check an absence. A quotation that is nowhere is left out: the absence does not rest on it."""
         quotes = self.quotes(given.evidence, checked)
         checked.remarks += [one.reason for one in checked.lost]
         desk = AbsenceDesk(self.evidence, self.sheets, self.lookup, self.read, self.told_statements)
         checked.object(Failure.ABSENCE, desk.reasons(given, asked))
+        if not lenient:
+            provided = [place for place in quotes if any(is_provision(one) for one in self._told(place))]
+            checked.object(Failure.ABSENCE, answered_by_itself(given, provided))
         checked.told += [hit.key for hit in desk.unread(given, asked)]
         if not checked.reasons:
             sources = [place.words for place in quotes]
@@ -322,10 +251,13 @@ def _finding(
     cited: tuple[Citation, ...],
     policies: tuple[PolicyCitation, ...],
     calculations: tuple[Calculation, ...],
+    standard: Sequence[Found] = (),
 ) -> Finding:
     assert given.outcome != "not_shown"
     outcome: Outcome = given.outcome
     wanting = outcome != "met"
+    measure = standard[0].citation(outcome).model_copy(update={"status": "policy"}) if standard else None
+    quoted = {one.passage_id for one in cited}
     return Finding(
         check=f"{given.aspect}-{given.question or 'other'}",
         requirement=asked.requirement if asked else _plain(given.requirement or given.aspect),
@@ -333,7 +265,8 @@ def _finding(
         text=_plain(given.statement),
         essential=bool(asked and asked.essential) and outcome != "contradicted",
         short=asked.short if asked else None,
-        evidence=cited,
+        evidence=cited if measure is None or measure.passage_id in quoted else (*cited, measure),
+        standard=measure,
         policy=policies,
         calculations=calculations,
         recommendation=_plain_or_none(given.recommendation) if wanting else None,
@@ -346,19 +279,6 @@ def _cited(place: Found, outcome: Outcome, telling: Sequence[Told]) -> Citation:
     if not telling:
         return citation
     return citation.model_copy(update={"status": telling[0].status, "speaker": telling[0].speaker})
-
-
-def _without_parts(cited: Sequence[PolicyCitation]) -> tuple[PolicyCitation, ...]:
-    """Return quotations of policy, each once, and none that is a part of another one of the same passage."""
-    once = list({(one.passage_id, fold(one.quote)): one for one in cited}.values())
-    return tuple(
-        one
-        for one in once
-        if not any(
-            other is not one and other.passage_id == one.passage_id and fold(one.quote) in fold(other.quote)
-            for other in once
-        )
-    )
 
 
 def _both_sides(finding: Finding, quotes: Sequence[Found]) -> list[str]:

@@ -33,6 +33,9 @@ _VIEWS = ("reports", "asks", "authority", "objector", "inspector")
 _TELLS_VIEW = frozenset(
     "says say said according view opinion response letter consultee objector council officer asks".split()
 )
+_TELLS_QUOTED = frozenset(
+    "quotes quoted quoting quote cites cited gives given according states says said refers sets reports reported".split()
+)
 _LONGEST_SHOWN = 60
 
 
@@ -47,6 +50,7 @@ def scope_reasons(
         *_whole_reasons(finding, statements),
         *_hedge_reasons(finding, statements),
         *_view_reasons(finding, telling),
+        *_standard_reasons(finding),
     ]
 
 
@@ -118,3 +122,13 @@ def _view_reasons(finding: Finding, telling: Sequence[list[Told]]) -> list[str]:
     if not others or words & _TELLS_VIEW or any(tag in CUES.tag_text(finding.text) for tag in _VIEWS):
         return []
     return ["The words you quote are those of somebody who was consulted: say whose view it is"]
+
+
+def _standard_reasons(finding: Finding) -> list[str]:
+    """Return that a claim measures by a standard that a document quotes, and does not tell it as quoted."""
+    words = {token.text for token in tokenise(finding.text)}
+    if finding.standard is None or words & _TELLS_QUOTED:
+        return []
+    return [
+        "The standard is known only from a document that quotes it: say so (“the standard that the Transport Statement quotes”)"
+    ]

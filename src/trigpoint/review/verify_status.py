@@ -84,6 +84,11 @@ def status_reasons(given: DraftFinding, asked: Check | None, quotes: Sequence[li
     ]
 
 
+def is_provision(one: Told) -> bool:
+    """Return whether words promise something of this scheme, said by somebody who can promise it."""
+    return one.status in PROVISION and one.speaker in SPEAKERS
+
+
 def _bears(one: Told, given: DraftFinding, asked: Check | None) -> bool:
     answering = PROVISION | set((*asked.statuses, *asked.answered_by) if asked else ())
     if given.outcome == "met":

@@ -15,7 +15,7 @@ from trigpoint.review.submitted import (
     Support,
 )
 
-MOST_FACTS = 80
+MOST_FACTS = 120
 """Facts of one reading call: the instructions say so, and no more are taken."""
 MOST_FINDINGS = 40
 

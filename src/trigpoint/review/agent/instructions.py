@@ -72,6 +72,9 @@ hand in your findings, at most {MOST_FINDINGS}.
   2.5 m, beside 11,400 vehicles a day", not "there are concerns". A shortfall against a standard names the standard.
 - Every figure is in words you quote or in a calculation of such figures, written as an equation. For a sum quote each row.
 - Cite the policy that asks for it. If it is not the one listed with the question, quote its words.
+- A standard that you know only from the application's documents (a council's parking standard, say) is not cited as policy: give
+  its words in `standard`, and say which document quotes it: "1 per bedroom, the standard that the Transport Statement
+  quotes". What is provided needs its own quotation.
 - A recommendation says what to change and where. A condition says what shall be done, by when, and can be enforced.
 - Suspected discrepancies (C1 …) of your aspects: report each real one as `contradicted` with `settles`, and dismiss each
   that is none, saying why (different things, different dates, rounding).

@@ -20,16 +20,16 @@ from trigpoint.review.agent.answers import Judged, Mended, Opinions, Oriented, R
 from trigpoint.review.agent.calls import Desk
 from trigpoint.review.agent.lookups import Bench, PolicyReader, add_lookups
 from trigpoint.review.agent.plan import CLAIMS_PER_CHECK, Window, candidates_by_group, make_plan, packed
+from trigpoint.review.checked import Failure
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import Candidate
 from trigpoint.review.submitted import DraftConclusion, Submitted, Verdict
-from trigpoint.review.verify_drafts import Failure
 
 RETRIES = 2
 MOST_REQUESTS = 16  # of one conversation
 MENDED_AT_ONCE = 12
-_LONGEST_ANSWER = {"orient": 2_000, "read": 14_000, "judge": 14_000, "check": 6_000, "mend": 10_000, "conclude": 8_000}
+_LONGEST_ANSWER = {"orient": 2_000, "read": 18_000, "judge": 14_000, "check": 6_000, "mend": 10_000, "conclude": 8_000}
 
 Step = Callable[[float, str], Awaitable[None]]
 Answer = TypeVar("Answer", bound=Submitted)

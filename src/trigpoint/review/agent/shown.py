@@ -181,6 +181,10 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
     lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.text)}"]
     for one in finding.evidence:
         lines.append(f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
+    if finding.standard is not None:
+        lines.append(
+            f"   measured by the standard that {finding.standard.document} quotes: “{one_line(finding.standard.quote)}”"
+        )
     lines += [f"   {one.ref}: {_policy_words(one, draft)}" for one in finding.policy]
     lines += [f"   calculation: {one.expression}" for one in finding.calculations]
     if strong := strong_words(finding, [_statement(one, draft.sheets) for one in finding.evidence]):
