@@ -91,7 +91,8 @@ prove nothing themselves, so that you can tell what "it" is. Say:
   do not make; an absence added to what is there; a view, a request or a requirement told as a fact or as proposed; what exists
   or is another scheme's told as proposed; a verdict such as "in breach of" that is stronger than its reason. Give in `instead`
   the same point as the words do show it, complete with its figures: it is published in place of the claim. Give in `outcome`
-  the outcome that they bear, if it is another one.
+  the outcome that they bear, if it is another one. Words that are listed as being in none of the quotations need a second
+  look: they may follow from all that is quoted together, or say too much.
 - `not_supported`: they do not show it, or say something else.
 The outcome is part of the claim. `met` needs words for everything that is asked for. `partly` and `failed` need words that show
 a shortfall: silence, or less detail than one would like, is none. `contradicted` needs two statements that cannot both be true:
@@ -105,8 +106,9 @@ MEND = f"""{_COMMON}
 
 Some findings could not be accepted, for the reasons given with each. Mend those that can be mended, under the same id: say
 only what the quoted words show, quote other words, change the outcome, or make it `not_shown`. Leave out a policy, a quotation or
-a recommendation that cannot be mended, rather than the finding. You can look things up as in judging, at most {MOST_LOOKUPS} times. Give
-up the others: list their ids in `give_up`. Nothing that comes back wrong again is kept."""
+a recommendation that cannot be mended, rather than the finding. If one makes two points, hand in two findings under its id. You
+can look things up as in judging, at most {MOST_LOOKUPS} times. Give up the others: list their ids in `give_up`. Nothing that comes back
+wrong again is kept."""
 
 CONCLUDE = f"""{_COMMON}
 
