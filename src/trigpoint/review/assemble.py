@@ -111,19 +111,20 @@ def _matrix(findings: Sequence[Finding]) -> tuple[ComplianceRow, ...]:
 
 def _row(finding: Finding) -> ComplianceRow:
     """Return a row that names what the finding is measured by: a standard that a document quotes, or a policy."""
-    measured = {"requirement": finding.requirement, "compliant": finding.outcome == "met", "notes": finding.text}
-    if finding.standard is not None:
-        source = f"Standard quoted in {document_title(finding.standard.document)}"
-        place = f"Standard quoted in {document_place(finding.standard)}"
-        return ComplianceRow(**measured, policy_source=source, policy_ref=place, outcome=finding.outcome)
-    policy = _measured_by(finding)
-    return ComplianceRow(
-        **measured,
-        policy_source=policy.source,
-        policy_ref=policy.ref,
-        revision_id=policy.revision_id,
+    row = ComplianceRow(
+        requirement=finding.requirement,
+        policy_source="",
+        compliant=finding.outcome == "met",
+        notes=finding.text,
         outcome=finding.outcome,
     )
+    if finding.standard is not None:
+        quoted, place = document_title(finding.standard.document), document_place(finding.standard)
+        named = {"policy_source": f"Standard quoted in {quoted}", "policy_ref": f"Standard quoted in {place}"}
+        return row.model_copy(update=named)
+    policy = _measured_by(finding)
+    named = {"policy_source": policy.source, "policy_ref": policy.ref, "revision_id": policy.revision_id}
+    return row.model_copy(update=named)
 
 
 def _measured_by(finding: Finding) -> PolicyCitation:
