@@ -85,7 +85,7 @@ def test_what_the_flats_lack_does_not_contradict_what_the_houses_have() -> None:
 
 def test_two_findings_of_an_aspect_from_the_same_words_are_one_and_the_fuller_stays() -> None:
     draft = draft_of()
-    short = finding(**OTHER, outcome="failed", statement="The path proposed along Mill Lane would be narrow.", evidence=[quote(BUILT)])  # fmt: skip
+    short = finding(**OTHER, statement="The path proposed along Mill Lane would be narrow.", evidence=[quote(BUILT)])  # fmt: skip
     full = finding(**OTHER, statement="A narrow path 2.5 m wide is proposed along Mill Lane.", evidence=[quote(BUILT)])
     draft.submit_findings([short, full])
     assert list(draft.verified()) == ["F2"]

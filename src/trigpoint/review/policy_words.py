@@ -13,7 +13,6 @@ from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.uses import read_uses
 from trigpoint.review.evidence import PolicyPassage, collapse
 from trigpoint.review.lookup import stems
-from trigpoint.review.stated import Number, Stated
 
 LONG_SENTENCE = 220  # characters: a longer one is read clause by clause
 FEWEST_USES = 3  # different uses that a table by use names
@@ -72,15 +71,6 @@ def fitting_words(passage: PolicyPassage, claim: str, profile: Profile) -> str:
     scores = _scores(units, claim, heading)
     best = max(range(len(units)), key=scores.__getitem__, default=None)
     return units[best] if best is not None and scores[best] >= ENOUGH else ""
-
-
-def words_with_figures(passage: PolicyPassage, numbers: Sequence[Number], claim: str) -> str:
-    """Return the sentence, clause or row of a passage that gives one of these figures and speaks of a claim's subject."""
-    wanted = set(_meant(claim))
-    giving = [one for one in policy_units(passage.text) if any(Stated([one]).has(number) for number in numbers)]
-    shares = [(len(wanted & set(_meant(one))), -at, one) for at, one in enumerate(giving)]
-    best = max(shares, default=(0, 0, ""))
-    return best[2] if best[0] else ""
 
 
 def _meant(text: str) -> list[str]:

@@ -70,7 +70,6 @@ class DraftVerifier:
         if given.outcome != "contradicted":
             verifier = PolicyVerifier(self.evidence, self.labels)
             policies = verifier.cited(given, asked, checked, measured_elsewhere=bool(standard))
-            policies = verifier.with_figures(policies, given, asked, sources)
             finding = finding.model_copy(update={"policy": tuple(one for one in policies if one.ref not in unfit)})
             sources = self.sources(finding, [*quotes, *standard])
         finding = self._with_proved_calculations(finding, sources, checked)

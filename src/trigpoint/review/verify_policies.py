@@ -11,8 +11,7 @@ from trigpoint.review.evidence import Evidence, PolicyPassage, fold, policy_cita
 from trigpoint.review.findings import PolicyCitation
 from trigpoint.review.lookup import shared
 from trigpoint.review.orientation import PolicyLabels, reference
-from trigpoint.review.policy_words import fitting_words, words_with_figures
-from trigpoint.review.stated import Stated, read_numbers, unstated
+from trigpoint.review.policy_words import fitting_words
 from trigpoint.review.submitted import DraftFinding, PolicyQuote
 from trigpoint.review.verify import policy_problem
 from trigpoint.review.verify_absence import FEWEST_SHARED_WORDS
@@ -32,22 +31,6 @@ class PolicyVerifier:
         named = [self._policy(one, given, {policy.passage_id for policy in own}, checked) for one in given.policy]
         cited = [one for one in named if one is not None] or ([] if measured_elsewhere else list(own))
         return _without_parts(cited)
-
-    def with_figures(
-        self, policies: tuple[PolicyCitation, ...], given: DraftFinding, asked: Check | None, sources: Sequence[str]
-    ) -> tuple[PolicyCitation, ...]:
-        """Return policies with the words of the question's own ones that give a figure which nothing else cited gives."""
-        quoted = {label.id for one in given.policy if one.words and (label := self.labels.find(one.policy))}
-        own = {one.passage_id for one in self.evidence.cite(asked.provisions)} if asked else set()
-        known = [*sources, *(f"{one.quote} {one.version_label}" for one in policies)]
-        more = []
-        for one in policies:
-            missing = unstated(read_numbers(given.statement), Stated(known))
-            if one.quote and one.passage_id in own - quoted and missing:
-                words = words_with_figures(self.evidence.policies[one.passage_id], missing, given.statement)
-                more += [one.model_copy(update={"quote": words})] if words else []
-                known.append(words)
-        return _without_parts([*policies, *more])
 
     def _own_policies(self, asked: Check, given: DraftFinding) -> tuple[PolicyCitation, ...]:
         """Return the policies that the question rests on, each with the words that fit the statement, if any do."""

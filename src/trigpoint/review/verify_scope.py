@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.numerals import NUMBER_WORDS
+from trigpoint.reading.sources import SPEAKER_OF, genre_of
 from trigpoint.reading.tokens import tokenise
 from trigpoint.review.findings import Finding
 from trigpoint.review.locating import Found
@@ -49,7 +50,7 @@ def scope_reasons(
     return [
         *_whole_reasons(finding, statements),
         *_hedge_reasons(finding, statements),
-        *_view_reasons(finding, telling),
+        *_view_reasons(finding, quotes, telling),
         *_standard_reasons(finding),
     ]
 
@@ -115,9 +116,14 @@ def _hedge(statement: str) -> str:
     return " ".join(statement[tokens[places[0]].start :][:_LONGEST_SHOWN].split()) if places else ""
 
 
-def _view_reasons(finding: Finding, telling: Sequence[list[Told]]) -> list[str]:
+def _view_reasons(finding: Finding, quotes: Sequence[Found], telling: Sequence[list[Told]]) -> list[str]:
     """Return that a claim rests on the words of consultees or objectors alone and does not tell them as theirs."""
-    others = all(known and all(one.speaker in ("consultee", "objector") for one in known) for known in telling)
+    speakers = {
+        speaker
+        for place, known in zip(quotes, telling, strict=True)
+        for speaker in ([one.speaker for one in known] or [SPEAKER_OF[genre_of(place.document)]])
+    }
+    others = speakers <= {"consultee", "objector"}
     words = {token.text for token in tokenise(finding.text)}
     if not others or words & _TELLS_VIEW or any(tag in CUES.tag_text(finding.text) for tag in _VIEWS):
         return []

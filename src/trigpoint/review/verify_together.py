@@ -73,11 +73,6 @@ def _repeats(one: Finding, other: Finding) -> bool:
     return alike >= (NEAR if _area(one) == _area(other) else ABOUT_THE_SAME)
 
 
-def _same_tendency(one: Finding, other: Finding) -> bool:
-    """Return whether two outcomes agree. What falls short in part and what falls short are one point in two weights."""
-    return one.outcome == other.outcome or {one.outcome, other.outcome} == {"partly", "failed"}
-
-
 def _other_subject(one: str, other: str) -> bool:
     """Return whether two texts are about different users or parts: the flats may have what the houses lack."""
     mine, theirs = _subjects(one), _subjects(other)
