@@ -53,11 +53,7 @@ def reports(finding: Finding, discrepancy: Discrepancy) -> bool:
 
 def _repeats(one: Finding, other: Finding) -> bool:
     """Return whether two findings say the same: from the same words, with the same figures, of the same subject."""
-    if (
-        not _same_tendency(one, other)
-        or not _same_figures(one.text, other.text)
-        or _other_subject(one.text, other.text)
-    ):
+    if one.outcome != other.outcome or not _same_figures(one.text, other.text) or _other_subject(one.text, other.text):
         return False
     mine, theirs = ({c.passage_id for c in finding.evidence} for finding in (one, other))
     if not (mine <= theirs or theirs <= mine):
