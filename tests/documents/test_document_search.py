@@ -181,6 +181,20 @@ def test_a_deleted_document_is_gone_everywhere_and_can_come_back(two: Bench):
     assert two.add(Path(transport.file_path)).status == "success"
 
 
+def test_a_removal_that_was_cut_off_after_its_first_step_is_completed_by_the_next(
+    two: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    (transport, _) = two.store.registry.of_application(REF)
+    with monkeypatch.context() as crash:
+        crash.setattr(two.store.passages, "delete", lambda document_id: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            two.store.delete_document(transport.document_id)
+    assert two.store.delete_document(transport.document_id) == transport.chunk_count
+    assert two.store.passages.content(transport.document_id) is None, "its text may not stay behind"
+    with pytest.raises(DocumentNotFound):
+        two.store.delete_document(transport.document_id)
+
+
 # --- P16: exact under filters
 
 

@@ -114,11 +114,17 @@ class DocumentStore:
         self.passages.write([replace(p, metadata={**p.metadata, "document_type": document_type}) for p in behind])
 
     def delete_document(self, document_id: str) -> int:
-        """Remove a document, its row first. Returns how many passages went. Raises DocumentNotFound; safe to repeat."""
-        if self.registry.get(document_id) is None:
+        """Remove a document, its row first. Returns how many passages went. Raises DocumentNotFound.
+
+        Safe to repeat: passages that a crash left without their row go too.
+        """
+        is_known = self.registry.get(document_id) is not None
+        if is_known:
+            self.registry.remove(document_id)
+        removed = self.passages.delete(document_id)
+        if not (is_known or removed):
             raise DocumentNotFound(f"Document not found: {document_id}")
-        self.registry.remove(document_id)
-        return self.passages.delete(document_id)
+        return removed
 
     @contextmanager
     def locked(self, key: str, cancelled: Callable[[], bool]) -> Iterator[None]:
