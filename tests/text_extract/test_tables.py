@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pymupdf
 import pytest
-from real_tables import HELD_OUT, LAST, TUNED, UNSEEN, RealTable
+from real_tables import FRESH, HELD_OUT, LAST, TUNED, UNSEEN, RealTable
 
 from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import Page
@@ -238,7 +238,7 @@ def test_every_word_of_a_page_with_tables_is_in_its_text(shared_data: Path, proc
 
 
 @pytest.mark.parametrize(
-    ("name", "tables"), [("tuned", TUNED), ("unseen", UNSEEN), ("last", LAST), ("held out", HELD_OUT)]
+    ("name", "tables"), [("tuned", TUNED), ("unseen", UNSEEN), ("last", LAST), ("held out", HELD_OUT), ("fresh", FRESH)]
 )
 def test_cells_of_real_tables_have_the_right_headings(
     name: str, tables: Sequence[RealTable], shared_data: Path, processor: DocumentProcessor
