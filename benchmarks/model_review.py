@@ -2,8 +2,9 @@
 
 APPLICATION is the name of one in `benchmarks/reading/written` or of the shared data, or a folder with `application.json`
 and `documents/`. The model is that of the settings (`TRIGPOINT_MODEL`); what must be reported is never shown to it. The
-policy server is a real one; documents are read straight from the folder. Every answer of the model is kept in the output
-folder before it is used, so that a run that was stopped goes on where it was: start it again with the same command.
+policy server is a real one, and PDFs are read by the product's own document store, scanned pages included. Every answer
+of the model is kept in the output folder before it is used, so that a run that was stopped goes on where it was: start it
+again with the same command.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ from typing import Any
 
 from benchmarks.reading.applications import LabelledApplication, own_applications, shared_applications
 from trigpoint.config import load_settings
+from trigpoint.documents.ingest import SUPPORTED
 from trigpoint.mcp.local_servers import local_servers
-from trigpoint.reading.documents import Document, pages_by_form_feed
+from trigpoint.reading.documents import pages_by_form_feed
+from trigpoint.registers.entries import RegisterTable, load_registers
 from trigpoint.review.findings import Finding
 from trigpoint.review.formats import FORMATS
 from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest, Server, ToolProgress, Tools
 from trigpoint.review.pipeline import run_review
 from trigpoint.review.result import ReviewResult
 from trigpoint.storage.files import write_atomic
+from trigpoint.text.classify import DocumentClassifier
 
 REVIEW_ID = "model_review"
 
@@ -36,59 +40,60 @@ def find_application(name: str) -> LabelledApplication:
     folder = Path(name)
     if (folder / "application.json").exists():
         return next(one for one in own_applications(folder.parent) if one.name == folder.resolve().name)
-    known = [*own_applications(), *shared_applications()]
-    found = next((one for one in known if one.name == name), None)
-    if found is None:
-        raise SystemExit(f"There is no application {name!r}. There are: {', '.join(one.name for one in known)}")
-    return found
+    known = {one.name: one for one in (*own_applications(), *shared_applications())}
+    if name not in known:
+        raise SystemExit(f"There is no application {name!r}. There are: {', '.join(known)}")
+    return known[name]
 
 
 class FolderTools:
-    """Answers for the register and the document store from a labelled application; policy is the real server's."""
+    """Answers for the register from a labelled application. Policy is the real server's, and so are PDFs and pictures: the
+    document store reads them as the product does, scanned pages by OCR. Texts have no reader in the product; their pages
+    are separated by form feeds.
+    """
 
-    def __init__(self, application: LabelledApplication, servers: Tools) -> None:
+    def __init__(self, application: LabelledApplication, servers: Tools, register: dict[str, Any]) -> None:
         self.servers = servers
         self.details = _details(application.about)
-        self.authority = slug(application.about.get("authority") or "")
-        self.documents = {one.name: one for one in application.documents}
+        self.register = register
+        texts = [path for path in application.paths if path.suffix.lower() not in SUPPORTED]
+        self.texts = {path.name: path.read_text() for path in texts}
+        self.files = [path.name if path in texts else str(path) for path in application.paths]
 
     async def call(
         self, server: Server, tool: str, args: dict[str, Any], *, progress: ToolProgress | None = None
     ) -> dict[str, Any]:
-        if server == "policy-kb":
-            return await self.servers.call(server, tool, args, progress=progress)
-        answer: dict[str, Any] = getattr(self, f"_{tool}")(args)
+        if server == "scraper":
+            answer: dict[str, Any] = getattr(self, f"_{tool}")()
+            return answer
+        given = args.get("file_path") or args.get("document_id")
+        if server == "document-store" and given in self.texts:
+            return getattr(self, f"_{tool}")(str(given))  # type: ignore[no-any-return]
+        answer = await self.servers.call(server, tool, args, progress=progress)
+        if tool == "list_ingested_documents":
+            return {**answer, "documents": [*answer["documents"], *({"document_id": name} for name in self.texts)]}
         return answer
 
-    def _get_application_details(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        return {"application": self.details, "register_entry": {"authority": self.authority}}
+    def _get_application_details(self) -> dict[str, Any]:
+        return {"application": self.details, "register_entry": self.register}
 
-    def _download_all_documents(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        files = [
-            {"file_path": one.name, "source_kind": one.source_kind, "status": "downloaded"}
-            for one in self.documents.values()
-        ]
+    def _download_all_documents(self) -> dict[str, Any]:
+        files = [{"file_path": file, "status": "downloaded"} for file in self.files]
         return {"downloads": files, "failed_downloads": 0, "total_documents": len(files), "filtered_count": 0}
 
-    def _ingest_document(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        return {"status": "success", "document_id": args["file_path"]}
+    def _ingest_document(self, name: str) -> dict[str, Any]:
+        count = len(_pages(self.texts[name]))
+        account = {"page_count": count, "pages_read": count, "pages_by_ocr": 0, "pages_not_read": []}
+        return {"status": "success", "document_id": name, "account": account}
 
-    def _list_ingested_documents(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        return {"documents": [{"document_id": name} for name in self.documents]}
-
-    def _get_document_text(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        one = self.documents[args["document_id"]]
-        pages = [page.model_dump() for page in one.pages or pages_by_form_feed(one.text)]
-        return {
-            "file_path": one.name,
-            "document_type": one.document_type,
-            "text": one.text,
-            "pages": pages or _one(one),
-        }
+    def _get_document_text(self, name: str) -> dict[str, Any]:
+        text = self.texts[name]
+        kind = DocumentClassifier().classify(name, text).document_type
+        return {"file_path": name, "document_type": kind, "text": text, "pages": _pages(text)}
 
 
-def _one(document: Document) -> list[dict[str, int]]:
-    return [{"number": 1, "start": 0, "end": len(document.text)}]
+def _pages(text: str) -> list[dict[str, int]]:
+    return [page.model_dump() for page in pages_by_form_feed(text)] or [{"number": 1, "start": 0, "end": len(text)}]
 
 
 def _details(about: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,10 +103,13 @@ def _details(about: Mapping[str, Any]) -> dict[str, Any]:
     return {**known, "date_validated": f"{day}-01" if re.fullmatch(r"\d{4}-\d{2}", day) else day or None}
 
 
-def slug(name: str) -> str:
-    """Return a council's name as a slug: `Cherwell District Council` is `cherwell`."""
-    plain = re.sub(r"\b(?:district|borough|county|city|council|corporation|london|of|and|the)\b", " ", name.lower())
-    return "-".join(re.findall(r"[a-z0-9]+", plain))
+def register_of(about: Mapping[str, Any], table: RegisterTable) -> dict[str, Any]:
+    """Return the authority as a register tells it: its slug, its name, and its address if the table has it."""
+    name = about.get("authority") or ""
+    entry = table.by_name(name)
+    if entry is not None:
+        return {"authority": entry.authority, "name": entry.name, "post": entry.post}
+    return {"authority": "-".join(re.findall(r"[a-z0-9]+", name.lower())), "name": name or None}
 
 
 class FileCheckpoints:
@@ -128,12 +136,14 @@ async def _show(progress: Progress) -> None:
 
 async def review(application: LabelledApplication, out: Path) -> ReviewResult:
     """Return the review, and leave its checkpoints and its transcript in a folder."""
-    settings = load_settings(trigpoint_data_dir=out / "data", review_transcripts=True)
+    folders = tuple({path.parent for path in application.paths})
+    settings = load_settings(trigpoint_data_dir=out / "data", review_transcripts=True, document_roots=folders)
+    register = register_of(application.about, load_registers(settings))
     request = ReviewRequest(REVIEW_ID, _details(application.about)["reference"], ReviewOptions(), folder="given")
     async with local_servers(settings) as (tools, local):
         return await run_review(
             request,
-            tools=FolderTools(application, tools),
+            tools=FolderTools(application, tools, register),
             checkpoints=FileCheckpoints(out / "checkpoints"),
             report=_show,
             settings=local,
@@ -196,6 +206,7 @@ def main() -> int:
     for name, kind in FORMATS.items():
         write_atomic(out / kind.file_name.format(name.value), kind.render(result))
     write_atomic(out / "score.md", scoring_sheet(application, result).encode())
+    print(result.metadata.documents.reading)
     print(f"The review is in {out}, what is to be scored in {out / 'score.md'}")
     print(f"The transcript is {out / 'data' / 'transcripts' / f'{REVIEW_ID}.jsonl'}")
     return 0

@@ -83,7 +83,12 @@ class LabelledApplication:
     name: str
     about: dict[str, Any]
     labels: tuple[Label, ...]
-    documents: tuple[Document, ...]
+    paths: tuple[Path, ...]
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """The documents as the reading takes them, without OCR: pages without text are not labelled."""
+        return tuple(_document(path) for path in self.paths)
 
     @property
     def family(self) -> str:
@@ -123,7 +128,7 @@ def _labels(folder: Path) -> tuple[Label, ...]:
 
 def _application(folder: Path, labels: tuple[Label, ...], paths: list[Path]) -> LabelledApplication:
     about = json.loads((folder / "application.json").read_text())
-    return LabelledApplication(folder.name, about, labels, tuple(_document(path) for path in paths))
+    return LabelledApplication(folder.name, about, labels, tuple(paths))
 
 
 def _document(path: Path) -> Document:
@@ -141,5 +146,5 @@ def _text(path: Path) -> str:
 
 @cache
 def _processor() -> DocumentProcessor:
-    """The product's own reader, without OCR: pages without text are not labelled."""
+    """The product's own reader, without OCR."""
     return DocumentProcessor(load_settings(trigpoint_data_dir=Path(tempfile.mkdtemp()), enable_ocr=False))
