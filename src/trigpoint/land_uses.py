@@ -15,6 +15,7 @@ Use = Literal[
     "nursery",
     "college",
     "hotel",
+    "holiday",
     "care_home",
     "student_housing",
     "health",

@@ -65,6 +65,31 @@ def test_a_letter_is_known_by_its_first_page(text: str, writer: str | None) -> N
         assert DocumentClassifier().classify("Scan 4.pdf", text).document_type == "other"
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Planning officer's note to file\nCase officer: J Mills\nThe transport statement says 40 spaces.", "council"),
+        ("Urban Design Officer: note to case officer\nWestmarsh Council\nThe store is behind the bins.", "council"),
+        ("Update for members\nPlanning Committee 9 July, item 6\nThe highway authority has replied.", "council"),
+        ("Minutes of the Planning Committee\nMembers resolved to defer the application.", "council"),
+        ("Notice of decision\nThe council grants planning permission subject to conditions.", "council"),
+        ("Screening opinion\nThe local planning authority is of the opinion that no EIA is required.", "council"),
+        ("Pre-application advice\nDear Mr Hall\nThe principle is acceptable. Without prejudice.", "council"),
+        ("File note\nFrom: Parking Services\nTo: Case officer\nWe counted 31 cars on Mill Lane.", "council"),
+        ("Memorandum\nTo: Case officer\nFrom: Tree Officer\nThe oak should stay.", "consultee"),
+        ("Sustainable Travel Officer\nNorthshire County Council\nComments on application 26/41", "consultee"),
+        ("Request for a screening opinion\nPrepared by Hale Planning for Barr Homes", "applicant"),
+        ("Technical note\nResponse to Northshire County Council's consultation response of 3 May", "applicant"),
+        ("Statement of Community Involvement\nOne resident wrote: we object to the traffic.", "applicant"),
+        ("Planning note to the council\nPrepared by Hale Planning on behalf of Barr Homes", "applicant"),
+    ],
+)
+def test_who_wrote_a_paper_is_read_from_its_title_and_its_head(text: str, kind: str) -> None:
+    assert source_kind_of("Document 7.pdf", text) == kind
+    if kind != "applicant":
+        assert DocumentClassifier().classify("Document 7.pdf", text).document_type == "other"
+
+
 def test_the_model_is_told_what_a_letter_is_and_who_sent_it() -> None:
     shown = application(ReviewDraft(written_evidence("barn-tithe-lane"), ()).orientation())
     assert "03_Highways_Consultation_Response.md (consultation response, by the consultee" in shown

@@ -21,6 +21,7 @@ from trigpoint.review.submitted import (
     PolicyQuote,
     ProfileCorrection,
     Quote,
+    SummarySentence,
 )
 from trigpoint.review.verify import verify
 
@@ -311,10 +312,10 @@ def test_a_conclusion_keeps_only_sentences_that_rest_on_what_counts() -> None:
     verdict(draft)
     given = DraftConclusion(
         summary=(
-            Cited(text="Two hundred homes are proposed."),
-            Cited(text="The shared path along Mill Lane is 2.5 m wide.", rests_on=("F1",)),
-            Cited(text="It narrows to 1.2 m.", rests_on=("F1",)),
-            Cited(text="Lighting is poor.", rests_on=("F9",)),
+            SummarySentence(text="Two hundred homes are proposed."),
+            SummarySentence(text="The shared path along Mill Lane is 2.5 m wide.", rests_on=("F1",)),
+            SummarySentence(text="It narrows to 1.2 m.", rests_on=("F1",)),
+            SummarySentence(text="Lighting is poor.", rests_on=("F9",)),
         ),
         recommendations=(
             Cited(text="Widen the shared path along Mill Lane.", rests_on=("F1",)),
@@ -352,7 +353,7 @@ def test_a_recommendation_names_something_that_its_findings_speak_of(text: str, 
     draft = draft_of()
     verdict(draft)
     given = DraftConclusion(
-        summary=(Cited(text="Two hundred homes are proposed."),),
+        summary=(SummarySentence(text="Two hundred homes are proposed."),),
         recommendations=(Cited(text=text, rests_on=("F1",)),),
         stance="comment",
     )
@@ -383,7 +384,7 @@ def test_ratings_follow_from_outcomes_and_pass_the_final_verification() -> None:
 def test_a_sentence_names_only_sections_that_were_looked_up(sentence: str, holds: bool) -> None:
     draft = draft_of()
     draft.submit_findings([finding()])
-    given = DraftConclusion(summary=(Cited(text=sentence, rests_on=("F1",)),), stance="comment")
+    given = DraftConclusion(summary=(SummarySentence(text=sentence, rests_on=("F1",)),), stance="comment")
     left_out = draft.check_conclusion(given)
     assert [one.id for one in left_out] == ([] if holds else ["summary 1"])
 

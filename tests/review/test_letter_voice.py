@@ -14,7 +14,7 @@ from trigpoint.review.letter import Ground, Letter, Sender
 from trigpoint.review.letter_draft import draft_letter
 from trigpoint.review.letter_files import letter_text
 from trigpoint.review.result import ReviewResult
-from trigpoint.review.submitted import Cited, DraftConclusion, DraftFinding, DraftGround, Verdict
+from trigpoint.review.submitted import Cited, DraftConclusion, DraftFinding, DraftGround, SummarySentence, Verdict
 from trigpoint.review.voice import in_voice
 
 MIXED = "We object because our members cycle here; I was nearly hit, and it worries me. The path is well lit in Grade I land."
@@ -64,7 +64,7 @@ def test_the_letter_says_what_a_consultee_recommends(name: str, body: str, posit
     assert words in said.quote
     review = result_of(evidence).review.model_copy(update={"consultees": (said,)})
     result = result_of(evidence).model_copy(update={"review": review})
-    assert f"{body} has answered: “" in letter_text(draft_letter(result))
+    assert f"{body} wrote on " in letter_text(draft_letter(result))
     assert words in letter_text(draft_letter(result))
 
 
@@ -86,7 +86,7 @@ def _held(name: str, outcome: str) -> Held:
 
 def test_what_is_met_is_no_ground_of_objection() -> None:
     conclusion = DraftConclusion(
-        summary=(Cited(text="It is proposed."),),
+        summary=(SummarySentence(text="It is proposed."),),
         stance="object",
         letter=(
             DraftGround(
@@ -118,7 +118,9 @@ def test_what_is_met_is_no_ground_of_objection() -> None:
 )
 def test_a_condition_names_its_trigger_and_asks_for_no_money(text: str, kept: bool) -> None:
     conclusion = DraftConclusion(
-        summary=(Cited(text="It is proposed."),), stance="object", conditions=(Cited(text=text, rests_on=("F1",)),)
+        summary=(SummarySentence(text="It is proposed."),),
+        stance="object",
+        conditions=(Cited(text=text, rests_on=("F1",)),),
     )
     evidence = evidence_of_text("Nothing but £9,500.")
     held = {"F1": _held("f1", "failed")}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pymupdf
 import pytest
-
 from benchmarks.model_review import FolderTools, find_application, register_of
+
 from trigpoint.config import load_settings
 from trigpoint.mcp.local_servers import local_servers
 from trigpoint.registers.entries import load_registers
@@ -26,7 +26,9 @@ def _scanned(file: Path) -> None:
         typed.new_page().insert_textbox((60, 60, 540, 300), f"{HIGHWAYS}. " * 3, fontsize=16)
         picture = typed[0].get_pixmap(dpi=150)
     with pymupdf.open() as document:
-        document.new_page().insert_text((72, 72), "Report to committee. " + "Sixty homes are proposed. " * 3, fontsize=9)
+        document.new_page().insert_text(
+            (72, 72), "Report to committee. " + "Sixty homes are proposed. " * 3, fontsize=9
+        )
         page = document.new_page()
         page.insert_image(page.rect, pixmap=picture)
         document.save(file)
@@ -77,4 +79,5 @@ def test_the_council_is_named_as_a_register_names_it() -> None:
     table = load_registers(load_settings())
     assert register_of({"authority": "Wenbridge Borough Council"}, table)["name"] == "Wenbridge Borough Council"
     known = register_of({"authority": "Cherwell District Council"}, table)
-    assert known["authority"] == "cherwell" and known["name"] == "Cherwell District Council"
+    assert known["authority"] == "cherwell"
+    assert known["name"] == "Cherwell District Council"

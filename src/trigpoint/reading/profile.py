@@ -273,6 +273,11 @@ def _homes_only(uses: Iterable[UseSize]) -> bool:
     return all(one.use == "dwellings" for one in uses)
 
 
+def scale_of(kind: Kind, uses: Sequence[UseSize], proposal: str) -> Scale:
+    """Return the scale that the sizes of a development give it, whatever the area of its site."""
+    return _scale(kind, uses, 0.0, proposal)
+
+
 def _scale(kind: Kind, uses: Sequence[UseSize], hectares: float, proposal: str = "") -> Scale:
     """Return the scale by the statutory thresholds: 10 homes, 1,000 m2 of floorspace or a site of 1 ha are major."""
     if kind == "householder":

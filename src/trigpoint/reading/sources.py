@@ -7,7 +7,7 @@ from typing import Literal
 from trigpoint.reading.documents import Document
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.vocabulary import SourceKind, Speaker
-from trigpoint.text.letters import Writer, letter_writer
+from trigpoint.text.letters import Writer, is_applicants_paper, letter_writer
 
 Genre = Literal["application", "consultee letter", "representation", "committee report", "appeal decision"]
 
@@ -99,7 +99,7 @@ def _genre_by_words(text: str) -> Genre:
         return _GENRE_OF[writer]
     if "report" in said and "recommend" in said and "us" not in said:
         return "committee report"
-    if "against" in said:
+    if "against" in said and not is_applicants_paper(text):
         return "representation"
     if "letter" in said and "consulted" in said and len(text) < FEW_PAGES:
         return "consultee letter"

@@ -27,8 +27,12 @@ _USES = Lexicon(
         "nursery": "nursery nurseries early_years creche class_e_(_f",
         "college": "college university higher_education",
         "hotel": "hotel guesthouse guest_house hostel class_c_1 apart_-_hotel aparthotel bed_and_breakfast",
-        "care_home": "care_home nursing_home extra_care class_c_2 retirement_living care_village assisted_living",
-        "student_housing": "student_accommodation purpose_built_student pbsa student_bed* student_rooms",
+        "holiday": "holiday_lodge* holiday_let* holiday_accommodation holiday_unit* holiday_park holiday_cottage* caravan* "
+        "glamping camping_pod* campsite camp_site lodges touring_pitch* touring_park",
+        "care_home": "care_home nursing_home extra_care class_c_2 retirement_living care_village assisted_living "
+        "residential_care care_bed*",
+        "student_housing": "student_accommodation purpose_built_student pbsa student_bed* student_room* student_residence* "
+        "student_residences halls_of_residence student_studio* study_bedroom*",
         "health": "surgery medical_centre health_centre hospital clinic class_e_(_e dental",
         "leisure": "gym leisure_centre sports_hall swimming_pool cinema class_e_(_d sports_pavilion fitness",
         "community": "village_hall community_centre community_hall church place_of_worship class_f_2 library community_use",

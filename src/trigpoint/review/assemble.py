@@ -154,7 +154,8 @@ def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
 def _summary(judgement: Judgement, conclusion: Conclusion | None, documents: DocumentCounts | None) -> str:
     if conclusion is not None and conclusion.summary:
         parts = [one.text for one in conclusion.summary]
-        return " ".join([*_kept_back(documents), *parts, *judgement.remarks, *_unread(documents)])
+        read = [judgement.quality.reading()] if judgement.quality and judgement.quality.pages else []
+        return " ".join([*_kept_back(documents), *parts, *judgement.remarks, *read, *_unread(documents)])
     judged = [aspect for aspect in judgement.aspects if aspect.applies]
     parts = [*_state(judged), *_good(judged), *_short(judged), *_contradicted(judgement), *_open(judged)]
     return " ".join([*_kept_back(documents), *parts, *judgement.remarks, *_unread(documents)])

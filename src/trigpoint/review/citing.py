@@ -64,6 +64,11 @@ def place_text(place: Place) -> str:
     return f"{title}, {listed_pages(place.pages[:_MOST_PAGES])}" if place.pages else title
 
 
+def quoted(quote: str) -> str:
+    """Return a quotation as it is set within quotation marks: on one line, without marks of emphasis."""
+    return collapse(quote).replace("**", "").lstrip("*> ").replace("“", "‘").replace("”", "’")
+
+
 def in_plain_words(text: str, documents: Iterable[str], refs: Iterable[str]) -> str:
     """Return a text of a finding in which these documents and references of policy are named as a person names them."""
     named = {name: document_title(name) for name in documents} | {ref: place_of_ref(ref) for ref in refs}

@@ -8,16 +8,26 @@ from dataclasses import replace
 from typing import Protocol
 
 from trigpoint.review.aspects import Aspect
+from trigpoint.review.citing import document_title
 from trigpoint.review.conclusion import Conclusion, Sentence
+from trigpoint.review.consultees import Recommendation, recommendations
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Finding, NotAssessed
+from trigpoint.review.findings import Finding, NotAssessed, listed_pages
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
 from trigpoint.review.proportion import demanding, disproportionate
 from trigpoint.review.quoting import asks, quotations
 from trigpoint.review.rating import key_issue, rate, weightiest
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.rules import assessed, contradictions, general_contradictions, judge_check
-from trigpoint.review.submitted import MOST_MAIN, Cited, DraftConclusion, DraftFinding, DraftGround, Verdict
+from trigpoint.review.submitted import (
+    MOST_MAIN,
+    Cited,
+    DraftConclusion,
+    DraftFinding,
+    DraftGround,
+    SummarySentence,
+    Verdict,
+)
 from trigpoint.review.verify_figures import figure_reasons, proposed_reasons
 
 _VAGUE = re.compile(
@@ -35,6 +45,8 @@ _ABOUT_DOCUMENTS = re.compile(
     r"\b(?:documents?|application|submission|applicant) (?:do|does|did|has|have) not\b", re.IGNORECASE
 )
 _NAME_OR_FIGURE = re.compile(r"\d|(?<=[a-z,:;] )[A-Z]")
+_MOST_PLACES = 3  # documents that a ground of the letter names
+_MOST_PAGES = 4
 _STEM = 5  # letters by which "junction" is known again in "junctions"
 _COMMON_STEMS = frozenset(
     word[:_STEM]
@@ -78,7 +90,14 @@ def conclude(
         model=model,
         conclusion=_conclusion(given, findings, counting, evidence) if given else None,
         letter=_letter(given, findings, counting, evidence) if given else None,
+        consultees=_current(given, evidence),
     )
+
+
+def _current(given: DraftConclusion | None, evidence: Evidence) -> tuple[Recommendation, ...]:
+    """Return what consultees recommend, without the answers that the conclusion calls outdated."""
+    outdated = given.outdated if given else ()
+    return tuple(one for number, one in enumerate(recommendations(evidence), 1) if f"K{number}" not in outdated)
 
 
 def _unsettled(evidence: Evidence, settled: frozenset[str]) -> Evidence:
@@ -126,7 +145,22 @@ def conclusion_verdicts(
             reasons = _sentence_reasons(part, one, known, evidence)
             if reasons:
                 verdicts.append(Verdict(id=f"{part} {number}", verdict="dropped", reasons=tuple(reasons)))
+    for number, first in _repeated(given.letter).items():
+        again = f"It rests on the same findings as letter {first}: make each point once, and put both into one ground"
+        verdicts.append(Verdict(id=f"letter {number}", verdict="dropped", reasons=(again,)))
     return verdicts
+
+
+def _repeated(grounds: Sequence[DraftGround]) -> dict[int, int]:
+    """Return the numbers of grounds that rest on the same findings as one before them, with the number of that one."""
+    first: dict[frozenset[str], int] = {}
+    repeated = {}
+    for number, one in enumerate(grounds, 1):
+        resting = frozenset(one.rests_on)
+        if resting and resting in first:
+            repeated[number] = first[resting]
+        first.setdefault(resting, number)
+    return repeated
 
 
 Known = Mapping[
@@ -232,12 +266,20 @@ def _conclusion(
 def _kept(part: str, sentences: Iterable[Cited], known: Known, evidence: Evidence) -> tuple[Sentence, ...]:
     return tuple(
         Sentence(
-            text=" ".join(one.text.split()),
+            text=_sentence(one.text),
             rests_on=tuple(finding.check for finding in _findings(one.rests_on, known)),
+            part=one.part if isinstance(one, SummarySentence) else None,
         )
         for one in sentences
         if not _sentence_reasons(part, one, known, evidence)
     )
+
+
+def _sentence(text: str) -> str:
+    """Return a text on one line, with a capital in front and a full stop at its end."""
+    plain = " ".join(text.split())
+    stop = "" if plain[-1:] in ".!?" else "."
+    return f"{plain[:1].upper()}{plain[1:]}{stop}"
 
 
 def _letter(
@@ -248,7 +290,12 @@ def _letter(
     None if no ground holds: the letter is then written from the findings.
     """
     known = _known(findings, held)
-    grounds = [one for one in given.letter if not _sentence_reasons("letter", one, known, evidence)]
+    repeated = _repeated(given.letter)
+    grounds = [
+        one
+        for number, one in enumerate(given.letter, 1)
+        if number not in repeated and not _sentence_reasons("letter", one, known, evidence)
+    ]
     if not grounds:
         return None
     conditions = _kept("conditions", given.conditions, known, evidence)
@@ -274,11 +321,24 @@ def _ground(number: int, one: DraftGround, known: Known, stance: Stance) -> Grou
         kind=kind,
         ticked=not (kind == "strength" and stance == "object"),
         heading=one.heading.strip().rstrip("."),
-        text=" ".join(one.text.split()),
+        text=f"{_sentence(one.text)}{_places(one.text, resting)}",
         references=tuple(_references(resting))[:6],
         asks=" ".join(one.asks.split()) if kind != "strength" else "",
         rests_on=tuple(finding.check for finding in resting),
     )
+
+
+def _places(text: str, resting: Iterable[Finding]) -> str:
+    """Return where the documents say what a ground tells, in brackets, without the pages that it names itself."""
+    pages: dict[str, dict[int, None]] = {}
+    for citation in (citation for finding in resting for citation in finding.evidence):
+        title = document_title(citation.document)
+        told = {number for number in citation.pages if title in text and re.search(rf"\bpages? {number}\b", text)}
+        pages.setdefault(title, {}).update(dict.fromkeys(set(citation.pages) - told))
+    named = [
+        f"{title}, {listed_pages(tuple(sorted(numbers))[:_MOST_PAGES])}" for title, numbers in pages.items() if numbers
+    ]
+    return f" (See {'; '.join(named[:_MOST_PLACES])}.)" if named else ""
 
 
 def _kind(resting: Sequence[Finding]) -> PointKind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from typing import Literal
 
 from pydantic import Field
 
@@ -14,6 +15,9 @@ class Sentence(Stored):
 
     text: str
     rests_on: tuple[str, ...] = ()
+    part: Literal["proposed", "good", "decides"] | None = Field(
+        None, description="Of a sentence of the summary, which part of it; None if nobody said."
+    )
 
 
 class Conclusion(Stored):
@@ -65,7 +69,10 @@ class Quality(Stored):
     facts_dropped: int = 0
     sentences_dropped: int = Field(0, description="Sentences of the conclusion that nothing proved.")
     pages_read: int = 0
-    pages: int = 0
+    pages: int = Field(0, description="Pages that have text.")
+    pages_not_read: str = Field(
+        "", description="Those that were searched by their words and not read whole, by document."
+    )
     support_checked: int = Field(0, description="Findings that a second, independent call checked for meaning.")
     passes: dict[str, Spent] = Field(default_factory=dict)
     cost: float | None = Field(None, description="In the currency of the configured prices.")
@@ -74,9 +81,24 @@ class Quality(Stored):
         """Return the same in one sentence for readers."""
         calls = sum(one.calls for one in self.passes.values())
         asked = f" in {calls} calls" if calls else ""
-        some = f"{self.pages_read} of {self.pages} pages read whole, the others searched by their words"
-        read = some if self.pages_read < self.pages else f"all {self.pages} pages read whole"
         return (
             f"Findings: {self.submitted} handed in{asked}, {self.verified} verified ({self.corrected} of them after a "
-            f"correction), {self.dropped} dropped; {self.support_checked} checked by a second reader; {read}."
+            f"correction), {self.dropped} dropped; {self.support_checked} checked by a second reader."
+        )
+
+    def reading(self) -> str:
+        """Return how many pages whoever judged read whole, and which not, in a sentence for readers; nothing without pages."""
+        if not self.pages:
+            return ""
+        if self.pages_read >= self.pages:
+            return (
+                "The only page with text was read whole."
+                if self.pages == 1
+                else f"All {self.pages} pages with text were read whole."
+            )
+        named = f": {self.pages_not_read}" if self.pages_not_read else ""
+        left = self.pages - self.pages_read
+        were = "1 was" if left == 1 else f"{left} were"
+        return (
+            f"{self.pages_read} of {self.pages} pages with text were read whole; {were} only searched for words{named}."
         )

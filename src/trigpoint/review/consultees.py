@@ -1,21 +1,28 @@
-"""What those who were consulted recommend, in their own words: found in their letters, quoted, and never judged."""
+"""What those who were consulted recommend, in their own words: found in their letters, quoted, and never judged.
+
+Of several answers of one body only the latest counts, and none that a later document calls withdrawn or replaced.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
 from typing import Literal
 
 from pydantic import Field
 
 from trigpoint.reading.documents import Document
-from trigpoint.reading.statements import document_statements
+from trigpoint.reading.sources import is_superseded
+from trigpoint.reading.statements import Statement, document_statements
+from trigpoint.review.citing import document_title, quoted
 from trigpoint.review.evidence import Evidence, collapse
 from trigpoint.review.findings import Stored
 
 Position = Literal["against", "for", "undecided"]
 
-LONGEST = 400  # characters of a recommendation that are quoted
+LONGEST = 500  # characters of a recommendation that are quoted
+_HEAD = 1_500  # characters of a letter in which its date is
 _FIRST = 60  # statements of a letter among which it says what it recommends
 
 _AGAINST = re.compile(
@@ -43,6 +50,33 @@ _NAMES_A_BODY = re.compile(
 )
 
 
+_LIMITS = re.compile(
+    r"\b(?:further|additional|until|unless|subject to|provided that|however|therefore|required?s?|requests?|conditions?|"
+    r"grounds|reasons?|because)\b",
+    re.IGNORECASE,
+)
+_GIVEN_UP = (
+    r"withdr(?:aws?|ew|awn)|supersed(?:es?|ed)|replace[sd]?|removed?|removes|lifted|no longer|overcome|"
+    r"now (?:has|have|raises?|offers?|recommends?|supports?|content|satisfied)|(?:has|have) since"
+)
+_ANSWER = (
+    r"objections?|objects?|response|comments|position|recommend\w*|letter|advice|concerns?|supports?|content|satisfied"
+)
+_REPLACED = re.compile(
+    rf"\b(?:{_GIVEN_UP})\b[^.;]{{0,40}}?\b(?:{_ANSWER})\b|\b(?:{_ANSWER})\b[^.;]{{0,40}}?\b(?:{_GIVEN_UP})\b",
+    re.IGNORECASE,
+)
+_HOPED = re.compile(
+    r"\b(?:will|would|could|can|may|might|should|trust|hope|expect|invite|asked? to|request|not|if|once|until|unless)\b",
+    re.IGNORECASE,
+)
+_HIGHWAYS = re.compile(r"\b(?:(?:local )?highways? authority|LHA)\b", re.IGNORECASE)
+_DAY = re.compile(
+    r"\b(\d{1,2})(?:st|nd|rd|th)?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,?\s+(20\d\d|\d\d)\b",
+    re.IGNORECASE,
+)
+
+
 class Recommendation(Stored):
     """The position of a consultee, quoted from its letter."""
 
@@ -52,29 +86,120 @@ class Recommendation(Stored):
     document: str
     document_id: str
     page: int | None = None
+    date: str = Field("", description="The date of the letter, YYYY-MM-DD, if it has one.")
 
 
 def recommendations(evidence: Evidence) -> tuple[Recommendation, ...]:
-    """Return one recommendation of each consultee whose letter plainly states one, those against first."""
-    found = [one for document in evidence.documents if document.source_kind == "consultee" for one in _stated(document)]
-    return tuple(sorted(found, key=lambda one: one.position != "against"))
+    """Return the latest recommendation of each consultee whose letter plainly states one, those against first."""
+    letters = [one for one in evidence.documents if one.source_kind == "consultee" and not is_superseded(one)]
+    stated = [one for document in letters for one in _stated(document)]
+    current = [one for one in _latest(stated) if not _is_replaced(one, evidence.documents)]
+    return tuple(sorted(current, key=lambda one: one.position != "against"))
+
+
+def recommends(one: Recommendation) -> str:
+    """Return a recommendation as a sentence, quoted whole: cut short, it may say something else."""
+    title = document_title(one.document)
+    page = f", page {one.page}" if one.page else ""
+    quote = quoted(one.quote).rstrip(".")
+    if not one.body:
+        return f"{title}{page}, says: “{quote}”."
+    body = one.body.title() if one.body.isupper() and " " in one.body else one.body
+    day = date.fromisoformat(one.date) if one.date else None
+    wrote = f"wrote on {day.day} {day:%B %Y}" if day else "has answered"
+    return f"{body} {wrote}: “{quote}” ({title}{page})."
 
 
 def _stated(document: Document) -> Iterator[Recommendation]:
+    """Yield the recommendation of a letter, with the sentences right after it that limit or explain it."""
     statements = document_statements(document)[:_FIRST]
-    for statement in statements:
-        text = collapse(statement.text).replace("*", "")
-        position = _position(text)
-        if position is not None and len(text) <= LONGEST and not _OTHERS.search(text):
-            yield Recommendation(
-                body=_body(document),
-                position=position,
-                quote=re.sub(r"^(?:Response|Recommendation)\s*:\s*", "", text),
-                document=document.name,
-                document_id=document.id,
-                page=statement.page,
-            )
+    for at, statement in enumerate(statements):
+        text = _plain(statement)
+        if _position(text) is None or len(text) > LONGEST or _OTHERS.search(text):
+            continue
+        quote = " ".join([text, *_going_on(statements, at, LONGEST - len(text))])
+        day = _day(document)
+        yield Recommendation(
+            body=_body(document),
+            position=_position(text) or "undecided",
+            quote=re.sub(r"^(?:Response|Recommendation)\s*:\s*", "", quote),
+            document=document.name,
+            document_id=document.id,
+            page=statement.page,
+            date=day.isoformat() if day else "",
+        )
+        return
+
+
+def _plain(statement: Statement) -> str:
+    return collapse(statement.text).replace("*", "")
+
+
+def _going_on(statements: Sequence[Statement], at: int, room: int) -> Iterator[str]:
+    """Yield the sentences of the same part that go on from a recommendation, while they fit."""
+    first = statements[at]
+    for one in statements[at + 1 : at + 3]:
+        text = _plain(one)
+        same_part = one.kind == "sentence" and one.headings == first.headings and first.text.rstrip().endswith(".")
+        if not same_part or not _LIMITS.search(text) or len(text) + 1 > room:
             return
+        room -= len(text) + 1
+        yield text
+
+
+def _latest(stated: Iterable[Recommendation]) -> list[Recommendation]:
+    """Return one answer of each body, the latest by its date. If the order of two is not known, neither counts."""
+    by_body: dict[str, list[Recommendation]] = {}
+    for one in stated:
+        by_body.setdefault(one.body.casefold() or one.document_id, []).append(one)
+    latest = []
+    for answers in by_body.values():
+        last = max(one.date for one in answers)
+        chosen = [one for one in answers if one.date == last]
+        undated = any(not one.date for one in answers) and len(answers) > 1
+        if not undated and len({one.position for one in chosen}) == 1:
+            latest.append(chosen[0])
+    return latest
+
+
+def _is_replaced(one: Recommendation, documents: Iterable[Document]) -> bool:
+    """Whether another document that is not older says that the answer was withdrawn, replaced or is no longer held."""
+    names = _names(one)
+    for document in documents:
+        day = _day(document)
+        older = bool(one.date) and day is not None and day.isoformat() < one.date
+        if document.id == one.document_id or older:
+            continue
+        for statement in document_statements(document):
+            text = collapse(statement.text)
+            said = _REPLACED.search(text)
+            if said and names.search(text) and not _HOPED.search(text[: said.end()]):
+                return True
+    return False
+
+
+def _names(one: Recommendation) -> re.Pattern[str]:
+    """Return what others call a body, or its letter: its name, its initials, its role, the day of its letter."""
+    known = [re.escape(one.body)] if one.body else []
+    initials = "".join(word[0] for word in one.body.split() if word[0].isupper())
+    known += [initials] if len(initials) > 2 else []
+    if _HIGHWAYS.search(f"{one.quote} {one.document.replace('_', ' ')}"):
+        known.append(_HIGHWAYS.pattern)
+    if one.date:
+        day = date.fromisoformat(one.date)
+        known.append(rf"{day.day}(?:st|nd|rd|th)? {day:%B}")
+    return re.compile(rf"\b(?:{'|'.join(known)})\b" if known else r"(?!)", re.IGNORECASE)
+
+
+def _day(document: Document) -> date | None:
+    """Return the first date at the head of a document; None if there is none."""
+    for match in _DAY.finditer(document.text[:_HEAD]):
+        day, month, year = match[1], match[2], match[3] if len(match[3]) == 4 else f"20{match[3]}"
+        try:
+            return datetime.strptime(f"{day} {month} {year}", "%d %b %Y").date()
+        except ValueError:  # such as 31 June
+            continue
+    return None
 
 
 def _position(text: str) -> Position | None:

@@ -15,7 +15,6 @@ from typing import Any, Self
 from trigpoint.errors import InvalidInput
 from trigpoint.reading.documents import Source
 from trigpoint.reading.facts import Fact, measures
-from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.sources import SPEAKER_OF, genre_of
 from trigpoint.review.aspects import Aspect, aspect
@@ -29,6 +28,7 @@ from trigpoint.review.held_findings import HeldFindings, named
 from trigpoint.review.locating import Found
 from trigpoint.review.lookup import Hit, Lookup
 from trigpoint.review.orientation import Orientation, PolicyLabels, candidates, citable, orient
+from trigpoint.review.profile_correction import corrected_profile
 from trigpoint.review.result import Judgement
 from trigpoint.review.sheets import WINDOW, PageWindow, Sheet, Sheets
 from trigpoint.review.submitted import (
@@ -88,17 +88,11 @@ class ReviewDraft(HeldFindings):
         return orient(self.evidence, self.aspects, self.sheets, self.labels)
 
     def correct_profile(self, given: ProfileCorrection) -> Verdict:
-        """Change the profile, if the words that show it are on their page or in the proposal."""
-        checked = Checked()
-        if given.quote is not None:
-            self._verifier().quotes([given.quote], checked)
-        if checked.lost:
-            return Verdict(id="profile", verdict="dropped", reasons=tuple(one.reason for one in checked.lost))
-        profile = self.evidence.profile
-        uses = profile.uses if given.uses is None else _uses(profile, given)
-        changed = {"kind": given.kind or profile.kind, "scale": given.scale or profile.scale, "uses": uses}
-        self._change(profile=profile.model_copy(update=changed))
-        return Verdict(id="profile", verdict="verified", remarks=tuple(checked.remarks))
+        """Change the profile, if the words that show it are on their page or in the proposal, and its figures in them."""
+        profile, verdict = corrected_profile(given, self.evidence, self._verifier())
+        if profile is not None:
+            self._change(profile=profile)
+        return verdict
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -272,6 +266,7 @@ class ReviewDraft(HeldFindings):
         repeats = [name for name in dict.fromkeys(repeats) if held[name].counts]
         counting = [one for name, one in held.items() if one.counts and name not in repeats]
         merged = len(repeats) + sum(self.is_merged(one) for one in held.values())
+        unread = [one.key for one in self.sheets.all if one.key not in self.state.read]
         return Quality(
             submitted=len(held),
             verified=len(counting),
@@ -282,8 +277,9 @@ class ReviewDraft(HeldFindings):
             left_out=(*self.left_out(), *(held[name].repeated for name in repeats)),
             facts=len(self.state.facts),
             facts_dropped=self.state.facts_dropped,
-            pages_read=len(self.state.read),
+            pages_read=len(self.sheets.all) - len(unread),
             pages=len(self.sheets.all),
+            pages_not_read=self.sheets.named(unread),
             support_checked=sum(one.support is not None for one in held.values()),
         )
 
@@ -322,10 +318,3 @@ def _fact(given: DraftFact, place: Found, sheets: Sheets) -> Fact:
         because=("read by the reader of this review",),
         reader="model",
     )
-
-
-def _uses(profile: Profile, given: ProfileCorrection) -> tuple[UseSize, ...]:
-    """Return the uses as corrected; those that were known keep their sizes."""
-    kept = tuple(one for one in profile.uses if one.use in (given.uses or ()))
-    known = {one.use for one in kept}
-    return (*kept, *(UseSize(use=use) for use in given.uses or () if use not in known))

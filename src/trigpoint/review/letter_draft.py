@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import CORE
-from trigpoint.review.citing import document_place, document_title, in_plain_words, place_of_ref, place_text
-from trigpoint.review.consultees import Recommendation
+from trigpoint.review.citing import document_place, document_title, in_plain_words, place_of_ref, place_text, quoted
+from trigpoint.review.consultees import Recommendation, recommends
 from trigpoint.review.disagreements import DISAGREEMENTS
 from trigpoint.review.evidence import collapse
 from trigpoint.review.findings import Citation, Finding, NotAssessed, listed_pages
@@ -63,17 +63,7 @@ def draft_letter(result: ReviewResult) -> Letter:
 
 def _others(given: Iterable[Recommendation], stance: Stance) -> tuple[str, ...]:
     """Say what consultees recommend, in their words. An objection cites those who do not support the application."""
-    return tuple(_recommends(one) for one in given if one.position != "for" or stance != "object")
-
-
-def _recommends(one: Recommendation) -> str:
-    title = document_title(one.document)
-    page = f", page {one.page}" if one.page else ""
-    quote = clipped(one.quote).rstrip(".")
-    if not one.body:
-        return f"{title}{page}, says: “{quote}”."
-    body = one.body.title() if one.body.isupper() and " " in one.body else one.body
-    return f"{body} has answered: “{quote}” ({title}{page})."
+    return tuple(recommends(one) for one in given if one.position != "for" or stance != "object")
 
 
 def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Ground, ...] | tuple[Condition, ...]]:
@@ -256,7 +246,7 @@ def _quotation(citation: Citation, who: str, page: str) -> str:
 
 def clipped(quote: str) -> str:
     """Return a quotation on one line, and at its last whole word if it is long."""
-    text = collapse(quote).replace("**", "").lstrip("*> ").replace("“", "‘").replace("”", "’")
+    text = quoted(quote)
     if len(text) <= LONGEST_QUOTE:
         return text
     return f"{text[:LONGEST_QUOTE].rsplit(' ', 1)[0]} …"

@@ -59,9 +59,13 @@ _USE_NAMES = {
     "food": "food and drink",
     "community": "community use",
     "commercial": "commercial use",
+    "holiday": "holiday accommodation",
     "other": "other use",
 }
-_UNIT_NAMES = {"m2": "m\N{SUPERSCRIPT TWO}", "bed": "beds", "pupil": "pupils", "job": "jobs", "place": "places"}
+_UNIT_NAMES = {
+    "m2": "m\N{SUPERSCRIPT TWO}", "bed": "beds", "pupil": "pupils", "job": "jobs", "place": "places", "pitch": "pitches",
+    "unit": "units",
+}  # fmt: skip
 
 
 def _use(use: str, sizes: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from trigpoint.review.result import AspectReview, ReviewBody
 
 MOST_POINTS = 5
 MOST_CONTRADICTIONS = 10
+MOST_IN_REPORT = MOST_POINTS + MOST_CONTRADICTIONS
 PROBLEMS: frozenset[Outcome] = frozenset({"failed", "partly", "contradicted"})
 
 State = Literal["problems", "met", "open"]
@@ -85,6 +86,25 @@ class AspectOverview:
 
 
 @dataclass(frozen=True)
+class MainPart:
+    """The findings that a report tells first, each with its evidence, in order of weight."""
+
+    short: tuple[Point, ...]
+    contradictions: tuple[Point, ...]
+    good: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """The conclusion of a judged review in its three parts, and what a reader must know of how it was made."""
+
+    proposed: tuple[str, ...]
+    good: tuple[str, ...]
+    decides: tuple[str, ...]
+    notes: str
+
+
+@dataclass(frozen=True)
 class Overview:
     """The review of one application in the order in which a reader needs it."""
 
@@ -111,6 +131,39 @@ class Overview:
     def contradictions(self) -> tuple[Point, ...]:
         """The contradictions of the main part; the others are with their aspects."""
         return tuple(self._weighed("contradicted")[:MOST_CONTRADICTIONS])
+
+    @cached_property
+    def report(self) -> MainPart:
+        """The main part of a report, at most fifteen findings: those that whoever judged chose, or else the points and
+        contradictions that weigh most.
+        """
+        named = self.review.conclusion.main if self.review.conclusion else ()
+        chosen = [point for name in named for point in self.points if point.finding.check == name]
+        shown = (chosen or [*self.main, *self.contradictions])[:MOST_IN_REPORT]
+        return MainPart(
+            short=tuple(point for point in shown if point.finding.outcome in ("failed", "partly")),
+            contradictions=tuple(point for point in shown if point.finding.outcome == "contradicted"),
+            good=tuple(point for point in shown if point.finding.outcome == "met"),
+        )
+
+    @cached_property
+    def told(self) -> Told | None:
+        """What is proposed, what is good and what decides, by what the sentences of the conclusion rest on; None if
+        nobody wrote one.
+        """
+        written = self.review.conclusion.summary if self.review.conclusion else ()
+        if not written:
+            return None
+        outcomes = {point.finding.check: point.finding.outcome for point in self.points}
+        parts: dict[str, list[str]] = {"proposed": [], "good": [], "decides": []}
+        for one in written:
+            good = all(outcomes.get(name) == "met" for name in one.rests_on)
+            begins = not one.rests_on and not parts["good"] and not parts["decides"]
+            part = one.part or ("proposed" if begins else "good" if good and one.rests_on else "decides")
+            parts[part].append(one.text)
+        before, sentences, after = self.review.summary.partition(" ".join(one.text for one in written))
+        notes = f"{before.strip()} {after.strip()}".strip() if sentences else ""
+        return Told(tuple(parts["proposed"]), tuple(parts["good"]), tuple(parts["decides"]), notes)
 
     @cached_property
     def requests(self) -> tuple[tuple[AspectReview, NotAssessed], ...]:

@@ -32,8 +32,8 @@ def pictured(review: ReviewBody) -> list[Citation]:
     Pages of public comments are never shown: a picture has the name and address that were masked in the words.
     """
     overview = Overview(review)
-    wanted = [citation for point in overview.main for citation in point.finding.evidence[:1]]
-    wanted += [c for point in overview.contradictions[:MOST_CONTRADICTIONS] for c in point.finding.evidence[:2]]
+    wanted = [citation for point in overview.report.short for citation in point.finding.evidence[:1]]
+    wanted += [c for point in overview.report.contradictions[:MOST_CONTRADICTIONS] for c in point.finding.evidence[:2]]
     return [one for one in dict.fromkeys(wanted) if one.pages and not is_public_comment(one.document)]
 
 

@@ -23,7 +23,6 @@ from trigpoint.errors import (
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.assemble import assemble_review, revisions_used
 from trigpoint.review.citing import document_title
-from trigpoint.review.consultees import recommendations
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.gather import Wanted, gather_evidence
 from trigpoint.review.ingested import WAITED_FOR, Ingest, require_stores, unread_documents
@@ -271,9 +270,7 @@ class ReviewRun:
         for note in count.notes:
             log.warning("review %s: dropped: %s", self.request.review_id, note)
         return {
-            "judgement": verified.model_copy(
-                update={"remarks": evidence.remarks, "consultees": recommendations(evidence)}
-            ).model_dump(mode="json"),
+            "judgement": verified.model_copy(update={"remarks": evidence.remarks}).model_dump(mode="json"),
             "citations": count.counts().model_dump(),
             "documents": len(evidence.documents),
             "notes": [shorten(note, 200) for note in (*evidence.unresolved, *count.notes)],

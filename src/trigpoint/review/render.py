@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from dataclasses import asdict
 from typing import Any
 
 from trigpoint.review.citing import document_place, policy_place
+from trigpoint.review.consultees import recommends
 from trigpoint.review.findings import GROUPS
 from trigpoint.review.markdown import OUTCOMES, built, escape, render_markdown
 from trigpoint.review.overview import Overview, Point, plain_text
@@ -38,22 +40,18 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
     return {
         **result.model_dump(mode="json", exclude={"review": {"full_markdown", "profile"}}),
         "built": built(profile) if profile else "",
-        "verdict": _summary(result, overview),
-        "main": [_point(point, pictures or {}, 1) for point in overview.main],
-        "contradictions": [_point(point, pictures or {}, 2) for point in overview.contradictions],
+        "told": asdict(overview.told) if overview.told else None,
+        "verdict": overview.verdict[0] if overview.told else " ".join(overview.verdict),
+        "consultees": [recommends(one) for one in result.review.consultees],
+        "main": [_point(point, pictures or {}, 1) for point in overview.report.short],
+        "contradictions": [_point(point, pictures or {}, 2) for point in overview.report.contradictions],
+        "good": [_point(point, {}, 1) for point in overview.report.good],
         "policies": [policy.model_dump(mode="json") for policy in result.review.policies()],
         "policy_names": {policy.passage_id: policy_place(policy) for policy in result.review.policies()},
         "groups": list(GROUPS.items()),
         "outcomes": OUTCOMES,
         "rules": [ASPECT_RULE, OVERALL_RULE],
     }
-
-
-def _summary(result: ReviewResult, overview: Overview) -> str:
-    """Return the whole summary of a judged review and the count of what was judged; of a brief, why it is as it is."""
-    if result.review.conclusion is None or not result.review.conclusion.summary:
-        return " ".join(overview.verdict)
-    return f"{result.review.summary} {overview.verdict[0]}"
 
 
 def _point(point: Point, pictures: Pictures, most: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from trigpoint.reading.discrepancies import Discrepancy, DiscrepancyKind
 from trigpoint.reading.vocabulary import aspects_of
 from trigpoint.review.aspects import Aspect, Check
+from trigpoint.review.consultees import recommendations
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Assessed, Calculation, Comparison, Finding, Measure, NotAssessed, Place
 from trigpoint.review.parking import by_standard
@@ -41,6 +42,7 @@ def judge_by_rules(evidence: Evidence, aspects: Iterable[Aspect]) -> Judgement:
         profile=evidence.profile,
         analyser="rules",
         model="rules",
+        consultees=recommendations(evidence),
     )
 
 

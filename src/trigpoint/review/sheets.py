@@ -10,12 +10,16 @@ from functools import cached_property
 
 from trigpoint.reading.documents import Document, PageSpan
 from trigpoint.reading.facts import Fact
+from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import aspects_of
+from trigpoint.review.citing import document_title
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.locating import Words
+from trigpoint.text.account import name_pages
 
 WINDOW = 24_000  # characters, about 6,000 tokens
 LONGEST_WINDOW = 80_000
+_UNDER_ONE_HEADING = 4  # pages
 _TRANSPORT = re.compile(
     r"transport|travel[ _-]?plan|highway|cycl|parking|movement|access(?![ _-]*statement)|road safety", re.IGNORECASE
 )
@@ -85,6 +89,30 @@ class Sheets:
             if (size := len(document.text[page.start : page.end].strip()))
         )
 
+    def named(self, keys: Iterable[str]) -> str:
+        """Return pages as people name them: `Travel Plan, pages 3 to 9; Planning Statement, page 2`."""
+        pages: dict[str, list[int]] = {}
+        for key in keys:
+            label, _, page = key.partition(":")
+            pages.setdefault(label, []).append(int(page))
+        return "; ".join(_named(document_title(self.labels[label].name), numbers) for label, numbers in pages.items())
+
+    def titles(self, document: Document) -> dict[int, str]:
+        """Return the heading that each page is under: the first one on it, or the last one on the few pages before it;
+        otherwise its first words.
+        """
+        titles: dict[int, str] = {}
+        before, since = "", 0
+        by_page: dict[int, list[Statement]] = {}
+        for statement in self._words[document.id].statements:
+            by_page.setdefault(statement.page or 1, []).append(statement)
+        for page, statements in sorted(by_page.items()):
+            headings = [f"{one.number} {one.text}".strip() for one in statements if one.kind == "heading"]
+            near = before if page - since <= _UNDER_ONE_HEADING else ""
+            titles[page] = " ".join((headings[0] if headings else near or statements[0].text).split())
+            before, since = (headings[-1], page) if headings else (before, since)
+        return titles
+
     def is_transport(self, document: Document) -> bool:
         """Whether a document is about transport: it is read completely."""
         return document.document_type == "transport_assessment" or bool(_TRANSPORT.search(document.name))
@@ -137,6 +165,11 @@ class Sheets:
         """Return the end of the last sentence before a limit, or the limit itself within a very long one."""
         ends = [one.end for one in self._words[document.id].statements if start < one.end <= limit]
         return max(ends, default=limit)
+
+
+def _named(title: str, numbers: Sequence[int]) -> str:
+    paged = sorted(number for number in numbers if number)
+    return f"{title}, {name_pages(paged).lower()}" if paged else title
 
 
 def spans(document: Document) -> tuple[PageSpan, ...]:

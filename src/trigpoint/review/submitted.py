@@ -17,6 +17,7 @@ from trigpoint.reading.vocabulary import Polarity, Status, Topic
 from trigpoint.review.letter import Stance
 from trigpoint.review.models import FocusArea
 
+SummaryPart = Literal["proposed", "good", "decides"]
 DraftOutcome = Literal["met", "partly", "failed", "contradicted", "not_shown"]
 Support = Literal["supported", "overstated", "not_supported"]
 
@@ -108,12 +109,29 @@ class Dismissal(Submitted):
     why: _Text
 
 
+class SizeCorrection(Submitted):
+    """The size of one use of the development, as a document or the proposal states it."""
+
+    use: Use
+    size: float = Field(gt=0, description="As stated, for example 96.")
+    unit: Literal["dwelling", "m2", "bed", "pupil", "place", "job", "pitch", "unit"] = Field(
+        description="What is counted: `bed` for rooms of students, patients or guests, `pitch` for tents and caravans, `unit` "
+        "for lodges and pods."
+    )
+    quote: Quote | None = Field(None, description="The words that state it, unless the proposal itself does.")
+
+
 class ProfileCorrection(Submitted):
     """A correction of what the development is. Only what is wrong or missing is given."""
 
     kind: Kind | None = None
     scale: Scale | None = None
     uses: tuple[Use, ...] | None = Field(None, description="All uses of the development, if the list is wrong.")
+    sizes: tuple[SizeCorrection, ...] = Field(
+        (),
+        max_length=12,
+        description="Sizes that are wrong or missing. Each replaces what was read of that use and unit.",
+    )
     quote: Quote | None = Field(None, description="The words that show it, unless the proposal itself does.")
 
 
@@ -126,19 +144,33 @@ class Cited(Submitted):
     )
 
 
+class SummarySentence(Cited):
+    """A sentence of the summary, and which of its three parts it belongs to."""
+
+    part: SummaryPart | None = Field(
+        None,
+        description="proposed: what is proposed. good: what is good about it. decides: what falls short or decides.",
+    )
+
+
 class DraftGround(Cited):
     """One ground of the letter: a short heading and a paragraph."""
 
     text: Annotated[str, Field(min_length=5, max_length=1500)]
     heading: str = Field("", max_length=120, description="A few words, without a full stop.")
-    asks: str = Field("", max_length=400, description='What would put it right. Completes "The applicant should …".')
+    asks: str = Field(
+        "",
+        max_length=400,
+        description='What would put it right. Completes "The applicant should …" in a list at the end of the letter, so it '
+        "names the place by itself.",
+    )
     welcomes: bool = Field(False, description="True if it welcomes what is good, and so is no ground of objection.")
 
 
 class DraftConclusion(Submitted):
     """The review as a whole: what is proposed, what is good, what decides, what to change and what to ask for."""
 
-    summary: tuple[Cited, ...] = Field(min_length=1, max_length=MOST_SENTENCES)
+    summary: tuple[SummarySentence, ...] = Field(min_length=1, max_length=MOST_SENTENCES)
     recommendations: tuple[Cited, ...] = Field((), max_length=MOST_RECOMMENDATIONS)
     conditions: tuple[Cited, ...] = Field((), max_length=MOST_CONDITIONS)
     main: tuple[str, ...] = Field(
@@ -150,6 +182,9 @@ class DraftConclusion(Submitted):
         (), max_length=MOST_GROUNDS, description="The letter's grounds, weightiest first."
     )
     repeats: tuple[str, ...] = Field((), max_length=40, description="Ids of findings that only repeat another one.")
+    outdated: tuple[str, ...] = Field(
+        (), max_length=12, description="Ids of consultees' answers (K1) that a later document withdraws or replaces."
+    )
 
 
 class Verdict(Submitted):

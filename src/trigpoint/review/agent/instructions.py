@@ -26,9 +26,10 @@ sentence, bullet or table row, or a part of it. Plain British English. Answer on
 ORIENT = f"""{_COMMON}
 
 This first step is orientation. You see the proposal, the documents and what a program has read about the development. Say
-whether the profile is right (kind of application, scale, uses), and which pages outside the reading list should be read as
-well, because they are likely to say something about walking, cycling, public transport, parking, streets or travel plans.
-Leave out what is already right."""
+whether the profile is right: the kind of application, its scale, its uses (`holiday` for lodges, caravans, pods and pitches) and
+their sizes. Each size that you correct is in the proposal or in words that you quote. Then say which of the pages that are not on
+the reading list should be read as well, because their headings promise something about walking, cycling, public transport,
+parking, streets, travel plans, conditions or obligations. Leave out what is already right."""
 
 READ = f"""{_COMMON}
 
@@ -114,18 +115,25 @@ CONCLUDE = f"""{_COMMON}
 
 This last step is the conclusion across all aspects. You see the proposal and the verified findings (F1 …). Write:
 - `repeats`: ids of findings that only repeat another one, so that each point is made once. Look at those first that rest on
-  the same words.
-- `main`: at most {MOST_MAIN} ids, the findings that matter most to the decision, weightiest first, including what is good.
-- `summary`: at most {MOST_SENTENCES} sentences: what is proposed, what is good about it, what decides, and how it comes out.
-  Each sentence is understood by itself: name what it is about instead of "it".
+  the same words: unless they make different points, keep the one that proves most.
+- `main`: at most {MOST_MAIN} ids, the findings that matter most to the decision, weightiest first, including what is good and
+  the contradictions that matter. They are the main part of the report.
+- `summary`: at most {MOST_SENTENCES} sentences: what is proposed, what is good about it, what decides, and how it comes out; `part` says
+  which of these a sentence tells. Each is understood by itself: name what it is about instead of "it".
 - `recommendations`: at most {MOST_RECOMMENDATIONS}, in order of weight; each names the place and the action, and rests on findings.
 - `conditions`: at most {MOST_CONDITIONS}, those a council could impose if it approves. Each must be necessary, relevant to planning and to this
   development, enforceable, precise and reasonable: "Before any home is occupied, … shall …". Not what a redesign must settle.
 - `stance` for a letter to the council: `object` if something essential fails and a condition cannot cure it; `support` if
   it meets what matters; else `comment`.
 - `letter`: at most {MOST_GROUNDS} grounds in order of weight, each a short heading and one paragraph of two to four sentences that a
-  local campaigner would sign: what the scheme does (with figure and place), what policy asks, what should be done. Begin
-  with the strongest. Write it without "I", "we" or "our". A point that is met is never a ground of objection. One
-  more may welcome what is good (`welcomes`); an objection is sent without it. Nothing about this review or how it was made.
+  local campaigner would sign: what the scheme does (with figure and place), what policy asks, why it matters. Begin
+  with the strongest. Each point is made in one ground only, and no two grounds rest on the same findings. Write whole sentences, as a
+  person speaks, without "I", "we" or "our"; name documents and policies as people do ("the Transport Assessment", "NPPF, paragraph
+  117"); their pages are added for you. `asks` says what should be done: all of them are read together in a list at the end of
+  the letter, so each names its place ("widen the path on Mill Lane to 3.0 m"), and not "these" or "the junction". A point that is met is
+  never a ground of objection. One more may welcome what is good (`welcomes`); an objection is sent without it. Nothing about this
+  review or how it was made.
+- `outdated`: the letter opens with the answers of consultees that are shown (K1 …), so do not quote them again. List here those
+  that, by what you have read, were withdrawn or replaced later.
 Every sentence rests on findings (`rests_on`) and uses no figure that they do not have. Never write that the documents do not
 say something; write what was looked for and not found, or ask for it to be shown."""

@@ -54,7 +54,7 @@ class Passes:
         known = self.draft.orientation()
         plan = make_plan(self.draft, self.settings)
         keys = [key for window in plan.windows for key in window.keys]
-        text = f"Reading list:\n{shown.reading_list(self.draft.sheets, keys)}"
+        text = shown.pages_to_read(self.draft.sheets, keys)
         answer = await self._ask("orient", instructions.ORIENT, Oriented, [shown.application(known), text])
         if answer is None:
             return
@@ -83,14 +83,15 @@ class Passes:
         for parcel, answer in zip(parcels, await gather_all([one(parcel) for parcel in parcels]), strict=True):
             keys = [key for window in parcel for key in window.keys]
             if answer is None:
-                self.notes.append(f"The model did not read {', '.join(keys[:12])} (document:page); rules did")
+                self.notes.append(f"The model did not read {self.draft.sheets.named(keys)}; rules did")
                 continue
             self.draft.note_read(keys)
             self.draft.submit_facts(answer.facts)
         if plan.left_out:
-            named = ", ".join(sheet.key for sheet in plan.left_out[:12])
+            named = self.draft.sheets.named(sheet.key for sheet in plan.left_out)
+            count = len(plan.left_out)
             self.notes.append(
-                f"{len(plan.left_out)} pages were beyond the budget of reading (document:page): {named} …"
+                f"{count} page{'' if count == 1 else 's'} went beyond the budget for reading (REVIEW_MAX_TOKENS): {named}"
             )
 
     async def _read_parcel(self, parcel: Sequence[Window]) -> ReadFacts | None:
@@ -192,7 +193,8 @@ class Passes:
         await self.step(0.93, "Concluding")
         bench = Bench(self.draft, self.policy)
         known = self.draft.orientation()
-        text = [shown.application(known), shown.verified(self.draft)]
+        text = [shown.application(known), shown.verified(self.draft), shown.answers_of_consultees(self.draft)]
+        text = [part for part in text if part]
         return await self._ask("conclude", instructions.CONCLUDE, DraftConclusion, text, bench)
 
     async def _ask(

@@ -26,7 +26,7 @@ READING_SHARE = 0.5  # of the token budget
 CHARACTERS_PER_TOKEN = 3.6
 CLAIMS_PER_CHECK = 14
 _COMMON_TOKENS = 1_500
-_ORIENT_TOKENS = 1_100  # instructions and the schema of the answer
+_ORIENT_TOKENS = 1_500  # instructions and the schema of the answer
 _ORIENT_ANSWER_TOKENS = 200
 _ANSWER_TOKENS = 3_500
 _JUDGE_TOKENS = 9_000
@@ -149,9 +149,9 @@ def packed(windows: Sequence[Window]) -> list[list[Window]]:
 
 
 def _orient_tokens(draft: ReviewDraft, windows: Sequence[Window]) -> int:
-    """Return the tokens of the first call, from what it shows: the application, its documents and the reading list."""
+    """Return the tokens of the first call, from what it shows: the application, its documents and their pages."""
     keys = [key for window in windows for key in window.keys]
-    text = shown.application(draft.orientation()) + shown.reading_list(draft.sheets, keys)
+    text = shown.application(draft.orientation()) + shown.pages_to_read(draft.sheets, keys)
     return _ORIENT_TOKENS + int(len(text) / CHARACTERS_PER_TOKEN) + _ORIENT_ANSWER_TOKENS
 
 

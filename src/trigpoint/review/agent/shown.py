@@ -12,12 +12,13 @@ from trigpoint.reading.facts import Fact
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
+from trigpoint.review.consultees import recommendations, recommends
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import PolicyPassage
 from trigpoint.review.findings import Citation, Finding, PolicyCitation
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference
-from trigpoint.review.sheets import Sheets
+from trigpoint.review.sheets import Sheet, Sheets
 from trigpoint.review.verify_scope import strong_words
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
@@ -25,6 +26,8 @@ LONGEST_STATEMENT = 600  # of which a quotation is a part
 LONGEST_CITED = 700  # of a policy that is cited as a whole
 LONGEST_BEFORE = 240  # of the statement before a quotation
 MOST_FACTS = 90
+MOST_CONTENTS = 12_000  # characters of the headings that orientation shows
+LONGEST_TITLE = 70
 NOTHING_ASKED = (
     "Nothing on it is asked of a development of this kind and size: report only statements that contradict each other, and "
     "what would influence the decision all the same."
@@ -89,6 +92,11 @@ def topics() -> str:
     return "Topics: " + ", ".join(TOPICS)
 
 
+def pages_to_read(sheets: Sheets, keys: Sequence[str]) -> str:
+    """Return the reading list, and the pages that are not on it by their headings."""
+    return f"Reading list:\n{reading_list(sheets, keys)}\n{contents(sheets, keys)}".strip()
+
+
 def reading_list(sheets: Sheets, keys: Sequence[str]) -> str:
     """Return which pages are going to be read, by document."""
     pages: dict[str, list[str]] = {}
@@ -96,6 +104,34 @@ def reading_list(sheets: Sheets, keys: Sequence[str]) -> str:
         label, _, page = key.partition(":")
         pages.setdefault(label, []).append(page)
     return "\n".join(f"{label}: pages {', '.join(numbers)}" for label, numbers in pages.items())
+
+
+def contents(sheets: Sheets, keys: Iterable[str]) -> str:
+    """Return the pages that are not on the reading list, by the heading that each is under, within a limited size."""
+    chosen = set(keys)
+    by_document = {
+        label: [one for one in sheets.all if one.label == label and one.key not in chosen] for label in sheets.labels
+    }
+    pages = sum(len(left) for left in by_document.values())
+    longest = max(12, min(LONGEST_TITLE, MOST_CONTENTS // max(1, pages) - 10))
+    lines = [
+        f"{label}: {'; '.join(_runs(sheets, label, left, longest))}" for label, left in by_document.items() if left
+    ]
+    return block("pages that are not on the reading list", "\n".join(lines)) if lines else ""
+
+
+def _runs(sheets: Sheets, label: str, left: Sequence[Sheet], longest: int) -> Iterable[str]:
+    """Yield `p4-7 2 Site and surroundings`: neighbouring pages under one heading together."""
+    titles = sheets.titles(sheets.labels[label])
+    runs: list[tuple[int, int, str]] = []
+    for sheet in left:
+        page, title = sheet.page or 1, titles.get(sheet.page or 1, "")
+        if runs and runs[-1][1] == page - 1 and runs[-1][2] == title:
+            runs[-1] = (runs[-1][0], page, title)
+        else:
+            runs.append((page, page, title))
+    for first, last, title in runs:
+        yield f"p{first if first == last else f'{first}-{last}'} {shorten(title, longest)}".strip()
 
 
 def aspect(entry: AspectEntry, draft: ReviewDraft) -> str:
@@ -248,6 +284,13 @@ def returned(waiting: Mapping[str, Held], draft: ReviewDraft) -> str:
         cited.update(dict.fromkeys(one.policy for one in held.given.policy if one.policy in draft.labels.by_label))
     policies = f"\n\n{policy_passages(draft, cited)}" if cited else ""
     return block("findings that were not accepted", "\n\n".join(texts)) + policies
+
+
+def answers_of_consultees(draft: ReviewDraft) -> str:
+    """Return what the letter is going to quote of consultees, each under an id; nothing if it quotes none."""
+    said = recommendations(draft.evidence)
+    lines = [f"K{number}: {one_line(recommends(one))}" for number, one in enumerate(said, 1)]
+    return block("answers of consultees", "\n".join(lines)) if lines else ""
 
 
 def verified(draft: ReviewDraft) -> str:

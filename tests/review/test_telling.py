@@ -1,0 +1,274 @@
+"""How a judged review is told: its main part, its summary in parts, its letter, and what was read of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from review_samples import evidence_of_text, result_of
+
+from trigpoint.reading.documents import Document
+from trigpoint.review.agent import shown
+from trigpoint.review.aspects import load_aspects
+from trigpoint.review.assemble import assemble_review
+from trigpoint.review.conclusion import Conclusion, Quality, Sentence
+from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.evidence import Evidence
+from trigpoint.review.findings import Finding
+from trigpoint.review.letter_blocks import letter_blocks
+from trigpoint.review.letter_draft import draft_letter
+from trigpoint.review.models import ReviewOptions
+from trigpoint.review.overview import MOST_IN_REPORT, Overview
+from trigpoint.review.render import render_pdf, report_data
+from trigpoint.review.result import AspectReview, ReviewBody, ReviewResult
+from trigpoint.review.submitted import (
+    DraftConclusion,
+    DraftFinding,
+    DraftGround,
+    ProfileCorrection,
+    Quote,
+    SizeCorrection,
+    SummarySentence,
+)
+from trigpoint.text.mupdf import mupdf
+
+TEXT = (
+    "1 Proposed development\n\nThe proposed shared path along Mill Lane will be 2.5 m wide.\n\n"
+    "The park will have 96 holiday lodges and a building of 420 sqm.\f"
+    "2 Ecology\n\nBats were seen at the barn on two nights.\f"
+    "Newts were not seen at the pond.\f"
+    "3 Heads of terms\n\nThe applicant offers nothing more.\n"
+)
+LODGES = Quote(document="D1", page=1, words="The park will have 96 holiday lodges")
+
+
+def draft_of(text: str = TEXT, **more: Any) -> ReviewDraft:
+    return ReviewDraft(evidence_of_text(text, **more), ("cycle_parking", "cycle_routes"))
+
+
+def finding(check: str, outcome: str) -> Finding:
+    return Finding(check=check, requirement="R", outcome=outcome, text=f"Point {check}.")  # type: ignore[arg-type]
+
+
+def review(findings: list[Finding], **conclusion: Any) -> ReviewBody:
+    aspect = AspectReview(id="a", name="A", rating="amber", key_issue="", findings=tuple(findings))
+    return ReviewBody(
+        overall_rating="amber", summary="", aspects=(aspect,), conclusion=Conclusion.model_validate(conclusion)
+    )
+
+
+# -- the report
+
+
+def test_the_main_part_of_a_report_is_what_the_conclusion_chose_in_its_order() -> None:
+    findings = [finding(f"f{n}", ("failed", "partly", "met", "contradicted")[n % 4]) for n in range(24)]
+    chosen = [f"f{n}" for n in (5, 4, 7, 2, 6, 3, 1)]
+    part = Overview(review(findings, main=chosen)).report
+    assert [point.finding.check for point in part.short] == ["f5", "f4", "f1"]
+    assert [point.finding.check for point in part.contradictions] == ["f7", "f3"]
+    assert [point.finding.check for point in part.good] == ["f2", "f6"]
+
+
+@pytest.mark.parametrize("named", [(), tuple(f"f{n}" for n in range(30))])
+def test_the_main_part_has_at_most_fifteen_findings(named: tuple[str, ...]) -> None:
+    findings = [finding(f"f{n}", "contradicted" if n % 2 else "failed") for n in range(60)]
+    part = Overview(review(findings, main=named)).report
+    assert len(part.short) + len(part.contradictions) + len(part.good) == MOST_IN_REPORT == 15
+
+
+def test_a_summary_is_told_in_three_parts_by_its_writer_or_by_what_it_rests_on() -> None:
+    sentences = [
+        Sentence(text="Sixty homes are proposed."),
+        Sentence(text="The stores are covered.", rests_on=("good",)),
+        Sentence(text="The path is narrow.", rests_on=("good", "short")),
+        Sentence(text="Much else is good.", rests_on=("short",), part="good"),
+    ]
+    body = review([finding("good", "met"), finding("short", "failed")], summary=sentences)
+    text = " ".join(one.text for one in sentences)
+    told = Overview(body.model_copy(update={"summary": f"One file was lost. {text} Page 3 was not read."})).told
+    assert told is not None
+    assert told.proposed == ("Sixty homes are proposed.",)
+    assert told.good == ("The stores are covered.", "Much else is good.")
+    assert told.decides == ("The path is narrow.",)
+    assert told.notes == "One file was lost. Page 3 was not read."
+
+
+def test_the_first_page_of_the_report_says_what_is_proposed_what_is_good_and_what_decides() -> None:
+    result = judged(draft_of())
+    with mupdf().open(stream=render_pdf(result)) as pdf:
+        first = " ".join(pdf[0].get_text().split())
+    for words in ("What is proposed", "What decides", "The shared path along Mill Lane is 2.5 m wide.", "read whole"):
+        assert words in first
+    assert [point["text"] for point in report_data(result)["main"]] == [
+        "The shared path along Mill Lane is 2.5 m wide."
+    ]
+
+
+# -- the letter
+
+
+def judged(draft: ReviewDraft, **changes: Any) -> ReviewResult:
+    """Return a review of one finding, concluded as these changes say."""
+    width = DraftFinding(
+        aspect="cycle_routes",
+        question="width",
+        outcome="partly",
+        statement="The shared path along Mill Lane is 2.5 m wide.",
+        evidence=(Quote(document="D1", page=1, words="shared path along Mill Lane will be 2.5 m wide"),),
+        recommendation="widen the shared path along Mill Lane",
+    )
+    draft.submit_findings([width])
+    given: dict[str, Any] = {
+        "summary": (
+            SummarySentence(text="Two hundred homes are proposed."),
+            SummarySentence(text="The shared path along Mill Lane is 2.5 m wide.", rests_on=("F1",)),
+        ),
+        "stance": "object",
+        "main": ("F1",),
+    }
+    judgement = draft.conclude(DraftConclusion.model_validate(given | changes), model="test")
+    result = result_of(draft.evidence)
+    return result.model_copy(update={"review": assemble_review(judgement, ReviewOptions())})
+
+
+def ground(text: str = "The shared path along Mill Lane is 2.5 m wide") -> DraftGround:
+    return DraftGround(heading="A narrow path", text=text, rests_on=("F1",), asks="widen the path on Mill Lane")
+
+
+def test_a_ground_ends_with_the_pages_on_which_it_can_be_checked() -> None:
+    letter = judged(draft_of(), letter=(ground(),)).review.letter
+    assert letter is not None
+    assert letter.grounds[0].text.startswith("The shared path along Mill Lane is 2.5 m wide. (See ")
+    assert letter.grounds[0].text.endswith(", page 1.)")
+
+
+def test_a_page_that_a_ground_names_itself_is_not_named_twice() -> None:
+    draft = draft_of()
+    title = draft.evidence.documents[0].name.removesuffix(".pdf").replace("_", " ")
+    text = f"The shared path along Mill Lane is 2.5 m wide, says page 1 of the {title}."
+    letter = judged(draft, letter=(ground(text),)).review.letter
+    assert letter is not None
+    assert letter.grounds[0].text == text
+
+
+def test_a_ground_that_makes_a_point_again_is_sent_back_and_left_out() -> None:
+    draft = draft_of()
+    result = judged(draft, letter=(ground(), ground("Mill Lane has a path of 2.5 m.")))
+    assert result.review.letter is not None
+    assert len(result.review.letter.grounds) == 1
+    given = DraftConclusion(
+        summary=(SummarySentence(text="Homes are proposed."),), stance="object", letter=(ground(), ground())
+    )
+    [verdict] = draft.check_conclusion(given)
+    assert verdict.id == "letter 2"
+    assert "letter 1" in verdict.reasons[0]
+
+
+def test_sentences_of_a_conclusion_begin_and_end_as_sentences() -> None:
+    asked = {"recommendations": [{"text": "widen the shared path along Mill Lane", "rests_on": ["F1"]}]}
+    assert judged(draft_of(), **asked).review.recommendations == ("Widen the shared path along Mill Lane.",)
+
+
+def _with_consultee(evidence: Evidence) -> Evidence:
+    text = "# Essex County Council\n\n3 March 2026\n\nThe Council raises an objection to the application.\n"
+    letter = Document(id="response", name="ECC_Response.md", text=text, source_kind="consultee")
+    return replace(evidence, documents=(*evidence.documents, letter))
+
+
+def test_an_answer_that_the_conclusion_calls_outdated_is_not_quoted() -> None:
+    evidence = _with_consultee(evidence_of_text(TEXT))
+
+    def draft() -> ReviewDraft:
+        return ReviewDraft(evidence, ("cycle_parking", "cycle_routes"))
+
+    assert "K1: Essex County Council wrote on 3 March 2026" in shown.answers_of_consultees(draft())
+    assert len(judged(draft(), letter=(ground(),)).review.consultees) == 1
+    assert judged(draft(), letter=(ground(),), outdated=("K1",)).review.consultees == ()
+
+
+# -- orientation
+
+
+def test_orientation_shows_the_headings_of_the_pages_that_are_not_on_the_reading_list() -> None:
+    draft = draft_of()
+    assert shown.contents(draft.sheets, ["D1:1"]).splitlines()[1:-1] == ["D1: p2-3 2 Ecology; p4 3 Heads of terms"]
+    assert shown.contents(draft.sheets, ["D1:1", "D1:2", "D1:3", "D1:4"]) == ""
+
+
+def test_the_headings_of_a_very_long_document_stay_within_their_size() -> None:
+    names = [
+        "".join(chr(97 + int(digit)) for digit in f"{n:03}") for n in range(1, 500)
+    ]  # running lines are no headings
+    text = "\f".join(f"{n} The {w} of {w * 9}\n\nThe {w} is near {w * 3}." for n, w in enumerate(names, 1))
+    words = shown.contents(draft_of(text).sheets, [])
+    assert "p499 " in words
+    assert len(words) < 2 * shown.MOST_CONTENTS
+
+
+def test_a_size_is_corrected_by_words_that_state_it_and_decides_what_is_asked() -> None:
+    draft = draft_of(proposal="Change of use of land")
+    size = SizeCorrection(use="holiday", size=96, unit="unit", quote=LODGES)
+    area = SizeCorrection(
+        use="leisure", size=420, unit="m2", quote=Quote(document="D1", page=1, words="a building of 420 sqm")
+    )
+    assert draft.correct_profile(ProfileCorrection(uses=("holiday",), sizes=(size, area))).verdict == "verified"
+    profile = draft.evidence.profile
+    assert [(one.use, one.size, one.unit) for one in profile.uses] == [("holiday", 96, "unit"), ("leisure", 420, "m2")]
+    assert (profile.scale, profile.uses[0].source and profile.uses[0].source.page) == ("minor", 1)
+    assert "holiday 96 unit" in shown.application(draft.orientation())
+
+
+def test_a_size_that_nothing_states_is_not_taken_and_the_others_are() -> None:
+    draft = draft_of()
+    wrong = SizeCorrection(use="holiday", size=120, unit="unit", quote=LODGES)
+    elsewhere = SizeCorrection(
+        use="holiday", size=96, unit="unit", quote=Quote(document="D1", page=1, words="ninety lodges by the lake")
+    )
+    unit = SizeCorrection(use="leisure", size=96, unit="m2", quote=LODGES)
+    for one in (wrong, elsewhere, unit):
+        assert draft.correct_profile(ProfileCorrection(sizes=(one,))).verdict == "dropped"
+    stated = SizeCorrection(use="dwellings", size=200, unit="dwelling")
+    verdict = draft.correct_profile(ProfileCorrection(sizes=(wrong, stated)))
+    assert (verdict.verdict, len(verdict.reasons)) == ("verified", 1)
+    assert draft.evidence.profile.dwellings == 200
+
+
+def test_a_corrected_number_of_homes_changes_the_scale() -> None:
+    draft = draft_of("The scheme is for 6 houses.", proposal="Erection of 60 dwellings")
+    assert draft.evidence.profile.scale == "major"
+    homes = Quote(document="D1", page=1, words="The scheme is for 6 houses")
+    draft.correct_profile(
+        ProfileCorrection(sizes=(SizeCorrection(use="dwellings", size=6, unit="dwelling", quote=homes),))
+    )
+    assert (draft.evidence.profile.scale, draft.evidence.profile.dwellings) == ("minor", 6)
+    cycle_parking = next(one for one in load_aspects() if one.id == "cycle_parking")
+    assert cycle_parking.asked(draft.evidence.profile)
+
+
+# -- what was read
+
+
+def test_the_summary_says_how_many_pages_were_read_and_which_not() -> None:
+    draft = draft_of()
+    draft.read("D1", 1)
+    draft.note_read(["D1:9"])  # a page without text counts as none
+    quality = draft.quality()
+    assert (quality.pages_read, quality.pages) == (1, 4)
+    assert quality.pages_not_read.endswith(", pages 2 to 4")
+    assert "1 of 4 pages with text were read whole; 3 were only searched for words: " in judged(draft).review.summary
+
+
+@pytest.mark.parametrize(
+    ("read", "pages", "words"),
+    [(3, 3, "All 3 pages with text were read whole."), (1, 1, "The only page with text was read whole."), (0, 0, "")],
+)
+def test_pages_that_were_all_read_are_told_so(read: int, pages: int, words: str) -> None:
+    assert Quality(pages_read=read, pages=pages).reading() == words
+
+
+def test_a_letter_prints_what_a_consultee_says_once() -> None:
+    draft = ReviewDraft(_with_consultee(evidence_of_text(TEXT)), ("cycle_parking", "cycle_routes"))
+    blocks = letter_blocks(draft_letter(judged(draft, letter=(ground(),))), date(2026, 7, 1))
+    assert sum("Essex County Council wrote on 3 March 2026" in block.text for block in blocks) == 1
