@@ -235,7 +235,7 @@ async def test_documents_that_could_not_be_had_or_read_are_named_in_the_summary(
     assert "1 of the 9 documents that the register lists could not be downloaded: Transport Assessment." in (
         result.review.summary
     )
-    assert "Not read, because no text was found in them: Letter.pdf." in result.review.summary
+    assert "Not read, because no text was found: Letter.pdf." in result.review.summary
     assert "- Could not be downloaded: Transport Assessment\n" in result.review.full_markdown
 
 

@@ -129,7 +129,7 @@ def test_dates_and_documents_without_text_are_told_in_every_form(result: ReviewR
     result = result.model_copy(update={"metadata": result.metadata.model_copy(update={"documents": counts})})
     markdown, pdf = render_markdown(result), _text(render_pdf(result))
     assert "- Valid from: 2025-05-21\n- Consultation ends: 2025-07-04\n" in markdown
-    assert "- Not read, because no text was found in them: Street Scene\\_1.pdf, View.pdf\n" in markdown
+    assert "- Not read, because no text was found: Street Scene\\_1.pdf, View.pdf\n" in markdown
     assert "21 May 2025" in pdf
     assert "4 July 2025" in pdf
     assert "Street Scene_1.pdf, View.pdf" in pdf

@@ -42,8 +42,8 @@ class MissingRevision:
         """Return the sentence for a review dated within its time: the text that is cited is not the one in force."""
         title = self.policy.title
         return (
-            f"The revision of {self.revision.version_label} of the {title} was in force on the day and is not loaded: "
-            "what is cited is an earlier revision, whose paragraph numbers may differ."
+            f"An earlier text of the {title} is cited: the one of {self.revision.version_label}, which applies to this "
+            "application, is not loaded, and its paragraph numbers may differ."
         )
 
 

@@ -50,8 +50,7 @@ def scope_of(
     not_loaded = [
         *(one.consequence for one in missing),
         *(
-            f"The revision of {r.version_label} of the {p.title} was in force on the day and its text could not be "
-            "read: nothing of it is cited."
+            f"The {p.title} is not cited: the text of {r.version_label}, which applies to this application, could not be read."
             for p, r in unread
         ),
     ]

@@ -249,7 +249,7 @@ def _unread(documents: DocumentCounts | None) -> list[str]:
     if documents.not_read:
         named = ", ".join(documents.not_read[:5])
         more = f" and {len(documents.not_read) - 5} more" if len(documents.not_read) > 5 else ""
-        sentences.append(f"Not read, because no text was found in them: {named}{more}.")
+        sentences.append(f"Not read, because no text was found: {named}{more}.")
     damaged = [f"{one.name} ({one.reason.rstrip('.')})" for one in documents.unread if not one.fault]
     if damaged:
         sentences.append(f"Not read, because the files are damaged or locked: {', '.join(damaged[:5])}.")

@@ -58,6 +58,20 @@ def document_place(citation: Citation) -> str:
     return f"{title}, {listed_pages(citation.pages[:_MOST_PAGES])}" if citation.pages else title
 
 
+def document_places(citations: Iterable[Citation], most: int, told: str = "") -> str:
+    """Return `Transport Assessment, pages 5 and 9; Travel Plan, page 4` for quotations, each document once.
+
+    Pages that the text `told` names together with their document are left out.
+    """
+    pages: dict[str, set[int]] = {}
+    for citation in citations:
+        title = document_title(citation.document)
+        named = {number for number in citation.pages if title in told and re.search(rf"\bpages? {number}\b", told)}
+        pages.setdefault(title, set()).update(set(citation.pages) - named)
+    places = [f"{title}, {listed_pages(tuple(sorted(found))[:_MOST_PAGES])}" for title, found in pages.items() if found]
+    return "; ".join(places[:most])
+
+
 def place_text(place: Place) -> str:
     """Return `Travel Plan, pages 3 and 4` for pages of a document, at most the first four."""
     title = document_title(place.document)

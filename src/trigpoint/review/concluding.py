@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Protocol
 
 from trigpoint.review.aspects import Aspect
-from trigpoint.review.citing import document_title
+from trigpoint.review.citing import document_places
 from trigpoint.review.conclusion import Conclusion, Sentence
 from trigpoint.review.consultees import Recommendation, recommendations
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Finding, NotAssessed, listed_pages
+from trigpoint.review.findings import Finding, NotAssessed
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
 from trigpoint.review.proportion import demanding, disproportionate
 from trigpoint.review.quoting import asks, quotations
@@ -46,7 +46,6 @@ _ABOUT_DOCUMENTS = re.compile(
 )
 _NAME_OR_FIGURE = re.compile(r"\d|(?<=[a-z,:;] )[A-Z]")
 _MOST_PLACES = 3  # documents that a ground of the letter names
-_MOST_PAGES = 4
 _STEM = 5  # letters by which "junction" is known again in "junctions"
 _COMMON_STEMS = frozenset(
     word[:_STEM]
@@ -330,15 +329,8 @@ def _ground(number: int, one: DraftGround, known: Known, stance: Stance) -> Grou
 
 def _places(text: str, resting: Iterable[Finding]) -> str:
     """Return where the documents say what a ground tells, in brackets, without the pages that it names itself."""
-    pages: dict[str, dict[int, None]] = {}
-    for citation in (citation for finding in resting for citation in finding.evidence):
-        title = document_title(citation.document)
-        told = {number for number in citation.pages if title in text and re.search(rf"\bpages? {number}\b", text)}
-        pages.setdefault(title, {}).update(dict.fromkeys(set(citation.pages) - told))
-    named = [
-        f"{title}, {listed_pages(tuple(sorted(numbers))[:_MOST_PAGES])}" for title, numbers in pages.items() if numbers
-    ]
-    return f" (See {'; '.join(named[:_MOST_PLACES])}.)" if named else ""
+    places = document_places((one for finding in resting for one in finding.evidence), _MOST_PLACES, text)
+    return f" (See {places}.)" if places else ""
 
 
 def _kind(resting: Sequence[Finding]) -> PointKind:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from trigpoint.reading.profile import Profile
+from trigpoint.review.citing import document_places
 from trigpoint.review.findings import GROUPS, Finding, Outcome, Quotation
+from trigpoint.review.overview import Overview, plain_text
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
-from trigpoint.review.result import AspectReview, ComplianceRow, ReviewResult
+from trigpoint.review.result import AspectReview, ComplianceRow, ReviewBody, ReviewResult
 
 OUTCOMES: dict[Outcome, str] = {
     "met": "Met",
@@ -26,6 +28,7 @@ _FACTS = {
     "Consultation ends": "consultation_end",
 }
 _COMPLIANT: dict[Outcome, str] = {"met": "Yes", "partly": "Partly"}
+_MOST_PLACES = 3  # of a point that matters
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _LIST = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
@@ -93,6 +96,7 @@ def _lines(result: ReviewResult) -> Iterator[str]:
         yield f"> {escape(review.notice)}"
         yield ""
     yield from _application(result)
+    yield from _main(result.review)
     yield "## Aspect Assessments"
     for aspect in review.aspects:
         if aspect.applies:
@@ -118,9 +122,27 @@ def _application(result: ReviewResult) -> Iterator[str]:
     if documents.not_fetched:
         yield f"- Could not be downloaded: {escape(', '.join(documents.not_fetched))}"
     if documents.not_read:
-        yield f"- Not read, because no text was found in them: {escape(', '.join(documents.not_read))}"
+        yield f"- Not read, because no text was found: {escape(', '.join(documents.not_read))}"
     for one in documents.unread:
         yield f"- Could not be read: {escape(f'{one.name} ({one.reason})')}"
+    yield ""
+
+
+def _main(review: ReviewBody) -> Iterator[str]:
+    """Yield what the conclusion of a judged review chose, a line each; a brief has no such part."""
+    if review.conclusion is None or not review.conclusion.main:
+        return
+    part = Overview(review).report
+    yield "## Points That Matter"
+    for title, points in (("", part.short), ("Contradictions", part.contradictions), ("What is good", part.good)):
+        if title and points:
+            yield ""
+            yield f"**{title}**"
+            yield ""
+        for point in points:
+            places = document_places(point.finding.evidence, _MOST_PLACES)
+            where = f" ({escape(places)})" if places else ""
+            yield f"- **{point.label.replace(': ', ', ')}:** {escape(plain_text(point.finding))}{where}"
     yield ""
 
 
@@ -148,7 +170,7 @@ def _finding(finding: Finding) -> Iterator[str]:
     refs = f" ({'; '.join(escape(policy.ref) for policy in finding.policy)})" if finding.policy else ""
     yield f"- **{OUTCOMES[finding.outcome]}:** {escape(finding.text)}{refs}"
     for calculation in finding.calculations:
-        yield f"  - Calculation: {escape(calculation.expression)}"
+        yield f"  - Calculation: {escape(calculation.expression.replace('*', '×'))}"
     for citation in finding.evidence:
         yield f"  - “{escape(citation.quote)}” ({escape(citation.place)})"
     for flag in finding.flags:
@@ -241,7 +263,7 @@ def _method(result: ReviewResult) -> Iterator[str]:
     citations = metadata.citations
     yield ""
     yield "## How This Was Judged"
-    yield f"- Analyser: {escape(metadata.model)}"
+    yield f"- Judged by {escape(metadata.judged_by)}"
     for revision in metadata.policy_revisions_used:
         yield f"- {escape(revision.source)}: {escape(revision.version_label)} ({escape(revision.revision_id)})"
     if any(aspect.asks for aspect in result.review.aspects):

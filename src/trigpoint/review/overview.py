@@ -157,10 +157,9 @@ class Overview:
         outcomes = {point.finding.check: point.finding.outcome for point in self.points}
         parts: dict[str, list[str]] = {"proposed": [], "good": [], "decides": []}
         for one in written:
-            good = all(outcomes.get(name) == "met" for name in one.rests_on)
             begins = not one.rests_on and not parts["good"] and not parts["decides"]
-            part = one.part or ("proposed" if begins else "good" if good and one.rests_on else "decides")
-            parts[part].append(one.text)
+            good = _mostly_met([outcomes.get(name) for name in one.rests_on])
+            parts[one.part or ("proposed" if begins else "good" if good else "decides")].append(one.text)
         before, sentences, after = self.review.summary.partition(" ".join(one.text for one in written))
         notes = f"{before.strip()} {after.strip()}".strip() if sentences else ""
         return Told(tuple(parts["proposed"]), tuple(parts["good"]), tuple(parts["decides"]), notes)
@@ -258,6 +257,11 @@ class Overview:
 
     def _count(self, outcome: str) -> int:
         return sum(point.finding.outcome == outcome for point in self.points)
+
+
+def _mostly_met(outcomes: Sequence[Outcome | None]) -> bool:
+    """Whether most of what a sentence rests on is met, and nothing of it fails or is contradicted."""
+    return sum(one == "met" for one in outcomes) * 2 > len(outcomes) and not {"failed", "contradicted"} & set(outcomes)
 
 
 def plain_text(finding: Finding) -> str:

@@ -9,7 +9,7 @@ from base64 import b64encode
 from dataclasses import asdict
 from typing import Any
 
-from trigpoint.review.citing import document_place, policy_place
+from trigpoint.review.citing import document_place, document_title, place_of_ref, policy_place
 from trigpoint.review.consultees import recommends
 from trigpoint.review.findings import GROUPS
 from trigpoint.review.markdown import OUTCOMES, built, escape, render_markdown
@@ -36,7 +36,7 @@ def render_pdf(result: ReviewResult, pictures: Pictures | None = None) -> bytes:
 
 def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[str, Any]:
     """Return what the templates print, as plain data: the last line before typst."""
-    profile, overview = result.review.profile, Overview(result.review)
+    profile, overview, quality = result.review.profile, Overview(result.review), result.metadata.quality
     return {
         **result.model_dump(mode="json", exclude={"review": {"full_markdown", "profile"}}),
         "built": built(profile) if profile else "",
@@ -47,11 +47,22 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "contradictions": [_point(point, pictures or {}, 2) for point in overview.report.contradictions],
         "good": [_point(point, {}, 1) for point in overview.report.good],
         "policies": [policy.model_dump(mode="json") for policy in result.review.policies()],
+        "rows": [place_of_ref(row.ref) for row in result.review.policy_compliance],
         "policy_names": {policy.passage_id: policy_place(policy) for policy in result.review.policies()},
+        "titles": {name: document_title(name) for name in _documents(result)},
+        "texts": {point.finding.text: plain_text(point.finding) for point in overview.points},
+        "judged_by": result.metadata.judged_by,
+        "quality": quality.sentence() if quality else "",
         "groups": list(GROUPS.items()),
         "outcomes": OUTCOMES,
         "rules": [ASPECT_RULE, OVERALL_RULE],
     }
+
+
+def _documents(result: ReviewResult) -> set[str]:
+    """Return the names of all documents that a report cites."""
+    places = {place.document for aspect in result.review.aspects for one in aspect.not_assessed for place in one.places}
+    return places | {citation.document for citation in result.review.quotations()}
 
 
 def _point(point: Point, pictures: Pictures, most: int) -> dict[str, Any]:

@@ -239,6 +239,13 @@ class Metadata(Stored):
     quality: Quality | None = Field(None, description="Of a judged review: what was handed in, sent back and left out.")
     notes: tuple[str, ...] = ()
 
+    @property
+    def judged_by(self) -> str:
+        """Who judged, as a reader is told it: without the path of a recording."""
+        if self.model.startswith("replay:"):
+            return "a model, from answers that were recorded earlier"
+        return "fixed rules, without a model" if self.model == "rules" else self.model
+
 
 class ReviewResult(Stored):
     """The contract's `application`, `review` and `metadata`."""
