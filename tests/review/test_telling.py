@@ -13,6 +13,7 @@ from trigpoint.reading.documents import Document
 from trigpoint.review.agent import shown
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import assemble_review
+from trigpoint.review.citing import tidied
 from trigpoint.review.conclusion import Conclusion, Quality, Sentence
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import Evidence
@@ -142,6 +143,13 @@ def test_a_ground_ends_with_the_pages_on_which_it_can_be_checked() -> None:
     assert letter is not None
     assert letter.grounds[0].text.startswith("The shared path along Mill Lane is 2.5 m wide. (See ")
     assert letter.grounds[0].text.endswith(", page 1.)")
+
+
+def test_a_letter_writes_units_and_apostrophes_as_printed_text_does_and_leaves_quotations_alone() -> None:
+    said = "The applicant's path is 2.5m wide at 30mph and costs £2m; page 3 says “a 2.5m path in the council's plan”."
+    assert tidied(said) == (
+        "The applicant’s path is 2.5 m wide at 30 mph and costs £2m; page 3 says “a 2.5m path in the council's plan”."
+    )
 
 
 def test_a_page_that_a_ground_names_itself_is_not_named_twice() -> None:

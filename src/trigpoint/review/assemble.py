@@ -4,6 +4,7 @@ Everything is derived from the findings that are left, so that what verification
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from trigpoint.review.aspects import load_aspects
@@ -25,6 +26,7 @@ BRIEF = (
 )
 
 MOST_RECOMMENDATIONS = 10
+_NAMES_ITS_SUBJECT = re.compile(r"[^.:]{3,60}: ")
 
 RECORDED = (
     "The answers of the model in this review were recorded earlier and are replayed from a transcript. Reading, verification "
@@ -218,7 +220,10 @@ def _contradicted(judgement: Judgement) -> list[str]:
     if not found:
         return []
     number = "one place" if len(found) == 1 else f"{len(found)} places"
-    return [f"Figures or statements do not agree in {number}: {_lower(found[0].text.rstrip('.'))}."]
+    first = _lower(weightiest(found)[0].text.rstrip("."))
+    on = " on" if _NAMES_ITS_SUBJECT.match(first) else ":"
+    example = ", for instance" if len(found) > 1 else ""
+    return [f"The documents contradict themselves in {number}{example}{on} {first}."]
 
 
 def _open(judged: Sequence[AspectReview]) -> list[str]:

@@ -22,6 +22,9 @@ _NUMBER_OF_REGISTER = re.compile(r"^\d{6,}[ -]+|[ -]+\d{6,}$|^\d{2}[ .-]+(?=[A-Z
 _SHORT_WORDS = frozenset(
     {"ACT", "AIR", "BAY", "BUS", "CAR", "KEY", "LOW", "MAP", "NEW", "NON", "OLD", "OUR", "TOP", "USE", "WAY"}
 )
+_QUOTATION = re.compile(r"(“[^”]*”|‘[^’]*’(?!\w))")
+_UNIT = re.compile(r"(?<![£\w.,])(\d[\d,.]*)(mph|km/h|mm|cm|km|m|ha|sqm)\b")
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 _SMALL = frozenset({"and", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
 _MOST_PAGES = 4
 
@@ -81,6 +84,14 @@ def place_text(place: Place) -> str:
 def quoted(quote: str) -> str:
     """Return a quotation as it is set within quotation marks: on one line, without marks of emphasis."""
     return collapse(quote).replace("**", "").lstrip("*> ").replace("“", "‘").replace("”", "’")
+
+
+def tidied(text: str) -> str:
+    """Return a text as it is printed: `2.5 m` for `2.5m`, and curved apostrophes. Quotations stay as they are."""
+    parts = _QUOTATION.split(text)
+    return "".join(
+        part if place % 2 else _APOSTROPHE.sub("’", _UNIT.sub(r"\1 \2", part)) for place, part in enumerate(parts)
+    )
 
 
 def in_plain_words(text: str, documents: Iterable[str], refs: Iterable[str]) -> str:

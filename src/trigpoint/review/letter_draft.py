@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator
 
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import CORE
-from trigpoint.review.citing import document_place, document_title, in_plain_words, place_of_ref, place_text, quoted
+from trigpoint.review.citing import (
+    document_place,
+    document_title,
+    in_plain_words,
+    place_of_ref,
+    place_text,
+    quoted,
+    tidied,
+)
 from trigpoint.review.consultees import Recommendation, recommends
 from trigpoint.review.disagreements import DISAGREEMENTS
 from trigpoint.review.evidence import collapse
@@ -72,7 +80,7 @@ def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Groun
     refs = {policy.ref for policy in review.policies()}
 
     def plain(text: str) -> str:
-        return in_plain_words(text, documents, refs)
+        return tidied(in_plain_words(text, documents, refs))
 
     grounds = tuple(
         ground.model_copy(

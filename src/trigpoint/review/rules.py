@@ -152,7 +152,7 @@ def _reason(evidence: Evidence, check: Check, undecided: Undecided) -> tuple[str
         return reason, places(left), f"Settle before the decision: {_lower(check.requirement)}"
     if on_topic:
         return (
-            "The documents speak of it; what they say is quoted for a person or a model to judge.",
+            "The documents speak of it; what they say is quoted above for you to judge.",
             places(on_topic),
             None,
         )
