@@ -139,6 +139,27 @@ async def test_the_model_is_shown_the_development_the_questions_and_whole_pages(
     assert "LTN 1/20" in texts[2]
 
 
+async def test_orientation_shows_headings_and_what_it_corrects_counts_from_then_on(use: Callable[..., Any]) -> None:
+    pages = f"{TEXT}\f2 Ecology\n\nBats were seen.\f3 Obligations\n\nThe park has 96 holiday lodges.\n"
+    lodges = {"document": "D1", "page": 3, "words": "The park has 96 holiday lodges"}
+    oriented = {
+        "profile": {"uses": ["holiday"], "sizes": [{"use": "holiday", "size": 96, "unit": "unit", "quote": lodges}]},
+        "also_read": [{"document": "D1", "first": 3, "last": 3}],
+    }
+    with use(ScriptedModel(orient=oriented, judge=judged())) as (server, settings):
+        judging = await judge(evidence_of_text(pages, proposal="Change of use of land"), settings)
+    asked, read = (text_of(server.requests[number]) for number in (0, 1))
+    assert "D1: p2 2 Ecology; p3 3 Obligations" in asked
+    assert "[D1 page 3]\n3 Obligations" in read
+    assert "Bats were seen" not in read
+    assert "uses: holiday 96 unit" in read
+    assert judging.judgement.profile is not None
+    assert judging.judgement.profile.has("holiday")
+    quality = judging.judgement.quality
+    assert quality is not None
+    assert (quality.pages_read, quality.pages, quality.pages_not_read) == (2, 3, "Document 1, page 2")
+
+
 async def test_what_cannot_be_verified_goes_back_with_the_reason_and_counts_when_mended(
     use: Callable[..., Any],
 ) -> None:

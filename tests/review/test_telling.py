@@ -13,7 +13,7 @@ from trigpoint.reading.documents import Document
 from trigpoint.review.agent import shown
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import assemble_review
-from trigpoint.review.citing import tidied
+from trigpoint.review.citing import council_name, tidied
 from trigpoint.review.conclusion import Conclusion, Quality, Sentence
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import Evidence
@@ -150,6 +150,11 @@ def test_a_letter_writes_units_and_apostrophes_as_printed_text_does_and_leaves_q
     assert tidied(said) == (
         "The applicant’s path is 2.5 m wide at 30 mph and costs £2m; page 3 says “a 2.5m path in the council's plan”."
     )
+
+
+def test_the_council_is_named_after_its_slug_if_the_table_of_registers_does_not_know_it() -> None:
+    assert council_name("wenbridge-and-marden-borough-council") == "Wenbridge and Marden Borough Council"
+    assert council_name("cherwell") == ""
 
 
 def test_a_page_that_a_ground_names_itself_is_not_named_twice() -> None:

@@ -36,6 +36,12 @@ def document_title(name: str) -> str:
     return _capitalised(title) if title.isupper() and len(title) > 5 else title or "Document"
 
 
+def council_name(slug: str) -> str:
+    """Return `Wenbridge and Marden Borough Council` for its slug; nothing if the slug does not say what it is."""
+    words = slug.replace("-", " ")
+    return _capitalised(words.upper()) if re.search(r"\b(?:council|corporation|authority)\b", words) else ""
+
+
 def policy_title(source: str) -> str:
     """Return the name of a policy: the short one that planners use, or a long one for local plans."""
     name = short_name(source)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import CORE
 from trigpoint.review.citing import (
+    council_name,
     document_place,
     document_title,
     in_plain_words,
@@ -53,7 +54,7 @@ def draft_letter(result: ReviewResult) -> Letter:
     letter = drafted if drafted is not None and drafted.grounds else _from_findings(result.review)
     application = result.application
     council = {
-        "name": (letter.council.name or application.authority_name or "")[:LINE],
+        "name": (letter.council.name or application.authority_name or council_name(application.authority or ""))[:LINE],
         "address": (letter.council.address or application.authority_post or "")[:LONGEST_ADDRESS],
     }
     return letter.model_copy(
