@@ -270,12 +270,12 @@ def test_the_summary_says_how_many_pages_were_read_and_which_not() -> None:
     quality = draft.quality()
     assert (quality.pages_read, quality.pages) == (1, 4)
     assert quality.pages_not_read.endswith(", pages 2 to 4")
-    assert "1 of 4 pages with text were read whole; 3 were only searched for words: " in judged(draft).review.summary
+    assert "1 of 4 pages with text was read whole; 3 were only searched for words: " in judged(draft).review.summary
 
 
 @pytest.mark.parametrize(
     ("read", "pages", "words"),
-    [(3, 3, "All 3 pages with text were read whole."), (1, 1, "The only page with text was read whole."), (0, 0, "")],
+    [(3, 3, "All 3 pages with text were read whole."), (1, 1, "Its only page was read whole."), (0, 0, "")],
 )
 def test_pages_that_were_all_read_are_told_so(read: int, pages: int, words: str) -> None:
     assert Quality(pages_read=read, pages=pages).reading() == words

@@ -80,7 +80,7 @@ class Quality(Stored):
     def sentence(self) -> str:
         """Return the same in one sentence for readers."""
         calls = sum(one.calls for one in self.passes.values())
-        asked = f" in {calls} calls" if calls else ""
+        asked = f" over {calls} calls" if calls else ""
         return (
             f"Findings: {self.submitted} handed in{asked}, {self.verified} verified ({self.corrected} of them after a "
             f"correction), {self.dropped} dropped; {self.support_checked} checked by a second reader."
@@ -92,13 +92,17 @@ class Quality(Stored):
             return ""
         if self.pages_read >= self.pages:
             return (
-                "The only page with text was read whole."
-                if self.pages == 1
-                else f"All {self.pages} pages with text were read whole."
+                f"All {self.pages} pages with text were read whole."
+                if self.pages > 1
+                else "Its only page was read whole."
             )
+        read, left = self.pages_read, self.pages - self.pages_read
         named = f": {self.pages_not_read}" if self.pages_not_read else ""
-        left = self.pages - self.pages_read
-        were = "1 was" if left == 1 else f"{left} were"
         return (
-            f"{self.pages_read} of {self.pages} pages with text were read whole; {were} only searched for words{named}."
+            f"{read} of {self.pages} pages with text {_was(read)} read whole; {left} {_was(left)} only searched for "
+            f"words{named}."
         )
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
