@@ -152,13 +152,13 @@ def conclusion_verdicts(
 
 def _repeated(grounds: Sequence[DraftGround]) -> dict[int, int]:
     """Return the numbers of grounds that rest on the same findings as one before them, with the number of that one."""
-    first: dict[frozenset[str], int] = {}
+    first: dict[tuple[frozenset[str], bool], int] = {}
     repeated = {}
     for number, one in enumerate(grounds, 1):
-        resting = frozenset(one.rests_on)
-        if resting and resting in first:
-            repeated[number] = first[resting]
-        first.setdefault(resting, number)
+        point = frozenset(one.rests_on), one.welcomes
+        if one.rests_on and point in first:
+            repeated[number] = first[point]
+        first.setdefault(point, number)
     return repeated
 
 
