@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from trigpoint.reading.documents import Source
 from trigpoint.reading.profile import Profile, Scale, UseSize, scale_of
 from trigpoint.reading.quantities import read_quantities
+from trigpoint.review.checked import Checked
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.locating import Found
 from trigpoint.review.stated import Stated
 from trigpoint.review.submitted import ProfileCorrection, SizeCorrection, Verdict
-from trigpoint.review.verify_drafts import Checked, DraftVerifier
+from trigpoint.review.verify_drafts import DraftVerifier
 
 
 def corrected_profile(
