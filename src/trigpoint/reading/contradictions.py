@@ -19,8 +19,6 @@ from trigpoint.reading.prose_rates import check_rates, numbers_known
 from trigpoint.reading.reported import find_reported, kinds_of
 from trigpoint.reading.said import Said, read_said
 from trigpoint.reading.scheme_measures import scheme_measures
-from trigpoint.reading.sole_figures import sole_figures
-from trigpoint.reading.sole_words import find_sole_words
 from trigpoint.reading.sources import is_superseded
 from trigpoint.reading.space_measures import form_measures, space_measures
 from trigpoint.reading.statements import Statement
@@ -49,7 +47,6 @@ def find_discrepancies(
         *find_differences(_measured(said, tables, gazetteer), numbers_of(said)),
         *find_reported(said),
         *find_worded(said, gazetteer),
-        *find_sole_words([one for one in said if _is_ours(one.document)]),
         *find_false_claims(said, tables),
         *find_condition_gaps(facts),
     ]
@@ -74,7 +71,7 @@ def _measured(said: Sequence[Said], tables: Sequence[Table], gazetteer: Gazettee
     documents = {one.document.id: one.document for one in said}
     if not any("form" in kinds_of(document) for document in documents.values()):
         measured.extend(found for one in said if not _is_ours(one.document) for found in form_measures(one))
-    return [*measured, *money_measures(ours), *sole_figures(ours, gazetteer)]
+    return [*measured, *money_measures(ours)]
 
 
 def _is_ours(document: Document) -> bool:
