@@ -12,6 +12,7 @@ from review_samples import evidence_of_text, result_of
 from stated_facts import fact, stated
 
 from trigpoint.reading.profile import Profile, UseSize
+from trigpoint.review.citing import policy_place
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import GROUPS
 from trigpoint.review.letter_files import first_letter, letter_pdf
@@ -204,8 +205,8 @@ def test_the_pdf_shows_ratings_quotations_and_places(result: ReviewResult) -> No
         "Contradicted",
         "Partly met",
         SHORT,
-        "Document 1.pdf, page 2",
-        "LTN 1/20:Table 6-3",
+        "Document 1, page 2",
+        "LTN 1/20, table 6-3",
         "127 + 7 = 134",
         "What policy asks",
         "How this was judged",
@@ -260,7 +261,7 @@ def test_every_citation_in_every_format_resolves(reference: str, sample_evidence
         assert escape(citation.quote) in markdown
     for policy in made.review.policies():
         assert policy_problem(policy, evidence) is None
-        assert policy.ref in pdf
+        assert policy_place(policy) in pdf
 
 
 def test_an_application_without_documents_still_has_a_report() -> None:
