@@ -107,6 +107,22 @@ def test_cases_acts_and_maps_have_the_title_date_and_author_of_their_kind(tmp_pa
     assert (csl["authority"], csl["container-title"], csl["volume"], csl["page"]) == ("UKSC", "PTSR", "3", "983")
 
 
+def test_a_citekey_that_two_works_have_is_an_error_that_names_both_and_a_work_that_is_there_twice_is_none(
+    tmp_path: Path,
+) -> None:
+    made = ZoteroFile(tmp_path / "Zotero")
+    made.item("FIRST001", "report", title="Monitoring Report", date="2020", extra="Citation Key: monitoring")
+    made.item("COPY0001", "report", title="Monitoring report", date="2020", extra="Citation Key: monitoring")
+    made.database.commit()
+    source = ZoteroDatabase(tmp_path / "Zotero")
+    assert list(zotero.origins(source, zotero.items(source))) == []  # one work, in two libraries
+    made.item("NEXT0001", "report", title="Monitoring Report", date="2021", extra="Citation Key: monitoring")
+    made.close()
+    with pytest.raises(InvalidInput, match=r"citekey monitoring is used twice, by item FIRST001 .* by item NEXT0001 "):
+        list(zotero.origins(source, zotero.items(source)))
+    assert len(zotero.items(source)) == 3  # listed all the same, to find them by
+
+
 def test_an_item_without_a_citekey_gets_one_that_later_items_do_not_change(tmp_path: Path) -> None:
     made = ZoteroFile(tmp_path / "Zotero")
     about = {"title": "Roads", "date": "1999", "authors": [("Ada", "Ridge")]}

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from trigpoint.errors import CollectionNotFound, shorten
+from trigpoint.errors import CollectionNotFound, InvalidInput, shorten
 from trigpoint.library.bibliography import free_citekey
 from trigpoint.library.citations import Work
 from trigpoint.library.origins import Annotation, AnnotationsOrigin, AttachmentOrigin, NotesOrigin, Origin
@@ -78,8 +78,11 @@ def items(source: ZoteroSource, collection: str | None = None) -> list[Item]:
 def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:
     """Yield what there is to ingest of these items: each attachment's text, each one's annotations, and the notes.
 
-    A snapshot of a web page is left out if the item has a file with the same words in it on pages.
+    A snapshot of a web page is left out if the item has a file with the same words in it on pages. Raises InvalidInput if
+    two works have one citekey: a citation by it could mean either.
     """
+    chosen = list(chosen)
+    _refuse_shared_citekeys(chosen)
     named = _names_of(source.collections())
     for item in chosen:
         within = tuple(dict.fromkeys(name for key in item.collections for name in named.get(key, (key,))))
@@ -90,6 +93,23 @@ def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:
                 yield AnnotationsOrigin(attachment.key, attachment.annotations, item.work, within)
         if item.notes:
             yield NotesOrigin(item.key, item.notes, item.work, within)
+
+
+def _refuse_shared_citekeys(chosen: Iterable[Item]) -> None:
+    """One work may be in Zotero twice, in one's own library and in a group's; its citekey then means the same work."""
+    first: dict[str | None, Item] = {}
+    for item in chosen:
+        other = first.setdefault(item.work.citekey, item)
+        if _identity(other.work) != _identity(item.work):
+            raise InvalidInput(
+                f"In Zotero, the citekey {shorten(item.work.citekey)} is used twice, by item {other.key} "
+                f"({shorten(other.work.title, 60)}) and by item {item.key} ({shorten(item.work.title, 60)}). "
+                "Give one of them another citation key there"
+            )
+
+
+def _identity(work: Work) -> tuple[str, int | None, str | None]:
+    return work.title.casefold(), work.year, work.doi
 
 
 def _without_snapshots(attachments: tuple[Attachment, ...]) -> list[Attachment]:
