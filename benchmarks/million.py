@@ -68,7 +68,7 @@ def written(store: SqlitePassages, start: int) -> float:
     return time.perf_counter() - started
 
 
-def asked(store: SqlitePassages, filters: Filters = Filters()) -> float:  # noqa: B008  frozen
+def asked(store: SqlitePassages, filters: Filters = Filters()) -> float:
     rng = np.random.default_rng()
     vector = rng.standard_normal(384).astype(np.float32)
     words = " ".join(WORDS[rng.zipf(1.3, 8) % len(WORDS)])

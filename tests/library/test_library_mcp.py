@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from trigpoint.errors import InvalidChunk
 from trigpoint.library.chunks import RULES, check_chunks
 from trigpoint.library.library import Library
 from trigpoint.library.projects import Project, load_projects
+from trigpoint.mcp import library as library_server
 from trigpoint.mcp.library import TIMEOUTS, server
 from trigpoint.passages.sqlite import SqliteStores
 from trigpoint.passages.store import PassageStore
@@ -501,3 +502,24 @@ async def test_what_other_documents_say_of_the_same_comes_with_a_chunk(client: C
     assert answer["elsewhere"][0]["chunk_id"] == "c1"  # the same vector, in another document
     assert len({found["doc_id"] for found in [answer["chunk"], *answer["elsewhere"]]}) == 3
     assert "elsewhere" not in await call(client, "get_chunk", project=PROJECT, chunk_id="c0")
+
+
+def test_a_quotation_waits_between_its_steps_while_a_search_runs_but_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(library_server, "_GIVE_WAY_SECONDS", 0.3)
+    monkeypatch.setattr(library_server, "_STEP_ASIDE_SECONDS", 0.2)
+    searches = library_server.Searches()
+    step = searches.courtesy()
+    assert waited(step) < 0.1
+    with searches.one():
+        assert sum(waited(step) for _ in range(5)) >= 0.29
+        assert waited(step) < 0.1  # it has waited long enough in all
+    other = searches.courtesy()
+    assert waited(other) < 0.1
+
+
+def waited(step: Callable[[], None]) -> float:
+    started = time.monotonic()
+    step()
+    return time.monotonic() - started

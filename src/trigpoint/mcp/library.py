@@ -6,9 +6,11 @@ Shapes and limits are the contract's; each call has its time, and a call that ti
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -33,9 +35,9 @@ TIMEOUTS = {
 }
 MAX_BODY_BYTES = 32 * 1024 * 1024
 _READERS = 12
-_QUOTERS = (
-    2  # a quotation is compared with whole documents: few at a time, so that searches go on and memory is bounded
-)
+_QUOTERS = 2  # a quotation is compared with whole documents: few at a time, so that memory is bounded
+_STEP_ASIDE_SECONDS = 0.05  # that one step of a quotation waits for searches
+_GIVE_WAY_SECONDS = 3.0  # that all its steps wait for them, so that it ends even if searches never do
 _WRITERS = 4  # of their own, so that writes that wait for each other never keep a search waiting
 _WRITING = frozenset({"store_chunks", "delete_document"})
 
@@ -226,8 +228,42 @@ def server(
     )
 
 
+class Searches:
+    """The searches that are under way, so that longer work can let them pass."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    def courtesy(self) -> Callable[[], None]:
+        """Return what one piece of longer work calls between its steps: it waits there while searches run, within bounds."""
+        left = _GIVE_WAY_SECONDS
+
+        def let_pass() -> None:
+            nonlocal left
+            started = time.monotonic()
+            with self._changed:
+                self._changed.wait_for(lambda: not self._running, min(left, _STEP_ASIDE_SECONDS))
+            left = max(0.0, left - (time.monotonic() - started))
+
+        return let_pass
+
+    def _count(self, more: int) -> None:
+        with self._changed:
+            self._running += more
+            self._changed.notify_all()
+
+
 class LibraryCalls:
-    """Runs the library's synchronous calls in threads, each within its time."""
+    """Runs the library's synchronous calls in threads, each within its time. Quotations let searches pass."""
 
     def __init__(self, library: Library, timeouts: Mapping[str, float] = TIMEOUTS) -> None:
         self.library = library
@@ -235,9 +271,15 @@ class LibraryCalls:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="library-read")
         self._writers = ThreadPoolExecutor(_WRITERS, thread_name_prefix="library-write")
         self._quoters = ThreadPoolExecutor(_QUOTERS, thread_name_prefix="library-quote")
+        self._searches = Searches()
 
     async def run(self, tool: str, work: Callable[[Deadline], dict[str, Any]]) -> dict[str, Any]:
-        deadline = Deadline()
+        if tool == "find_quote":
+            return await self._run(tool, Deadline(self._searches.courtesy()), work)
+        with self._searches.one():
+            return await self._run(tool, Deadline(), work)
+
+    async def _run(self, tool: str, deadline: Deadline, work: Callable[[Deadline], dict[str, Any]]) -> dict[str, Any]:
         seconds = self._timeouts[tool]
         task = asyncio.get_running_loop().run_in_executor(self._threads_for(tool), _within, deadline, work)
         try:

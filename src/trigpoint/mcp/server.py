@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
+from functools import cached_property
 from typing import Any
 
 import anyio
@@ -205,6 +206,11 @@ class ToolServer:
         ]
 
     async def _list_tools(self, ctx: Any, params: Any) -> types.ListToolsResult:
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> types.ListToolsResult:
+        """Every client asks for it when it connects, and making the schemas takes some milliseconds."""
         return types.ListToolsResult(tools=self.descriptions())
 
     async def _list_prompts(self, ctx: Any, params: Any) -> types.ListPromptsResult:

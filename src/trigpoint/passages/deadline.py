@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from trigpoint.errors import LibraryTimeout
 
 
-class Deadline:
-    """Shared by the work, which claims its effect as the last step, and by the caller that waits for it."""
+def go_on() -> None:
+    """Go on at once: the pause of work that gives way to nobody."""
 
-    def __init__(self) -> None:
+
+class Deadline:
+    """Shared by the work, which claims its effect as the last step, and by the caller that waits for it.
+
+    `pause` is called between the steps of the work: it may wait there for what is more urgent.
+    """
+
+    def __init__(self, pause: Callable[[], None] = go_on) -> None:
+        self.pause = pause
         self._lock = threading.Lock()
         self._outcome: str | None = None
 
@@ -51,7 +59,10 @@ def time_is_up() -> bool:
 
 
 def check_time() -> None:
-    """Raise LibraryTimeout if time is up. Long work calls this between its steps."""
+    """Let more urgent work pass, and raise LibraryTimeout if time is up. Long work calls this between its steps."""
+    deadline = _current.get()
+    if deadline is not None:
+        deadline.pause()
     if time_is_up():
         raise LibraryTimeout("The call had timed out; its work was ended")
 

@@ -35,15 +35,15 @@ def fuse(
         scores = _reciprocal_rank(dense, lexical, alpha)
     else:
         raise ValueError(f"method={method!r}: expected 'convex' or 'rrf'")
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return [(key, -score) for score, key in sorted((-score, key) for key, score in scores.items())]
 
 
 def _convex(dense: Mapping[str, float], lexical: Mapping[str, float], alpha: float) -> dict[str, float]:
     """Return alpha · cosine + (1 - alpha) · words."""
-    return {
-        key: alpha * _unit(dense.get(key, 0.0)) + (1 - alpha) * _unit(lexical.get(key, 0.0))
-        for key in dense.keys() | lexical.keys()
-    }
+    scores = {key: alpha * _unit(cosine) for key, cosine in dense.items()}
+    for key, covered in lexical.items():
+        scores[key] = scores.get(key, 0.0) + (1 - alpha) * _unit(covered)
+    return scores
 
 
 def _reciprocal_rank(dense: Mapping[str, float], lexical: Mapping[str, float], alpha: float) -> dict[str, float]:

@@ -134,11 +134,11 @@ class LexicalIndex:
         scores = dict(zip(_places_of(searcher, own), (score for score, _ in own), strict=True))
         shares = _shares_of_own_words(_places_of(searcher, hits), scores)
         most = self._most_possible(searcher, words)
-        found = [
-            (str(searcher.doc(address).get_first("id")), min(1.0, score * share / most))
+        found = sorted(
+            (-min(1.0, score * share / most), str(searcher.doc(address).get_first("id")))
             for (score, address), share in zip(hits, shares, strict=True)
-        ]
-        return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+        )
+        return [(passage_id, -score) for score, passage_id in found]
 
     def _query(self, field: str, words: Sequence[str], groups: Sequence[str] | None) -> tantivy.Query:
         schema = self._index.schema
@@ -243,8 +243,11 @@ def _places_of(searcher: tantivy.Searcher, hits: Sequence[tuple[Any, tantivy.Doc
     return [int(place or 0) for place in searcher.fast_field_values("place", [address for _, address in hits])]
 
 
+_NONE = (0.0,) * (2 * NEIGHBOURS + 1)
+
+
 def _shares_of_own_words(places: Sequence[int], own: Mapping[int, float]) -> Iterator[float]:
     """Yield what each passage keeps of its score: all if no neighbour has more of the words than it has itself."""
     for place in places:
-        best = max(own.get(near, 0.0) for near in range(place - NEIGHBOURS, place + NEIGHBOURS + 1))
+        best = max(map(own.get, range(place - NEIGHBOURS, place + NEIGHBOURS + 1), _NONE))
         yield 1 - _CONTEXT_COST * (1 - own.get(place, 0.0) / best) if best > 0 else 1.0

@@ -138,11 +138,16 @@ class Snapshot:
 
 
 class Memory:
-    """The passages of one collection. `dimensions` None: its vectors are of a model that no question is asked with."""
+    """The passages of one collection. `dimensions` None: its vectors are of a model that no question is asked with.
 
-    def __init__(self, dimensions: int | None = DIMENSIONS) -> None:
+    `expected` passages, and half as many more, fit without the vectors being moved to a larger place, which takes twice
+    their memory for a moment. Room that is not used takes none.
+    """
+
+    def __init__(self, dimensions: int | None = DIMENSIONS, expected: int = 0) -> None:
         self._writing = threading.Lock()
-        self.snapshot = Snapshot([], np.zeros((0, dimensions or 0), dtype=np.float32), {}, [], {}, {})
+        room = np.zeros((expected * 3 // 2, dimensions or 0), dtype=np.float32)
+        self.snapshot = Snapshot([], room, {}, [], {}, {})
 
     def replace(self, documents: Iterable[str], entries: Sequence[Entry], vectors: Vector | None) -> None:
         """Replace everything that these documents had by these passages, in one step."""

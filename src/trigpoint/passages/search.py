@@ -6,7 +6,7 @@ question's filter lets through; fusion.py has the arithmetic.
 
 from __future__ import annotations
 
-import heapq
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -66,6 +66,12 @@ def _hybrid(candidates: Candidates, question: Question, words: str) -> list[Rank
     cosines = dict(candidates.nearest(vector, depth, where))
     matching = candidates.matching(words, _MOST_WORD_HITS, where)
     cosines |= candidates.cosines(vector, [i for i in matching if i not in cosines], where)
-    fused = [(i, round(score, PLACES)) for i, score in fuse(cosines, matching, question.fusion, question.alpha)]
-    best = heapq.nsmallest(question.k, fused, key=lambda pair: (-pair[1], pair[0]))
+    best = _best(fuse(cosines, matching, question.fusion, question.alpha), question.k)
     return [Ranked(i, round(cosines.get(i, 0.0), PLACES), score, matching.get(i, 0.0)) for i, score in best]
+
+
+def _best(fused: Sequence[tuple[str, float]], k: int) -> list[tuple[str, float]]:
+    """The k best once scores are rounded, out of all, best first; those that rounding cannot lift among them are left out."""
+    cut = fused[k - 1][1] - 10**-PLACES if len(fused) > k else 0.0
+    near = itertools.takewhile(lambda pair: pair[1] >= cut, fused)
+    return sorted(((i, round(score, PLACES)) for i, score in near), key=lambda pair: (-pair[1], pair[0]))[:k]

@@ -230,7 +230,8 @@ class SqlitePassages:
         with self._reading() as (connection, row):
             if row is None:
                 return Inspection(0, None, (), ())
-            size, first = rows.size_and_first(connection, row["no"], model_key(row["model"]), max(1, sample))
+            scope = (connection, row["no"], model_key(row["model"]))
+            size, first = rows.size(*scope), rows.first_chunks(*scope, max(1, sample))
         keys = tuple(dict.fromkeys(key for passage in first for key in passage.metadata))
         return Inspection(size, row["model"], keys, tuple(first[:sample]))
 
@@ -289,7 +290,7 @@ class _Derived:
         self._model, self._generation = key, project["generation"]
 
     def _load(self, connection: sqlite3.Connection, key: str) -> None:
-        self.memory = Memory(DIMENSIONS if is_our_model(key) else None)
+        self.memory = Memory(DIMENSIONS if is_our_model(key) else None, rows.size(connection, self._no, key))
         self._model = key
         for found, vectors in rows.entries(connection, self._no, key):
             check_time()

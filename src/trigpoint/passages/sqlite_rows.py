@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from trigpoint.passages import store
+from trigpoint.passages.deadline import check_time
 from trigpoint.passages.embed_models import model_key
 from trigpoint.passages.memory import Entry
 from trigpoint.passages.model import DocumentRow, Passage, Rules
 from trigpoint.passages.store import Migration
 
 _LOADED_AT_ONCE = 20_000
+_READ_AT_ONCE = 200
 _VARIABLES = 900  # below SQLite's oldest limit on bound values
 
 SCHEMA = """
@@ -152,7 +154,11 @@ def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: s
         "select * from chunk where project_no = ? and model = ? and doc_id = ? order by seq, chunk_id limit -1 offset ?",
         (no, key, doc_id, skip),
     )
-    return [chunk_of(row) for row in rows.fetchall()]
+    chunks: list[Passage] = []
+    while part := rows.fetchmany(_READ_AT_ONCE):
+        check_time()
+        chunks += map(chunk_of, part)
+    return chunks
 
 
 def generation(connection: sqlite3.Connection, no: int) -> int:
@@ -237,13 +243,16 @@ def delete_document(connection: sqlite3.Connection, no: int, key: str, doc_id: s
     return gone
 
 
-def size_and_first(connection: sqlite3.Connection, no: int, key: str, count: int) -> tuple[int, list[Passage]]:
-    scope = (no, key)
-    size = connection.execute("select count(*) from chunk where project_no = ? and model = ?", scope).fetchone()[0]
-    first = connection.execute(
-        "select * from chunk where project_no = ? and model = ? order by doc_id, seq limit ?", (*scope, count)
+def size(connection: sqlite3.Connection, no: int, key: str) -> int:
+    found = connection.execute("select count(*) from chunk where project_no = ? and model = ?", (no, key)).fetchone()
+    return int(found[0])
+
+
+def first_chunks(connection: sqlite3.Connection, no: int, key: str, count: int) -> list[Passage]:
+    found = connection.execute(
+        "select * from chunk where project_no = ? and model = ? order by doc_id, seq limit ?", (no, key, count)
     )
-    return size, [chunk_of(row) for row in first]
+    return [chunk_of(row) for row in found]
 
 
 def read_chunks(connection: sqlite3.Connection, no: int, key: str, ids: Sequence[str]) -> Iterator[Passage]:
