@@ -1,7 +1,7 @@
-"""`python -m benchmarks.million FOLDER`: a library of 1,000,000 chunks: memory, opening, filters, writes, a lost index.
+"""A library of 1,000,000 chunks: memory, opening, filters, writes, a lost index of words.
 
-The folder is filled at the first run (some 15 minutes, 6 GB) and used again by the next. Each part runs in a process of its own,
-so that the memory printed is its own. `BENCH_SCALE` below 1 is a try, not a measurement.
+Runs if `BENCH_MILLION` names a folder. This is filled at the first run (some 15 minutes, 4 GB) and used again by the next.
+Each part runs in a process of its own, so that its memory is its own. `BENCH_SCALE` below 1 is a try, not a measurement.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import os
 import resource
 import shutil
 import statistics
-import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.report import Report
+from benchmarks.report import Report, Row
 from trigpoint.library.chunks import RULES
 from trigpoint.library.filters import Filters
 from trigpoint.passages.model import Passage, Question
@@ -49,16 +49,17 @@ def chunk(number: int, text: str, vector: np.ndarray) -> Passage:
     return Passage(f"c{number}", f"d{document}", seq, text, metadata, vector)
 
 
-def fill(folder: Path) -> float:
-    """Return the seconds of the slowest write, its words indexed."""
+def fill(folder: Path, report: Report) -> None:
     stores = SqliteStores(folder, RULES)
-    store, slowest = stores.collection("bench"), 0.0
-    for start in range(store.count(), CHUNKS, BATCH):
-        slowest = max(slowest, written(store, start))
+    store = stores.collection("bench")
+    start = store.count()
+    taken = [written(store, first) for first in range(start, CHUNKS, BATCH)]
     while store.lacks_words():
         time.sleep(1)
     stores.close()
-    return slowest
+    if start == 0:
+        report.row("chunks written, words indexed", CHUNKS / sum(taken), "chunks/s")
+        report.row("slowest write of 500 chunks", max(taken), "s", bar="<= 15")
 
 
 def written(store: SqlitePassages, start: int) -> float:
@@ -128,22 +129,18 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def in_a_process(part: Callable[[Path, Report], None], folder: Path) -> None:
-    process = get_context("spawn").Process(target=part, args=(folder, Report(area="million")))
-    process.start()
-    process.join()
-    if process.exitcode:
-        sys.exit(process.exitcode)
+def run(report: Report) -> None:
+    folder = os.environ.get("BENCH_MILLION")
+    if folder is None:
+        report.skip(f"a library of {CHUNKS:,} chunks: it takes long; BENCH_MILLION=FOLDER says where, and that it may")
+        return
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in a server
+    for part in (fill, searches, restored):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            report.rows += process.submit(rows_of, part, Path(folder)).result()
 
 
-def main() -> None:
-    folder = Path(sys.argv[1])
-    report, started = Report(area="million"), time.perf_counter()
-    report.row("slowest write of 500 chunks while filling", fill(folder), "s", bar="<= 15")
-    report.row("filling", time.perf_counter() - started, "s")
-    in_a_process(searches, folder)
-    in_a_process(restored, folder)
-
-
-if __name__ == "__main__":
-    main()
+def rows_of(part: Callable[[Path, Report], None], folder: Path) -> list[Row]:
+    report = Report(area="million")
+    part(folder, report)
+    return report.rows
