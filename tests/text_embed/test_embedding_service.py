@@ -34,8 +34,20 @@ def test_the_same_text_gives_the_same_bits_alone_in_any_batch_from_any_thread_d1
         assert [row.tobytes() for row in embedding.embed_batch(texts, batch_size=size)] == [
             alone[text] for text in texts
         ]
+    fresh = EmbeddingService(load_settings())  # which remembers none of them
     with ThreadPoolExecutor(4) as pool:
-        assert [v.tobytes() for v in pool.map(embedding.embed, TEXTS * 2)] == [alone[text] for text in TEXTS * 2]
+        assert [v.tobytes() for v in pool.map(fresh.embed, TEXTS * 2)] == [alone[text] for text in TEXTS * 2]
+
+
+def test_a_question_that_was_asked_before_has_its_vector_at_once_and_nobody_can_change_it(
+    embedding: EmbeddingService,
+) -> None:
+    asked = embedding.embed("How wide is a shared path?")
+    assert embedding.embed("How wide is a shared path?") is asked
+    with pytest.raises(ValueError, match="read-only"):
+        asked[0] = 0.0
+    long = "word " * 300
+    assert embedding.embed(long) is not embedding.embed(long)
 
 
 def test_a_second_service_and_a_second_process_give_the_same_bits(embedding: EmbeddingService) -> None:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 
 DIMENSIONS = 384
 _BATCH_NICENESS = 10
+_MOST_KNOWN, _LONGEST_KNOWN = 1000, 1000  # questions whose vectors are kept, 1.5 kB each; characters of one
 WINDOW = 256  # tokens that the model reads, its two special ones included
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 _TYPE_TABLE = "embeddings.token_type_embeddings.weight"  # our graph uses its first row: all our tokens are of type 0
@@ -53,9 +54,12 @@ class EmbeddingService:
         self._loaded: _Model | None = None
 
     def embed(self, text: str) -> Vector:
-        """Return the vector of one text. Raises ValueError if it is empty, ModelMissing if there is no model."""
+        """Return the vector of one text, read-only. Raises ValueError if it is empty, ModelMissing if there is no model.
+
+        Short texts are remembered for a while: reviews put the same questions to every application.
+        """
         _refuse_empty([text])
-        return self._model.vector(text)
+        return self._model.known(text) if len(text) <= _LONGEST_KNOWN else self._model.vector(text)
 
     def embed_batch(
         self,
@@ -115,11 +119,14 @@ class _Model:
         self._end = int(self.tokenizer.encode("").ids[-1])
         self._session, self._weights = _open_graph(files)
         self._threads = ThreadPoolExecutor(max_workers=_cores(), thread_name_prefix="embed", initializer=_give_way)
+        self.known = lru_cache(_MOST_KNOWN)(self.vector)
 
     def vector(self, text: str) -> Vector:
         tokens = self._session.run(None, {"input_ids": self._ids(text)})[0]
         pooled = tokens.mean(axis=0, dtype=np.float32)
-        return np.asarray(pooled / np.linalg.norm(pooled), dtype=np.float32)
+        vector = np.asarray(pooled / np.linalg.norm(pooled), dtype=np.float32)
+        vector.flags.writeable = False
+        return vector
 
     def vectors(self, texts: Iterable[str], ahead: int) -> Generator[Vector]:
         """Yield one vector per text, in order.
