@@ -15,11 +15,16 @@ from trigpoint.text.letters import letter_writer
 
 WRITER = {
     "Response": "consultee",
+    "County_Highways": "consultee",
     "Comment": "public",
+    "Campaign": "public",
+    "Resident": "public",
     "Parish_Council": "public",
+    "Town_Council": "public",
     "Objection": "public",
     "Representation": "public",
     "Committee_Report": "council",
+    "Officer_Note": "council",
 }
 DOCUMENTS = [(one.name, document) for one in own_applications() for document in one.documents]
 NAMED = pytest.mark.parametrize("named", [True, False], ids=["named", "named Document 7.pdf"])

@@ -62,7 +62,7 @@ _BY_NAME = (
     (
         "transport_assessment",
         rf"transport {_REPORT}|travel ?plan|traffic (?:impact|{_REPORT})|highways? {_REPORT}|parking survey|"
-        r"transport (?:and highways? )?(?:addendum|technical note)|(?:es|information) transport",
+        r"transport (?:and highways? )?(?:addendum|(?:technical )?note)|(?:es|information) transport",
     ),
     ("noise_assessment", rf"(?:noise|vibration)(?: and vibration| impact)* {_REPORT}|noise and vibration|acoustics?"),
     (

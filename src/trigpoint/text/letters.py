@@ -24,6 +24,10 @@ _CITIZENS = (
     r"amenity society|neighbourhood forum|cycling uk|ramblers|comments for planning application|comment type|"
     r"public comments?|neighbour comments?"
 )
+_FROM_PEOPLE = r"(?:public|neighbours?|residents?) comments?|comments? from (?:a |the )?(?:members? of the public|public|neighbours?|residents?)"
+_PLANNERS = (
+    r"(?:district|borough|city|metropolitan) council (?:development (?:management|control)|planning|regeneration)"
+)
 _BODIES = (
     r"county council|highways? authority|highways? (?:and|development|department|team|england)|active travel england|"
     r"national highways|environment agency|natural england|historic england|sport england|transport for london|"
@@ -34,7 +38,7 @@ _TO_OFFICER = (
     r"to (?:the )?(?:case officer|planning officer|planning|development (?:management|control))\b[a-z0-9 ]{0,80}? from|"
     r"from [a-z0-9 ]{3,80}? to (?:the )?(?:case officer|planning officer)|note to (?:the )?case officer"
 )
-_THANKS = r"thank ?you for (?:consulting|your consultation|the consultation)"
+_THANKS = r"(?:thank ?you for|(?:refer|further|reply|response) to) (?:consulting|your consultation|the consultation)"
 _ANSWER = (
     r"(?:consultation|planning|substantive|consultee|formal) response|response to (?:a |the )?(?:planning )?consultation|"
     rf"{_THANKS}|formal recommendation|consultee comments?|comments? on (?:the |this )?(?:planning )?application|"
@@ -78,7 +82,9 @@ def letter_writer(text: str) -> Writer | None:
         return "council"
     if is_applicants_paper(text) or len(text) > LONGEST_LETTER:
         return None
-    if _has(_OFFICERS, head[:TITLE]):
+    if _has(_FROM_PEOPLE, head[:TITLE]):
+        return "public"
+    if _has(_OFFICERS, head[:TITLE]) or (greets and _has(_PLANNERS, head[:TITLE])):
         return "council"
     if _has(_TO_OFFICER, head):
         return "consultee"
