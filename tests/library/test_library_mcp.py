@@ -25,6 +25,7 @@ from trigpoint.library.library import Library
 from trigpoint.library.projects import Project, load_projects
 from trigpoint.mcp import library as library_server
 from trigpoint.mcp.library import TIMEOUTS, server
+from trigpoint.passages import sqlite_rows
 from trigpoint.passages.sqlite import SqliteStores
 from trigpoint.passages.store import PassageStore
 from trigpoint.text.embed import shared_embedding
@@ -438,6 +439,30 @@ async def test_each_slow_reading_tool_times_out(settings: Settings, serve) -> No
         ):
             error = await refusal(client, tool, project=PROJECT, **arguments)
             assert (error["code"], error["details"]["tool"]) == ("TIMEOUT", tool)
+
+
+async def test_search_during_the_loading_of_a_library_says_so_and_a_later_one_answers(
+    settings: Settings, serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = Library.open(settings)
+    library.store_chunks(PROJECT, [item("a"), item("b")])
+    library.close()
+    may_load = threading.Event()
+    entries = sqlite_rows.entries
+
+    def slowly(*args: Any) -> Any:
+        assert may_load.wait(60)
+        yield from entries(*args)
+
+    monkeypatch.setattr(sqlite_rows, "entries", slowly)
+    async with slow_server(settings, serve) as (client, _):
+        for tool in ("find_chunks", "query_hybrid"):
+            error = await refusal(client, tool, project=PROJECT, query="x")
+            assert (error["code"], error["details"]["tool"]) == ("TIMEOUT", tool)
+            assert "is being loaded into memory. Ask again" in error["message"]
+        assert (await call(client, "get_chunk", project=PROJECT, chunk_id="a"))["chunk"]["chunk_id"] == "a"
+        may_load.set()
+        assert (await call(client, "find_chunks", project=PROJECT, query="x"))["count"] == 2
 
 
 def test_the_time_limits_are_those_of_the_contract() -> None:

@@ -290,8 +290,9 @@ class LibraryCalls:
             raise
         if not done and deadline.expire():
             task.cancel()
+            advice = deadline.excuse or "Try fewer chunks, or again later"
             raise LibraryTimeout(
-                f"{tool} did not finish within {seconds:g} s; nothing was changed. Try fewer chunks, or again later",
+                f"{tool} did not finish within {seconds:g} s; nothing was changed. {advice}",
                 tool=tool,
                 timeout_seconds=seconds,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 from trigpoint.errors import LibraryTimeout
@@ -24,6 +24,7 @@ class Deadline:
         self.pause = pause
         self._lock = threading.Lock()
         self._outcome: str | None = None
+        self._waiting_for: Callable[[], str] | None = None
 
     def claim(self) -> bool:
         """Claim the effect, just before it: True if there is still time."""
@@ -36,6 +37,21 @@ class Deadline:
     @property
     def is_over(self) -> bool:
         return self._outcome == "expired"
+
+    @property
+    def excuse(self) -> str | None:
+        """The reason why the work is not done yet, and what to do; None if there is none but the work itself."""
+        told = self._waiting_for
+        return told() if told else None
+
+    @contextmanager
+    def waiting_for(self, told: Callable[[], str]) -> Iterator[None]:
+        self._waiting_for = told
+        try:
+            yield
+        finally:
+            if not self.is_over:  # then it is the excuse
+                self._waiting_for = None
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -56,6 +72,14 @@ def time_is_up() -> bool:
     """Return whether the caller that waits for this thread's work has given up."""
     deadline = _current.get()
     return deadline is not None and deadline.is_over
+
+
+@contextmanager
+def waiting_for(told: Callable[[], str]) -> Iterator[None]:
+    """Have a time-out inside this context tell the caller this: what this thread waits for, and what to do."""
+    deadline = _current.get()
+    with deadline.waiting_for(told) if deadline is not None else nullcontext():
+        yield
 
 
 def check_time() -> None:

@@ -1,8 +1,8 @@
 """Passages in one SQLite file (WAL): the default store of the library, with a BM25 index next to it for each collection.
 
 A change is one transaction, and moves the collection's generation on in the same transaction. Several processes may use
-one folder: a process that sees a newer generation brings its memory up to it before it answers, and the index of words
-(sqlite_words.py).
+one folder: a process that sees a newer generation brings its memory up to it before it answers (sqlite_memory.py), and
+the index of words (sqlite_words.py).
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.passages import sqlite_rows as rows
 from trigpoint.passages.deadline import check_time, time_is_up
-from trigpoint.passages.embed_models import is_our_model, model_key
+from trigpoint.passages.embed_models import model_key
 from trigpoint.passages.local import LocalCandidates
-from trigpoint.passages.memory import DIMENSIONS, Memory
-from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Vector, Where
+from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Where
 from trigpoint.passages.search import Ranked, rank
+from trigpoint.passages.sqlite_memory import LoadedMemory
 from trigpoint.passages.sqlite_words import Appended, IndexedWords
 from trigpoint.passages.store import Inspection, Migration, always, check_dimensions, mismatch
 
@@ -193,7 +191,7 @@ class SqlitePassages:
             if row is None or row["model"] is None:
                 return [], {}
             derived = self._derived_of(row["no"])
-            ranked = rank(derived.caught_up(connection, row), question)
+            ranked = rank(derived.caught_up(row["generation"]), question)
             scope = (connection, row["no"], model_key(row["model"]))
             return ranked, {p.id: p for p in rows.read_chunks(*scope, [r.id for r in ranked])}
 
@@ -217,10 +215,10 @@ class SqlitePassages:
     def count(self, where: Where | None = None) -> int:
         if not where:
             return self.inspect(0).size
-        with self._reading() as (connection, row):
+        with self._reading() as (_, row):
             if row is None:
                 return 0
-            return len(self._derived_of(row["no"]).caught_up(connection, row).memory.rows(where))
+            return len(self._derived_of(row["no"]).caught_up(row["generation"]).memory.rows(where))
 
     def fingerprint(self) -> str | None:
         with self._reading() as (_, row):
@@ -241,7 +239,7 @@ class SqlitePassages:
 
     def close(self) -> None:
         if self._derived is not None:
-            self._derived.words.close()
+            self._derived.close()
             self._derived = None
 
     @contextmanager
@@ -260,41 +258,14 @@ class _Derived:
     """Data that can be rebuilt from the tables: the memory of this process, and the index of words on disk."""
 
     def __init__(self, file: SqliteFile, no: int, rules: Rules) -> None:
-        self._no = no
-        self.memory = Memory()
+        self.memory = LoadedMemory(file.path, no)
         self.words = IndexedWords(file.path, no, rules)
-        self._model = ""
-        self._generation = -1
-        self._refreshing = threading.Lock()
 
-    def caught_up(self, connection: sqlite3.Connection, project: sqlite3.Row) -> LocalCandidates:
-        """Return what a search looks at, brought to the state that the caller's snapshot has; words may be behind."""
-        self.words.caught_up(project["generation"])
-        with self._refreshing:
-            if self._generation < project["generation"]:
-                self._refresh_memory(connection, project)
-        return LocalCandidates(self.memory.snapshot, self.words.lexical)
+    def caught_up(self, generation: int) -> LocalCandidates:
+        """Return what a search looks at, brought to this generation of the tables or beyond it; words may be behind."""
+        self.words.caught_up(generation)
+        return LocalCandidates(self.memory.caught_up(generation), self.words.lexical)
 
-    def _refresh_memory(self, connection: sqlite3.Connection, project: sqlite3.Row) -> None:
-        key = model_key(project["model"])
-        if self._generation < 0 or key != self._model:
-            self._load(connection, key)
-        else:
-            changed = connection.execute(
-                "select doc_id from document where project_no = ? and generation > ?", (self._no, self._generation)
-            ).fetchall()
-            loaded = [part for (doc_id,) in changed for part in rows.entries(connection, self._no, key, doc_id)]
-            found = [entry for part, _ in loaded for entry in part]
-            vectors = b"".join(vector for _, part in loaded for vector in part)
-            self.memory.replace([doc_id for (doc_id,) in changed], found, self._matrix(vectors, len(found)))
-        self._model, self._generation = key, project["generation"]
-
-    def _load(self, connection: sqlite3.Connection, key: str) -> None:
-        self.memory = Memory(DIMENSIONS if is_our_model(key) else None, rows.size(connection, self._no, key))
-        self._model = key
-        for found, vectors in rows.entries(connection, self._no, key):
-            check_time()
-            self.memory.replace((), found, self._matrix(b"".join(vectors), len(found)))
-
-    def _matrix(self, vectors: bytes, count: int) -> Vector | None:
-        return np.frombuffer(vectors, dtype=np.float32).reshape(count, -1) if count else None
+    def close(self) -> None:
+        self.memory.close()
+        self.words.close()
