@@ -58,7 +58,7 @@ def tools_page() -> str:
                 f"Port {entry.port(settings)} (`{entry.port_setting.upper()}`), and `trigpoint mcp {name}` over stdio.",
                 "",
             ]
-            for tool in tools.descriptions():
+            for tool in tools.descriptions:
                 lines += list(_tool(tool))
     return "\n".join(lines) + "\n"
 

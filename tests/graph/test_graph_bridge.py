@@ -71,7 +71,7 @@ async def fails(client: ToolClient, tool: str, args: dict[str, Any], code: str) 
 
 
 async def test_the_tools_are_those_of_the_contract_and_all_of_them_only_read(settings: Settings):
-    tools = server(settings).descriptions()
+    tools = server(settings).descriptions
     assert {tool.name for tool in tools} == CONTRACT | {"compare_search_performance"}
     for tool in tools:
         assert tool.annotations.read_only_hint is True
@@ -81,7 +81,7 @@ async def test_the_tools_are_those_of_the_contract_and_all_of_them_only_read(set
 
 
 async def test_bounds_and_defaults_of_numbers_are_in_the_schema(settings: Settings):
-    schemas = {tool.name: tool.input_schema["properties"] for tool in server(settings).descriptions()}
+    schemas = {tool.name: tool.input_schema["properties"] for tool in server(settings).descriptions}
     for properties in schemas.values():
         if "page" in properties:
             assert _bounds(properties["page"]) == {"type": "integer", "default": 1, "minimum": 1}
@@ -257,7 +257,7 @@ async def test_no_argument_of_any_tool_can_write(api, bridge, store):
     before = _everything(store)
     hostile = {"projectId": DEFAULT, "entityId": made, "search": "'; DELETE FROM entity; --", "fields": "id"}
     async with ToolClient(bridge()) as client:
-        for tool in server(load_settings()).descriptions():
+        for tool in server(load_settings()).descriptions:
             names = tool.input_schema["properties"]
             args = {k: v for k, v in hostile.items() if k in names}
             for extra in ({}, {"_method": "DELETE"}, {"cursor": "x"}, {"entityId": f"{made}/archive"}):

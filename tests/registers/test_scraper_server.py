@@ -171,7 +171,7 @@ def test_the_error_object_carries_details_and_no_code_of_another_surface() -> No
 
 
 async def test_tools_declare_schemas_and_annotations(portal: Portal, to_portal: Callable[..., Settings]) -> None:
-    tools = {tool.name: tool for tool in server(to_portal(portal(served("Plan.pdf")))).descriptions()}
+    tools = {tool.name: tool for tool in server(to_portal(portal(served("Plan.pdf")))).descriptions}
     assert list(tools) == [
         "get_application_details",
         "list_application_documents",
