@@ -22,7 +22,7 @@ PAGE = ROOT / "docs" / "faults.md"
 _HEAD = """# Faults
 
 What is taken away from a running Trigpoint, what its users see, what is lost, and after how many seconds work goes on once the fault is over. Every row is a test that does it to real processes;
-`python tools/faults.py` runs them and writes this page. An outage lasts {seconds} s. No figure (–): the test takes no time. Figures are of two shared cores, and mostly the time that the rest of a review takes.
+`python tools/faults.py` runs them and writes this page. An outage lasts {seconds} s. If there is no figure, the column says what it waits for. Figures are of two shared cores, and mostly the time that the rest of a review takes.
 
 Random kills of any process (`python tests/faults/random_kills.py --kills 200`: API, workers, servers, the embedded Valkey and Chroma, their keepers) over reviews and policy uploads, with a lease of three seconds,
 lost 0, doubled 0, left 0 stuck and delivered 0 events out of order: of 6 reviews, 3 completed and 3 were given up after three interruptions, and said so; so were 4 of 26 uploads.
@@ -63,14 +63,17 @@ def figures_on_page(page: str) -> dict[str, str]:
 
 
 def line(row: dict[str, Any], known: dict[str, str]) -> str:
-    seconds = row.get("seconds")
-    shown = (
-        known.get(row["test"], "–") if seconds is None else f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    )
-    if row.get("outcome", "passed") != "passed":
-        shown = row["outcome"]
     lost = row.get("lost", "nothing")
-    return f"| {row['taken']} | {row['phase']} | {row['seen']} | {lost} | {shown} | `{row['test']}` |"
+    return f"| {row['taken']} | {row['phase']} | {row['seen']} | {lost} | {_after(row, known)} | `{row['test']}` |"
+
+
+def _after(row: dict[str, Any], known: dict[str, str]) -> str:
+    """After how long work went on: as measured, else what it waits for, else the figure that is on the page."""
+    if row.get("outcome", "passed") != "passed":
+        return str(row["outcome"])
+    if (seconds := row.get("seconds")) is not None:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return str(row.get("until") or known.get(row["test"], "–"))
 
 
 def main() -> None:

@@ -145,6 +145,7 @@ async def test_a_deleted_store_of_policies_is_rebuilt_from_the_stored_files(copi
 @pytest.mark.fault(
     "the passages of one policy, and its file",
     phase="start, search",
+    until="the text is uploaded again",
     seen="the revision is `failed` with the reason, or its digest is loaded again; never `active` without a text",
     lost="the text, until it is uploaded again",
 )
@@ -175,7 +176,7 @@ async def test_a_revision_whose_passages_and_file_are_gone_is_failed_with_the_re
     seen="health `degraded` with the file and `trigpoint repair`; the document store's tools answer `store_damaged`",
     lost="passages of documents, until a review ingests them again",
 )
-async def test_a_damaged_store_of_documents_is_named_and_set_aside_by_repair(copied: Copied) -> None:
+async def test_a_damaged_store_of_documents_is_named_and_set_aside_by_repair(copied: Copied, goes_on: GoesOn) -> None:
     data = copied()
     env, path = environment(data), data / "chroma" / "documents" / "chroma.sqlite3"
     not_a_database(path)
@@ -186,7 +187,7 @@ async def test_a_damaged_store_of_documents_is_named_and_set_aside_by_repair(cop
     mended = trigpoint("repair", env=env)
     assert "ingested again by the next review" in mended.stdout, mended.stderr
     with Running("up", env=env) as up:
-        until_healthy(up)
+        goes_on(until_healthy(up))
 
 
 @pytest.mark.fault(
@@ -195,7 +196,7 @@ async def test_a_damaged_store_of_documents_is_named_and_set_aside_by_repair(cop
     seen="health `degraded` with `trigpoint repair`; 503 with the reason; the servers that need no Redis work",
     lost="the changes after the damage, which `repair` names",
 )
-async def test_a_log_of_valkey_damaged_in_the_middle_is_cut_there_by_repair(copied: Copied) -> None:
+async def test_a_log_of_valkey_damaged_in_the_middle_is_cut_there_by_repair(copied: Copied, goes_on: GoesOn) -> None:
     data = copied()
     env, path = environment(data), damage_log(data)
     damaged = path.read_bytes()
@@ -216,7 +217,7 @@ async def test_a_log_of_valkey_damaged_in_the_middle_is_cut_there_by_repair(copi
     kept = next((data / "damaged").iterdir()) / "redis" / "appendonlydir" / path.name
     assert kept.read_bytes() == damaged
     with Running("up", env=env) as up:  # what was cut of the shipped policies is loaded again
-        until_healthy(up)
+        goes_on(until_healthy(up))
         assert await search(up)
 
 
@@ -226,7 +227,9 @@ async def test_a_log_of_valkey_damaged_in_the_middle_is_cut_there_by_repair(copi
     seen="health `degraded` with the file and `trigpoint repair`; calls that need it say so; all else works",
     lost="what the file held, unless all of its rows can be read",
 )
-def test_malformed_databases_of_library_and_graph_are_named_and_set_aside_by_repair(copied: Copied) -> None:
+def test_malformed_databases_of_library_and_graph_are_named_and_set_aside_by_repair(
+    copied: Copied, goes_on: GoesOn
+) -> None:
     data = copied()
     env = environment(data)
     paths = (data / "library" / "library.db", data / "graph" / "graph.db")
@@ -241,4 +244,4 @@ def test_malformed_databases_of_library_and_graph_are_named_and_set_aside_by_rep
     again = trigpoint("repair", env=env)
     assert "Nothing in" in again.stdout
     with Running("up", env=env) as up:
-        until_healthy(up)
+        goes_on(until_healthy(up))

@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 @pytest.mark.fault(
     "any process, at random moments (kill -9)",
     phase="all of reviews and policy uploads",
+    until="the kills end: each is followed by others",
     seen="a review completes, or is `failed` after three interruptions and says so",
 )
 async def test_random_kills_lose_double_wedge_and_disorder_nothing(tmp_path: Path) -> None:

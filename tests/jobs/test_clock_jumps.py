@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 
 import pytest
 from redis.asyncio import Redis
@@ -35,24 +37,30 @@ async def set_clock(redis: Redis, milliseconds: int) -> None:
     "the clock (set back)", phase="a job whose worker died", seen="nothing: the job is taken up when its lease ends"
 )
 async def test_after_the_clock_went_back_a_dead_workers_job_is_taken_up_as_soon_as_its_lease_ends(
-    redis: Redis, queue: Queue
+    redis: Redis, queue: Queue, goes_on: Callable[[float], None]
 ) -> None:
     await claimed(queue)
+    died = time.monotonic()
     await set_clock(redis, -HOUR_MS)
     assert await queue.claim("second") is None
     await asyncio.sleep(LEASE_SECONDS + 0.1)
     taken = await queue.claim("second")
     assert taken is not None
     assert taken.job_id == "job_1"
+    goes_on(time.monotonic() - died)
 
 
 @pytest.mark.fault("the clock (set forward)", phase="a job under way", seen="nothing: the worker keeps its job")
-async def test_after_the_clock_went_forward_a_living_worker_keeps_its_job(redis: Redis) -> None:
+async def test_after_the_clock_went_forward_a_living_worker_keeps_its_job(
+    redis: Redis, goes_on: Callable[[float], None]
+) -> None:
     queue = Queue(redis, lease_seconds=30)
     lease = await claimed(queue)
     await set_clock(redis, HOUR_MS)
+    moved = time.monotonic()
     assert await queue.claim("second") is None
     assert await queue.heartbeat(lease) == "held"
+    goes_on(time.monotonic() - moved)
 
 
 async def test_time_passes_as_it_should_while_somebody_looks(redis: Redis, queue: Queue) -> None:

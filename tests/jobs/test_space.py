@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def upload(api: httpx.Client) -> httpx.Response:
     seen="health `degraded`; jobs pause and go on when there is space",
 )
 async def test_below_the_second_mark_jobs_wait_and_go_on_when_there_is_space(
-    reviews: Reviews, working: Any, monkeypatch: pytest.MonkeyPatch
+    reviews: Reviews, working: Any, monkeypatch: pytest.MonkeyPatch, goes_on: Callable[[float], None]
 ) -> None:
     free = {"mb": 1}
     monkeypatch.setattr(space, "_free_mb", lambda folder: free["mb"])
@@ -74,7 +75,9 @@ async def test_below_the_second_mark_jobs_wait_and_go_on_when_there_is_space(
         await asyncio.sleep(0.5)
         assert (await reviews.get(review.review_id)).status == "queued"
         free["mb"] = 100_000
+        freed = time.monotonic()
         await until_status(reviews, review.review_id, "completed")
+        goes_on(time.monotonic() - freed)
 
 
 def test_a_full_disk_is_named_with_its_folder_and_other_errors_pass(tmp_path: Path) -> None:
@@ -120,7 +123,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.fault("all disk space", phase="submit", seen="503 with the reason; it works again once there is space")
-async def test_on_a_full_disk_no_review_is_accepted_that_a_restart_would_lose(small_disk: Path) -> None:
+async def test_on_a_full_disk_no_review_is_accepted_that_a_restart_would_lose(
+    small_disk: Path, goes_on: Callable[[float], None]
+) -> None:
     settings = load_settings(trigpoint_data_dir=small_disk / "data", disk_low_mb=0, disk_critical_mb=0)
     accepted, refused = [], 0
     with redis_server(settings) as url:
@@ -136,9 +141,11 @@ async def test_on_a_full_disk_no_review_is_accepted_that_a_restart_would_lose(sm
                     assert "Make space" in error.message
             assert refused > 0
             (small_disk / "filler").unlink()
+            freed = time.monotonic()
             for _ in range(100):  # it goes on by itself
                 try:
                     accepted.append((await reviews.create("26/00001/F", None, None, request_id="-")).review_id)
+                    goes_on(time.monotonic() - freed)
                     break
                 except StoreUnavailable:
                     await asyncio.sleep(0.2)

@@ -87,7 +87,13 @@ _KILLED_IN = {
     ],
 )
 async def test_a_worker_killed_in_a_phase_loses_nothing(
-    reviews: Reviews, redis: Redis, fakes: FakeServers, fault_settings: Settings, tmp_path: Path, tool: str | None
+    reviews: Reviews,
+    redis: Redis,
+    fakes: FakeServers,
+    fault_settings: Settings,
+    tmp_path: Path,
+    goes_on: Callable[[float], None],
+    tool: str | None,
 ) -> None:
     """The review completes with the next worker; nothing that was finished is done again; webhooks come in order."""
     held = tmp_path / "held"
@@ -104,6 +110,7 @@ async def test_a_worker_killed_in_a_phase_loses_nothing(
             else:
                 assert await asyncio.to_thread(fakes.event(tool).wait, 40)
             os.kill(first.pid, signal.SIGKILL)
+            killed = time.monotonic()
             first.wait(10)
         assert (await reviews.get(review_id)).status == "processing"
         before = Counter(name for name, _ in fakes.calls)
@@ -111,6 +118,7 @@ async def test_a_worker_killed_in_a_phase_loses_nothing(
         held.unlink(missing_ok=True)
         with worker(fault_settings):
             assert await until_status(reviews, review_id, "completed", "failed", seconds=60) == "completed"
+            goes_on(time.monotonic() - killed)
             await until(lambda: _all_delivered(Outbox(redis), review_id), seconds=30)
     after = Counter(name for name, _ in fakes.calls)
     if tool not in ("get_application_details", None):

@@ -11,6 +11,7 @@ import httpx
 from trigpoint.api.web.asking import Part, address, site_of
 from trigpoint.config import Settings
 from trigpoint.errors import ConfigurationError, shorten
+from trigpoint.http.certificates import certificates
 from trigpoint.registers.entries import load_registers
 
 _SECONDS = 4.0
@@ -51,7 +52,7 @@ async def look_at_model(settings: Settings) -> Seen | None:
 
 async def problems_of_parts(settings: Settings) -> list[str]:
     """Return the problems that our other servers report about their stores. One that does not answer says nothing."""
-    async with httpx.AsyncClient(timeout=_PART_SECONDS, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=_PART_SECONDS, trust_env=False, verify=certificates()) as client:
         told = await asyncio.gather(*(_problems_of(client, address(settings, part)) for part in get_args(Part)))
     return list(dict.fromkeys(problem for problems in told for problem in problems))
 

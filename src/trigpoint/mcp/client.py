@@ -19,6 +19,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp_types import REQUEST_TIMEOUT, CallToolResult, TextContent
 
 from trigpoint.errors import ServerUnreachable, ToolFailed, shorten
+from trigpoint.http.certificates import certificates
 from trigpoint.logs import request_id
 from trigpoint.mcp.answers import ANY_SIZE_HEADER
 
@@ -108,6 +109,7 @@ class ToolClient:
             timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
             event_hooks={"response": [self._note_refusal]},
             trust_env=False,  # these are our own servers: a proxy for the web must not come between
+            verify=certificates(),
         )
 
     def _headers(self) -> dict[bytes, bytes]:

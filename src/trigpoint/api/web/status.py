@@ -19,6 +19,7 @@ from trigpoint.api.services import Services
 from trigpoint.api.web.asking import Part, address, site_of
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page
+from trigpoint.http.certificates import certificates
 from trigpoint.jobs.alive import workers_alive
 from trigpoint.policies.models import RevisionStatus
 
@@ -56,7 +57,7 @@ class Trouble:
 async def overview(request: Request) -> Response:
     services: Services = request.scope["services"]
     redis = await _redis(services)
-    async with httpx.AsyncClient(timeout=_PATIENCE_SECONDS, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=_PATIENCE_SECONDS, trust_env=False, verify=certificates()) as client:
         parts = await asyncio.gather(*(_part(client, services, part) for part in get_args(Part)))
     outside = await _outside(request, services)
     worker = await _worker(services) if redis.up else None
