@@ -21,11 +21,16 @@ def _schema(media_type: str) -> dict[str, Any]:
     return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
 
 
-_MEDIA_TYPES = {one.media_type.partition(";")[0] for one in FORMATS.values()}
+def _files_first(media_type: str) -> tuple[bool, str]:
+    return _schema(media_type).get("format") != "binary", media_type
+
+
+# Generators of clients that know one type for an answer take the first: a file, as which every format can be read.
+_MEDIA_TYPES = sorted({one.media_type.partition(";")[0] for one in FORMATS.values()}, key=_files_first)
 _DOCUMENTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The review as a file",
-        "content": {media_type: {"schema": _schema(media_type)} for media_type in sorted(_MEDIA_TYPES)},
+        "content": {media_type: {"schema": _schema(media_type)} for media_type in _MEDIA_TYPES},
     }
 }
 
