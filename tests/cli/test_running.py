@@ -7,7 +7,9 @@ import dataclasses
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 
 import httpx
 import pytest
@@ -98,3 +100,74 @@ async def test_a_port_that_is_taken_is_named_with_its_variable(site: Site) -> No
 async def test_an_address_that_is_not_of_this_machine_is_named_with_its_variables(site: Site) -> None:
     with pytest.raises(ConfigurationError, match=r"cannot assign requested address\). Check HOST and TEST_PORT"):
         await run_sites([dataclasses.replace(site, host="192.0.2.1")])
+
+
+@pytest.fixture
+def busy(site: Site, free_port: Callable[[], int]) -> Site:
+    """A site beside the first that holds its event loop up for a second."""
+
+    async def hold_up(_: object) -> PlainTextResponse:
+        time.sleep(1)  # noqa: ASYNC251
+        return PlainTextResponse("at last")
+
+    return dataclasses.replace(site, name="busy", app=Starlette(routes=[Route("/", hold_up)]), port=free_port())
+
+
+async def test_a_site_with_a_loop_of_its_own_answers_while_the_others_are_held_up(site: Site, busy: Site) -> None:
+    seconds: list[float] = []
+
+    async def worker(stopping: asyncio.Event) -> None:
+        asking = asyncio.create_task(asyncio.to_thread(httpx.get, f"http://{busy.host}:{busy.port}/", trust_env=False))
+        await asyncio.to_thread(ask)
+        assert (await asking).text == "at last"
+        stop()
+        await stopping.wait()
+
+    def ask() -> None:
+        time.sleep(0.2)
+        began = time.monotonic()
+        assert httpx.get(f"http://{site.host}:{site.port}/", trust_env=False).text == "here"
+        seconds.append(time.monotonic() - began)
+
+    await run_sites([dataclasses.replace(site, own_loop=True), busy], [worker])
+    assert seconds[0] < 0.5
+
+
+async def test_two_loops_get_ready_together_and_stop_together(site: Site, busy: Site) -> None:
+    happened: list[str] = []
+
+    async def ready() -> None:
+        happened.append(await answered(site))
+        happened.append(await answered(busy))
+
+    async def worker(stopping: asyncio.Event) -> None:
+        happened.append("worker")
+        stop()
+        await stopping.wait()
+
+    await asyncio.wait_for(run_sites([dataclasses.replace(site, own_loop=True), busy], [worker], ready), 20)
+    assert happened == ["here", "at last", "worker"]
+
+
+@pytest.mark.parametrize("broken", ["site", "busy"])
+async def test_a_site_that_cannot_open_ends_the_other_loop_too(site: Site, busy: Site, broken: str) -> None:
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        raise RuntimeError("no store")
+        yield
+
+    sites = {"site": dataclasses.replace(site, own_loop=True), "busy": busy}
+    sites[broken] = dataclasses.replace(sites[broken], app=Starlette(lifespan=lifespan))
+    with pytest.raises(RuntimeError, match="no store"):
+        await asyncio.wait_for(run_sites(list(sites.values())), 20)
+
+
+async def test_what_keeps_the_other_loop_from_getting_ready_ends_the_run(site: Site, busy: Site) -> None:
+    async def ready() -> None:
+        raise RuntimeError("no policies")
+
+    async def worker(_: asyncio.Event) -> None:
+        pytest.fail("the worker was started")
+
+    with pytest.raises(RuntimeError, match="no policies"):
+        await asyncio.wait_for(run_sites([dataclasses.replace(site, own_loop=True), busy], [worker], ready), 20)

@@ -8,8 +8,10 @@ import errno
 import logging
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any
 
 import uvicorn
@@ -29,7 +31,10 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @dataclass(frozen=True)
 class Site:
-    """One application, where it listens, and the variable of its port. `stop` is called on a signal, before anything closes."""
+    """One application, where it listens, and the variable of its port. `stop` is called on a signal, before anything closes.
+
+    Sites with a loop of their own share no event loop with the others: they answer while those are busy.
+    """
 
     name: str
     app: Any
@@ -38,9 +43,49 @@ class Site:
     variable: str
     auth_on: bool
     stop: Callable[[], None] | None = None
+    own_loop: bool = False
 
 
 Beside = Callable[[asyncio.Event], Awaitable[None]]
+Ready = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """What shares an event loop. `open` is set once its sites answer."""
+
+    sites: Sequence[tuple[Site, socket.socket]]
+    beside: Sequence[Beside] = ()
+    ready: Ready | None = None
+    open: Future[None] = field(default_factory=Future)
+
+
+class _Stop:
+    """Tells every group to stop, from whatever thread, and those that open later as well."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._told: dict[Callable[[int], None], asyncio.AbstractEventLoop] = {}
+        self._signum: int | None = None
+
+    def __call__(self, signum: int = signal.SIGTERM) -> None:
+        with self._lock:
+            self._signum = signum
+            for tell, loop in self._told.items():
+                loop.call_soon_threadsafe(tell, signum)
+
+    @contextlib.contextmanager
+    def telling(self, tell: Callable[[int], None]) -> Iterator[None]:
+        """Call `tell` in the running loop when the time has come."""
+        with self._lock:
+            self._told[tell] = asyncio.get_running_loop()
+            if self._signum is not None:
+                self._told[tell].call_soon(tell, self._signum)
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._told[tell]
 
 
 class _Server(uvicorn.Server):
@@ -53,55 +98,87 @@ class _Server(uvicorn.Server):
         yield
 
 
-def serve_sites(
-    sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Callable[[], Awaitable[None]] | None = None
-) -> None:
+def serve_sites(sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Ready | None = None) -> None:
     """Run the sites until a signal comes, on uvloop's event loop if it is installed."""
+    _run_in_loop(run_sites(sites, beside, ready))
+
+
+def _run_in_loop(work: Coroutine[Any, Any, None]) -> None:
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
-        runner.run(run_sites(sites, beside, ready))
+        runner.run(work)
 
 
-async def run_sites(
-    sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Callable[[], Awaitable[None]] | None = None
-) -> None:
+async def run_sites(sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Ready | None = None) -> None:
     """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises any error of a site's start.
 
     `ready` is awaited once all listen. The tasks in `beside` start after it, run as long as the sites do, and end when
     their event is set: no job is taken up before what it needs is in place.
     """
+    with contextlib.ExitStack() as opened:
+        listening = [
+            (site, opened.enter_context(_listen(site))) for site in sites
+        ]  # a taken port is found before anything opens
+        here = [one for one in listening if one[0].own_loop]
+        there = [one for one in listening if not one[0].own_loop]
+        try:
+            if here and (there or beside):
+                await _run_two(_Group(here), there, beside, ready)
+            else:
+                await _run(_Group(listening, beside, ready), _Stop())
+        except BaseExceptionGroup as group:  # task groups of the parts wrap what went wrong; a user wants that alone
+            raise first_error(group) from None
+
+
+async def _run_two(
+    here: _Group, there: Sequence[tuple[Site, socket.socket]], beside: Sequence[Beside], ready: Ready | None
+) -> None:
+    """Run one group in this loop and all else in another thread's. If one ends, so does the other."""
+
+    async def ready_when_all_are_open() -> None:
+        await asyncio.shield(asyncio.wrap_future(here.open))
+        if ready is not None:
+            await ready()
+
+    stop, others = _Stop(), _Group(there, beside, ready_when_all_are_open)
+    running = asyncio.create_task(asyncio.to_thread(_run_in_loop, _run(others, stop)))
+    running.add_done_callback(lambda _: stop())
     try:
-        await _run(sites, beside, ready)
-    except BaseExceptionGroup as group:  # task groups of the parts wrap what went wrong; a user wants that alone
-        raise first_error(group) from None
+        await asyncio.wait({running, asyncio.wrap_future(others.open)}, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            await _run(here, stop)
+    finally:
+        stop()
+        await asyncio.wait({running})
+    running.result()
 
 
-async def _run(sites: Sequence[Site], beside: Sequence[Beside], ready: Callable[[], Awaitable[None]] | None) -> None:
+async def _run(group: _Group, stop: _Stop) -> None:
     servers: list[_Server] = []
     stopping = asyncio.Event()
 
-    def stop(signum: int) -> None:
-        log.info("stopping")
+    def stop_these(signum: int) -> None:
+        if not stopping.is_set():
+            log.info("stopping")
         stopping.set()
-        for site in sites:
+        for site, _ in group.sites:
             if site.stop is not None:
                 site.stop()
         for server in servers:
             server.handle_exit(signum, None)
 
-    loop = asyncio.get_running_loop()
     async with contextlib.AsyncExitStack() as opened:
-        sockets = [opened.enter_context(_listen(site)) for site in sites]  # a taken port is found before anything opens
-        for site, sock in zip(sites, sockets, strict=True):
+        for site, sock in group.sites:
             state = await opened.enter_async_context(site.app.router.lifespan_context(site.app))
             servers.append(_Server(_config(with_state(site.app, state))))
             servers[-1].sockets_given = [sock]
-        for signum in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(signum, stop, signum)
-        for site in sites:
+        opened.enter_context(stop.telling(stop_these))
+        _stop_on_signals(stop)
+        for site, _ in group.sites:
             log.info("%s on http://%s:%d%s", site.name, site.host, site.port, _reach(site))
         tasks = [asyncio.create_task(server.serve(sockets=server.sockets_given)) for server in servers]
-        greeting = asyncio.ensure_future(ready()) if ready else None
-        tasks += [asyncio.create_task(_run_after(greeting, run, stopping)) for run in beside]
+        group.open.set_result(None)
+        greeting = asyncio.ensure_future(group.ready()) if group.ready else None
+        tasks += [asyncio.create_task(_run_after(greeting, run, stopping)) for run in group.beside]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -111,6 +188,13 @@ async def _run(sites: Sequence[Site], beside: Sequence[Beside], ready: Callable[
             if greeting is not None:
                 greeting.cancel()
         await asyncio.gather(*tasks)
+
+
+def _stop_on_signals(stop: _Stop) -> None:
+    """Only the main thread hears signals; it stops the others."""
+    if threading.current_thread() is threading.main_thread():
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(signum, stop, signum)
 
 
 async def _run_after(greeting: asyncio.Future[None] | None, run: Beside, stopping: asyncio.Event) -> None:

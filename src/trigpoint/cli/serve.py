@@ -71,7 +71,8 @@ def api_site(settings: Settings) -> Site:
 
     host = settings.bind_host(auth_on=settings.rest_auth_on)
     app = create_app(settings)
-    return Site("api", app, host, settings.api_port, "API_PORT", settings.rest_auth_on, app.state.begin_stop)
+    auth_on, stop = settings.rest_auth_on, app.state.begin_stop
+    return Site("api", app, host, settings.api_port, "API_PORT", auth_on, stop, own_loop=True)
 
 
 def mcp_site(name: str, settings: Settings) -> Site:
