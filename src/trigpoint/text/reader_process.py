@@ -17,6 +17,7 @@ from trigpoint.errors import TrigpointError
 
 IDLE_SECONDS = 300
 MEMORY_LIMIT = 4 << 30
+_NICENESS = 5  # reading takes the time that is left over: whoever asks for a page or a status comes first
 
 
 def die_with_parent(lifeline: int) -> None:
@@ -60,6 +61,7 @@ def serve(jobs: Connection) -> None:
 def main() -> None:
     die_with_parent(int(sys.argv[2]))
     limit_memory()
+    os.nice(_NICENESS)
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
     with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
         serve(Connection(int(sys.argv[1])))
