@@ -76,6 +76,7 @@ class Load:
         self._api = httpx.AsyncClient(base_url=product.urls["API"], timeout=60, trust_env=False)
         self._policy = digest_pdf(read_digest("OCC_LTCP_2022_07.md"))
         self._completed: list[str] = []
+        self._lasting_revision: str | None = None
         self._numbers = count(1)
         self._done = asyncio.Event()
 
@@ -175,24 +176,27 @@ class Load:
             await asyncio.sleep(1)
 
     async def _upload(self) -> None:
-        source = f"LOAD_{next(self._numbers)}"
-        policy = {"source": source, "title": source, "category": "local_guidance"}
-        await self._ask("POST", "/api/v1/policies", json=policy)
+        if self._lasting_revision is None:  # the last revision of a policy cannot be deleted: this one stays
+            policy = {"source": "LOAD", "title": "Load", "category": "local_guidance"}
+            await self._ask("POST", "/api/v1/policies", json=policy)
+            self._lasting_revision = await self._uploaded(1998)
+        await self._ask("DELETE", await self._uploaded(1999))
+
+    async def _uploaded(self, year: int) -> str:
+        """Upload a revision that was in force for a year, and return its address once it can be searched."""
+        path = "/api/v1/policies/LOAD/revisions"
         accepted = await self._ask(
             "POST",
-            f"/api/v1/policies/{source}/revisions",
+            path,
             files={"file": ("a.pdf", self._policy, "application/pdf")},
-            data={"version_label": "one", "effective_from": "1999-01-01", "effective_to": "1999-12-31"},
+            data={"version_label": str(year), "effective_from": f"{year}-01-01", "effective_to": f"{year}-12-31"},
         )
-        path = f"/api/v1/policies/{source}/revisions/{accepted.json()['revision_id']}"
-        while not self._done.is_set():
-            revision = (await self._ask("GET", path)).json()
+        path = f"{path}/{accepted.json()['revision_id']}"
+        while (revision := (await self._ask("GET", path)).json())["status"] != "active":
             if revision["status"] == "failed":
-                raise _Wrong(f"{source} failed: {revision['error']}")
-            if revision["status"] == "active":
-                await self._ask("DELETE", path)
-                return
+                raise _Wrong(f"the revision failed: {revision['error']}")
             await asyncio.sleep(1)
+        return path
 
     async def _watch(self, asked: Connection) -> None:
         began, shown, processors = time.monotonic(), 0, Processors()

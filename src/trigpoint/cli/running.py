@@ -8,6 +8,7 @@ import errno
 import logging
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
 from concurrent.futures import Future
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10
 KEEP_ALIVE_SECONDS = 20  # longer than clients keep idle connections, or a request could meet one that is being closed
+_SWITCH_SECONDS = (
+    0.001  # an answer waits several times for threads that compute; Python lets each of them go on for 5 ms
+)
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -100,6 +104,7 @@ class _Server(uvicorn.Server):
 
 def serve_sites(sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Ready | None = None) -> None:
     """Run the sites until a signal comes, on uvloop's event loop if it is installed."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
     _run_in_loop(run_sites(sites, beside, ready))
 
 
