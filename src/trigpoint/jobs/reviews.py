@@ -33,7 +33,7 @@ STATUSES: tuple[ReviewStatus, ...] = get_args(ReviewStatus)
 _FULL = ("review_id", "application_ref", "status", "created_at", "started_at", "completed_at", "progress",
          "application", "review", "metadata", "error", "options", "authority", "folder")  # fmt: skip
 _PURGED_AT_ONCE = 200
-_RESULTS_AT_HAND = 16
+_RESULTS_AT_HAND = 8
 _REVIEW_ID = re.compile(r"rev_[0-9A-Z]{26}", re.ASCII)
 
 
