@@ -120,9 +120,8 @@ async def run_sites(sites: Sequence[Site], beside: Sequence[Beside] = (), ready:
     their event is set: no job is taken up before what it needs is in place.
     """
     with contextlib.ExitStack() as opened:
-        listening = [
-            (site, opened.enter_context(_listen(site))) for site in sites
-        ]  # a taken port is found before anything opens
+        # all at once, so that a port that is taken is found before anything opens
+        listening = [(site, opened.enter_context(_listen(site))) for site in sites]
         here = [one for one in listening if one[0].own_loop]
         there = [one for one in listening if not one[0].own_loop]
         try:
