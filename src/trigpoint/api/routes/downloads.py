@@ -21,12 +21,12 @@ def _schema(media_type: str) -> dict[str, Any]:
     return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
 
 
-def _files_first(media_type: str) -> tuple[bool, str]:
-    return _schema(media_type).get("format") != "binary", media_type
+def _text_first(media_type: str) -> tuple[bool, str]:
+    return not media_type.startswith("text/"), media_type
 
 
-# Generators of clients that know one type for an answer take the first: a file, as which every format can be read.
-_MEDIA_TYPES = sorted({one.media_type.partition(";")[0] for one in FORMATS.values()}, key=_files_first)
+# Generators that know one type for an answer take the first one they can read: as JSON, a PDF would be an error.
+_MEDIA_TYPES = sorted({one.media_type.partition(";")[0] for one in FORMATS.values()}, key=_text_first)
 _DOCUMENTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The review as a file",
