@@ -73,7 +73,10 @@ class WebRegister(ABC):
         return str(self.site.own(document_url, DownloadFailed))
 
     async def fetch(self, document_url: str, path: Path) -> Fetched:
-        """Stream a document to `path`. Raises DownloadFailed, PortalBusy, BotChallenge; leaves nothing then."""
+        """Stream a document to `path`. Raises DownloadFailed, PortalBusy, BotChallenge; leaves nothing then.
+
+        Raises RequestFailed if the register does not answer: whoever asked may wait and ask again.
+        """
         url = self.own_address(document_url)
         try:
             fetched = await self._save(url, path)
@@ -84,6 +87,8 @@ class WebRegister(ABC):
             return fetched
         except RequestFailed as error:
             _discard(path)
+            if "tries" in error.details:
+                raise
             raise DownloadFailed(error.message, **error.details) from error
         except BaseException:
             _discard(path)
