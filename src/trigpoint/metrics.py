@@ -48,9 +48,9 @@ def count_request(scope: Any, status: int, seconds: float) -> None:
 
 def route_of(scope: Any) -> str:
     """Return the pattern of the request's route, or the part of the site if no route of the API matches."""
-    pattern = getattr(scope.get("route"), "path", None)
-    if pattern:
-        return f"{scope.get('root_path', '')}{pattern}"
+    pattern, mounted_at = getattr(scope.get("route"), "path", None), scope.get("root_path", "")
+    if pattern and pattern != mounted_at:  # otherwise only the mount was found, and nothing in it
+        return f"{mounted_at}{pattern}"
     path: str = scope["path"]
     if scope.get("endpoint") and scope.get("path_params"):  # a plain route within FastAPI leaves only these
         for name, value in scope["path_params"].items():

@@ -37,9 +37,9 @@ def log_lines(up: Running) -> list[dict[str, Any]]:
 def test_a_requests_id_is_in_the_log_lines_of_api_worker_and_tools(reviewed: Running) -> None:
     ours = [line for line in log_lines(reviewed) if line["request_id"] == TRACE]
     loggers = {line["logger"] for line in ours}
-    assert {"trigpoint.api.context", "trigpoint.jobs.review_job", "trigpoint.mcp.server"} <= loggers
+    assert {"trigpoint.http.context", "trigpoint.jobs.review_job", "trigpoint.mcp.server"} <= loggers
     told = " ".join(line["message"] for line in ours if line["logger"] == "trigpoint.mcp.server")
-    for tool in ("get_application_details", "download_all_documents", "ingest_document", "search_policy"):
+    for tool in ("get_application_details", "download_all_documents", "ingest_document", "get_provisions"):
         assert f"{tool} ok" in told
 
 

@@ -50,7 +50,8 @@ def test_a_second_one_on_the_same_folder_is_one_clear_line(up: Running) -> None:
     ports = environment(Path(up.env["TRIGPOINT_DATA_DIR"]))
     second = trigpoint("up", env=ports)
     assert second.returncode == 1
-    (line,) = second.stderr.strip().splitlines()
+    starting, line = second.stderr.strip().splitlines()
+    assert starting.startswith("Starting Trigpoint")
     assert "already up" in line
     assert str(up.process.pid) in line
     assert "TRIGPOINT_DATA_DIR" in line
@@ -61,7 +62,8 @@ def test_a_taken_port_is_one_clear_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", int(env["POLICY_KB_PORT"]))):
         failed = trigpoint("up", env=env)
     assert failed.returncode == 1
-    (line,) = failed.stderr.strip().splitlines()
+    starting, line = failed.stderr.strip().splitlines()
+    assert starting.startswith("Starting Trigpoint")
     assert "policy-kb cannot listen on" in line
     assert env["POLICY_KB_PORT"] in line
 

@@ -127,7 +127,7 @@ class DocumentIngest:
                 raise ExtractionFailed(f"{shorten(path.name)} changed while it was being read. Ingest it again")
             row = self._row(request, document_id, file_hash, path, look, extraction, chunks)
             content = DocumentContent.of(extraction)
-            first = self._store(row, path, chunks, content, report, cancelled)
+            first = self._store(row, path, chunks, content, report, cancelled, registered=known is not None)
         if not first:
             return self._already_ingested(row, None)
         report(_STORED, _STORED, f"stored {len(chunks)} chunks")
@@ -186,6 +186,8 @@ class DocumentIngest:
         content: DocumentContent,
         report: Report,
         cancelled: Callable[[], bool],
+        *,
+        registered: bool,
     ) -> bool:
         def embedded(done: int, total: int) -> None:
             report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"embedded {done} of {total} chunks")
@@ -193,7 +195,7 @@ class DocumentIngest:
         texts = [chunk.text for chunk in chunks]
         vectors = self.store.embedding.embed_batch(texts, progress=embedded, cancelled=cancelled)
         passages = [_passage(row, path, chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True)]
-        return self.store.write(row, passages, content, cancelled)
+        return self.store.write(row, passages, content, cancelled, registered=registered)
 
 
 def checked_reference(application_ref: str) -> str:

@@ -61,8 +61,13 @@ class DocumentStore:
         passages: Sequence[Passage],
         content: DocumentContent | None,
         cancelled: Callable[[], bool],
+        *,
+        registered: bool = False,
     ) -> bool:
-        """Write a document; it becomes visible with the last step. False: another process was first."""
+        """Write a document; it becomes visible with the last step. False: another process was first.
+
+        `registered`: the document is known, and its passages had been lost.
+        """
 
         def go_on() -> bool:
             _stop_if(cancelled)
@@ -71,7 +76,7 @@ class DocumentStore:
         kept = {} if content is None else {row.document_id: json.dumps(content.to_json(), ensure_ascii=False)}
         self.passages.write(passages, replace=[row.document_id], allow=go_on, contents=kept)
         row = replace(row, ingested_at=datetime.now(UTC).isoformat(timespec="microseconds"))
-        if self.registry.get(row.document_id) is not None:  # its passages had been lost
+        if registered:
             self.registry.update(row)
             return True
         return self.registry.register(row) == row
