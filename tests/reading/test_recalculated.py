@@ -51,8 +51,9 @@ def test_a_product_or_quotient_that_does_not_fit_its_figures_is_found(
         "The station is 8 km away; at 16 km/h it can be cycled in 30 minutes.",
         "The scheme has 200 bedrooms. Trips are forecast at 0.2 vehicles per bedroom, or 40 vehicles a day.",
         "The scheme has 200 bedrooms and the hotel 350 bedrooms. Trips are forecast at 0.2 vehicles per bedroom, or 70 vehicles.",
+        "We aim to reduce single-occupancy driving by 12 percentage points, and to increase cycling from 3% to 8%.",
     ],
-    ids=["share", "rise", "time", "rate", "rate of a part"],
+    ids=["share", "rise", "time", "rate", "rate of a part", "two changes"],
 )
 def test_products_and_quotients_that_fit_are_left_alone(text: str) -> None:
     assert between(text, "The site is in the town.") == []
@@ -85,3 +86,8 @@ def test_a_table_without_a_total_is_added_up_against_the_total_in_a_sentence() -
 )
 def test_a_table_without_a_total_is_not_compared_with_other_figures(text: str) -> None:
     assert between(text, TABLE) == []
+
+
+def test_a_table_of_floor_areas_in_a_chapter_on_cycle_parking_counts_no_spaces() -> None:
+    areas = "# Cycle parking\n\nTable 2 Shops\n\n| Unit | Area (sqm GIA) |\n|---|---|\n| Unit 1 | 300 |\n| Unit 2 | 120 |\n| All units | 420 |\n"
+    assert between("The scheme provides 102 cycle spaces in total.", areas) == []

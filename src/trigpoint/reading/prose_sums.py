@@ -155,6 +155,7 @@ def _check_change(said: Said, topic: Topic) -> Iterator[Discrepancy]:
         or change[0] in ends
         or change[0].limit not in _PLAIN_LIMITS
         or "change" not in _CUES.tag_text(text)
+        or _is_of_another_clause(text, change[0], ends[0])
     ):
         return
     before, after = ends
@@ -168,6 +169,12 @@ def _check_change(said: Said, topic: Topic) -> Iterator[Discrepancy]:
         and abs(difference - change[0].value) > 0.5
     ):
         yield wrong_change(topic, *(_part(one, said) for one in (before, after, change[0])))
+
+
+def _is_of_another_clause(text: str, change: Quantity, before: Quantity) -> bool:
+    """Return whether a second change begins between the two: "to cut driving by ten points, and to raise cycling from 4% …"."""
+    between = [token.text for token in tokenise(text[change.end : before.start])]
+    return "and" in between
 
 
 def _is_change(text: str, one: Quantity) -> bool:

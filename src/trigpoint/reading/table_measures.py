@@ -119,7 +119,8 @@ def _provided_column(table: Table) -> int | None:
     figured = [
         index
         for index in range(1, len(table.columns))
-        if sum(cell_value(row, index) is not None for row in table.rows) >= len(table.rows) - 1
+        if "area" not in _WORDS.tag_text(table.columns[index])
+        and sum(cell_value(row, index) is not None for row in table.rows) >= len(table.rows) - 1
     ]
     spaces = [index for index in figured if "space" in table.columns[index].lower()]
     totals = [index for index in figured if table.columns[index].lower().startswith("total")]
