@@ -149,6 +149,21 @@ class Memory:
         room = np.zeros((expected * 3 // 2, dimensions or 0), dtype=np.float32)
         self.snapshot = Snapshot([], room, {}, [], {}, {})
 
+    def fill(self, parts: Iterable[tuple[Sequence[Entry], Vector | None]]) -> None:
+        """Put all these passages, each id once, into an empty memory: in one step, without a copy for each part."""
+        with self._writing:
+            matrix, ids, texts = self.snapshot.matrix, list[str](), list[str]()
+            columns: Mapping[str, Column] = {}
+            members: dict[str, list[str]] = {}
+            for entries, vectors in parts:
+                matrix = _with_vectors(matrix, len(ids), vectors)
+                columns = _with_fields(columns, len(ids), entries)
+                ids += [entry.id for entry in entries]
+                texts += [entry.text for entry in entries]
+                _group(entries, members)
+            places = {passage_id: row for row, passage_id in enumerate(ids)}
+            self.snapshot = Snapshot(ids, matrix, columns, texts, places, {i: tuple(m) for i, m in members.items()})
+
     def replace(self, documents: Iterable[str], entries: Sequence[Entry], vectors: Vector | None) -> None:
         """Replace everything that these documents had by these passages, in one step."""
         with self._writing:
@@ -185,27 +200,40 @@ def _appended(old: Snapshot, entries: Sequence[Entry], vectors: Vector | None) -
     if not entries:
         return replace(old, remembered={})
     count = len(old.ids)
-    matrix = old.matrix
-    if vectors is not None and matrix.shape[1]:
-        matrix = grown(matrix, count, len(entries))
-        matrix[count : count + len(entries)] = vectors
-    columns = dict(old.columns)
-    for name in {name for entry in entries for name in entry.fields} | set(columns) - {_DOCUMENT}:
-        column = columns.get(name) or Column.empty(count)
-        columns[name] = column.append(count, [entry.fields.get(name) for entry in entries])
-    documents = columns.get(_DOCUMENT) or Column.empty(count)
-    columns[_DOCUMENT] = documents.append(count, [entry.document_id for entry in entries])
-    added: dict[str, list[str]] = {}
-    for entry in entries:
-        added.setdefault(entry.document_id, []).append(entry.id)
+    added = _group(entries, {})
     return Snapshot(
         [*old.ids, *(entry.id for entry in entries)],
-        matrix,
-        columns,
+        _with_vectors(old.matrix, count, vectors),
+        _with_fields(old.columns, count, entries),
         [*old.texts, *(entry.text for entry in entries)],
         {**old.places, **{entry.id: row for row, entry in enumerate(entries, start=count)}},
         {**old.members, **{i: (*old.members.get(i, ()), *ids) for i, ids in added.items()}},
     )
+
+
+def _with_vectors(matrix: Vector, count: int, vectors: Vector | None) -> Vector:
+    if vectors is None or not matrix.shape[1]:
+        return matrix
+    matrix = grown(matrix, count, len(vectors))
+    matrix[count : count + len(vectors)] = vectors
+    return matrix
+
+
+def _with_fields(columns: Mapping[str, Column], count: int, entries: Sequence[Entry]) -> dict[str, Column]:
+    extended = dict(columns)
+    for name in {name for entry in entries for name in entry.fields} | set(columns) - {_DOCUMENT}:
+        column = columns.get(name) or Column.empty(count)
+        extended[name] = column.append(count, [entry.fields.get(name) for entry in entries])
+    documents = columns.get(_DOCUMENT) or Column.empty(count)
+    extended[_DOCUMENT] = documents.append(count, [entry.document_id for entry in entries])
+    return extended
+
+
+def _group(entries: Sequence[Entry], members: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Add the ids of these passages to their documents."""
+    for entry in entries:
+        members.setdefault(entry.document_id, []).append(entry.id)
+    return members
 
 
 def _near(cosines: Vector, k: int) -> Rows:

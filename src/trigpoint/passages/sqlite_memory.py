@@ -22,7 +22,7 @@ from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.passages import sqlite_rows as rows
 from trigpoint.passages.deadline import check_time, waiting_for
 from trigpoint.passages.embed_models import is_our_model, model_key
-from trigpoint.passages.memory import DIMENSIONS, Memory, Snapshot
+from trigpoint.passages.memory import DIMENSIONS, Entry, Memory, Snapshot
 from trigpoint.passages.model import Vector
 
 _BUSY_SECONDS = 30
@@ -139,13 +139,19 @@ class LoadedMemory:
         """Return all of the set of this model."""
         total = rows.size(connection, self._no, key)
         memory = Memory(DIMENSIONS if is_our_model(key) else None, total)
-        self._progress = Progress(0, total, self._progress.began)
+        memory.fill(self._parts(connection, key, total))
+        return memory
+
+    def _parts(
+        self, connection: sqlite3.Connection, key: str, total: int
+    ) -> Iterator[tuple[list[Entry], Vector | None]]:
+        done = 0
         for found, vectors in rows.entries(connection, self._no, key):
             if self._closing.is_set():
                 raise IndexUnavailable("The library was closed while it was being loaded")
-            memory.replace((), found, _matrix(b"".join(vectors), len(found)))
-            self._progress = Progress(self._progress.done + len(found), total, self._progress.began)
-        return memory
+            yield found, _matrix(b"".join(vectors), len(found))
+            done += len(found)
+            self._progress = Progress(done, total, self._progress.began)
 
     def _replace_changed(self, connection: sqlite3.Connection, key: str) -> None:
         changed = connection.execute(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from trigpoint.passages.store import Migration
 
 _LOADED_AT_ONCE = 20_000
 _READ_AT_ONCE = 200
+_DECODED = 1000  # tags and facets that are remembered: those of a document's chunks are the same
 _VARIABLES = 900  # below SQLite's oldest limit on bound values
 
 SCHEMA = """
@@ -211,10 +213,20 @@ def _entry(
 ) -> Entry:
     fields: dict[str, Any] = {"citekey": citekey, "year": year, "section": section}
     if tags != "[]":
-        fields["tags"] = tuple(sorted(json.loads(tags)))
+        fields["tags"] = _tags(tags)
     if facets:
-        fields |= {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(facets).items()}
+        fields |= _facets(facets)
     return Entry(chunk_id, doc_id, fields)
+
+
+@lru_cache(_DECODED)
+def _tags(encoded: str) -> tuple[str, ...]:
+    return tuple(sorted(json.loads(encoded)))
+
+
+@lru_cache(_DECODED)
+def _facets(encoded: str) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(encoded).items()}
 
 
 def _facets_json(fields: Mapping[str, Any]) -> str | None:
