@@ -350,6 +350,65 @@ def test_a_subheading_belongs_to_the_paragraph_below_it() -> None:
     assert "Considering" not in next(chunk.text for chunk in chunks if chunk.section_ref == "Para 2")
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "What is the plan?\n\n",
+        "(b) Sustainable Community Strategies\n",
+        "ii  Alternative Approaches\n",
+        "c.\nWhat Are Our Guiding Principles?\ni. Links with Strategies\n(a) Adjacent Authorities\n",
+    ],
+)
+def test_questions_and_labelled_headings_belong_to_the_paragraph_below_them(heading: str) -> None:
+    pages = pages_of(prose(1) + prose(2) + heading + prose(3) + prose(4))
+    chunks = chunk_sections(pages, find_sections(pages))
+    (third,) = [chunk.text for chunk in chunks if chunk.section_ref == "Para 3"]
+    assert third.startswith(heading.rstrip())
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "and the council asked people: what matters most\nTo you and yours?\n\n",
+        "a) Streets for all\n\nb) Parking for some\n\n",
+        "a) streets for all; and\n\n(b) Parking for some\n\n",
+        "•\nLand between the church and the green\n\n",
+    ],
+)
+def test_the_end_of_a_paragraph_or_list_is_no_heading_of_the_next(last: str) -> None:
+    pages = pages_of(prose(1) + prose(2).rstrip() + "\n" + last + prose(3) + prose(4))
+    chunks = chunk_sections(pages, find_sections(pages))
+    (third,) = [chunk.text for chunk in chunks if chunk.section_ref == "Para 3"]
+    assert third.startswith("3. Sentence 3")
+
+
+def test_a_heading_after_a_list_without_full_stops_belongs_to_the_paragraph_below_it() -> None:
+    listed = "• It must follow the advice of the study (Jones\nAssociates, May 2019)\n\nReasoned Justification\n"
+    pages = pages_of(prose(1) + prose(2) + listed + prose(3) + prose(4))
+    chunks = chunk_sections(pages, find_sections(pages))
+    (third,) = [chunk.text for chunk in chunks if chunk.section_ref == "Para 3"]
+    assert third.startswith("Reasoned Justification\n3.")
+
+
+def test_a_title_below_its_number_stays_with_its_chapter() -> None:
+    text = "".join(
+        f"{chapter}.\n{title}\na.\nWhat is this about?\n"
+        + "".join(
+            f"{chapter}.{n} Paragraph {n} says what should be done about it in general, and then it says so again, at some length.\n"
+            for n in (1, 2, 3)
+        )
+        for chapter, title in ((1, "INTRODUCTION"), (2, "THE BOROUGH TOMORROW"))
+    )
+    pages = pages_of(
+        "Contents\n1. INTRODUCTION .... 2\n2. THE BOROUGH TOMORROW .... 4\n3. A .... 5\n4. B .... 6\n5. C .... 7\n",
+        text,
+    )
+    chunks = chunk_sections(pages, find_sections(pages))
+    first = {chunk.section_ref: chunk.text for chunk in reversed(chunks)}
+    assert first["Chapter 2"] == "2.\nTHE BOROUGH TOMORROW"
+    assert first["Para 2.1"].startswith("a.\nWhat is this about?\n2.1")
+
+
 def test_short_paragraphs_stay_apart_and_long_ones_are_split() -> None:
     pages = pages_of(prose(1) + prose(2) + prose(3) + "4. " + "This sentence should be long enough. " * 60)
     chunks = chunk_sections(pages, find_sections(pages))

@@ -5,6 +5,7 @@ Numbers are found in `numbering.py`, headings in words in `headings.py`; here th
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,12 @@ __all__ = ["SectionChunk", "SectionMark", "chunk_sections", "find_sections", "no
 
 _PASSING = ("Table", "Figure", "Footnote")  # they interrupt a section, which then goes on
 _PROSE = 70  # characters; a line this long after a blank one is text again, not table
+_LONGEST_SUBHEADING = 80
+_MOST_SUBHEADINGS = 4  # lines above one paragraph
+_LONGEST_LIST = 40  # lines
+_LABEL = re.compile(r"(?:\((?:[a-z]|[ivx]{1,5})\)|(?:[a-z]|[ivx]{1,5})[.)]|[ivx]{2,5}(?=\s))(?:\s+|$)")
+_NUMBER_ALONE = re.compile(r"[0-9]{1,3}\.?")
+_NUMBER = re.compile(r"[0-9]{1,3}[. \t]")
 
 
 @dataclass(frozen=True)
@@ -121,27 +128,76 @@ def _paragraph_mark(lines: Sequence[Line], paragraph: Numbered, headings: set[in
 
 
 def _first_heading_above(lines: Sequence[Line], index: int, headings: set[int]) -> int:
-    """Return the first of up to two lines above this one that are its heading, and so no part of what is before.
+    """Return the first of up to four lines above this one that are its headings, and so no part of what is before.
 
     Returns the index itself if there is none. `headings` are the places of other sections' headings.
     """
-    first = index
+    top = index
     while (
-        first > 0 and index - first < 2 and lines[first - 1].start not in headings and _is_subheading(lines, first - 1)
+        top > 0
+        and index - top < _MOST_SUBHEADINGS
+        and lines[top - 1].start not in headings
+        and not _is_title_of_number(lines, top - 1, headings)
+        and _is_subheading(lines, top - 1)
     ):
-        first -= 1
-    return first if first < index and follows_pause(lines, first) else index
+        top -= 1
+    for first in range(top, index):
+        begins = follows_pause(lines, first) or _is_title_of_number(lines, first - 1, headings)
+        if begins and not _ends_list(lines, first, index):
+            return first
+    return index
+
+
+def _is_title_of_number(lines: Sequence[Line], index: int, headings: set[int]) -> bool:
+    """Return whether the line is the title of another section whose number is alone on the line before."""
+    if index < 1:
+        return False
+    before = lines[index - 1]
+    return before.start in headings and _NUMBER_ALONE.fullmatch(before.text) is not None
 
 
 def _is_subheading(lines: Sequence[Line], index: int) -> bool:
+    """Return whether a line may be a heading: short, in words, not a sentence; a question only on a line of its own."""
     line = lines[index]
-    return (
-        len(line.text) <= 80
-        and line.text[0].isupper()
-        and not line.ends_sentence
-        and line.page == lines[index + 1].page
-        and any(c.isalpha() for c in line.text[1:])
-    )
+    if len(line.text) > _LONGEST_SUBHEADING or line.page != lines[index + 1].page:
+        return False
+    label = _LABEL.match(line.text)
+    words = line.text[label.end() :] if label else line.text
+    if not words:
+        return True  # the label of the heading that is on the next line
+    if line.text.endswith("?"):
+        is_alone = line.after_blank or label is not None or (index > 0 and _is_label(lines[index - 1].text))
+    else:
+        is_alone = not line.ends_sentence
+    return is_alone and words[0].isupper() and any(c.isalpha() for c in words[1:])
+
+
+def _is_label(text: str) -> bool:
+    return _LABEL.fullmatch(text) is not None
+
+
+def _ends_list(lines: Sequence[Line], first: int, index: int) -> bool:
+    """Return whether the lines from `first` to `index` are the end of a list, by their labels.
+
+    Headings of several levels, (c) and (i), do not count on, and the paragraph above them has no labels.
+    """
+    labels = [label for line in lines[first:index] if (label := _label_letters(line.text))]
+    if any(after in (chr(ord(before[-1]) + 1), f"{before}i") for before, after in pairwise(labels)):
+        return True
+    return bool(labels) and _has_list_above(lines, first)
+
+
+def _label_letters(text: str) -> str:
+    match = _LABEL.match(text)
+    return match.group().strip("(.) \t") if match else ""
+
+
+def _has_list_above(lines: Sequence[Line], index: int) -> bool:
+    """Return whether a line between this one and the number of the paragraph above it has a label."""
+    for line in reversed(lines[max(0, index - _LONGEST_LIST) : index]):
+        if _NUMBER.match(line.text) or _LABEL.match(line.text):
+            return _LABEL.match(line.text) is not None
+    return False
 
 
 def _worded_marks(lines: Sequence[Line], contents: frozenset[int], titles: frozenset[str]) -> list[SectionMark]:
