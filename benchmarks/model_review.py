@@ -14,7 +14,7 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +166,7 @@ def scoring_sheet(application: LabelledApplication, result: ReviewResult) -> str
         *(_line(n, f) for n, f in enumerate(findings, 1)),
     ]
     lines += ["", "## Must be reported: which finding does?"]
-    lines += [_wanted(n, one, findings) for n, one in enumerate(application.about.get("must_report", ()), 1)]
+    lines += [wanted_point(n, one, findings) for n, one in enumerate(application.about.get("must_report", ()), 1)]
     lines += ["", "## Must not be said: is it?"]
     lines += [f"- [ ] {one['claim']} ({one['because']})" for one in application.about.get("must_not_say", ())]
     quality = result.metadata.quality
@@ -183,15 +183,22 @@ def _line(number: int, finding: Finding) -> str:
     return f"- [ ] {number}. {finding.check} **{finding.outcome}**: {finding.text}\n      {places}{more}"
 
 
-def _wanted(number: int, one: Mapping[str, Any], findings: list[Finding]) -> str:
+def wanted_point(number: int, one: Mapping[str, Any], findings: list[Finding]) -> str:
     """Return a point that must be reported, with the findings that quote one of its pages."""
-    places = {(place["doc"], place["page"]) for place in one.get("where", ())}
+    places = set(_places(one))
     near = [
         str(n)
         for n, finding in enumerate(findings, 1)
-        if any((cited.document, page) in places for cited in finding.evidence for page in cited.pages)
+        if any((Path(cited.document).stem, page) in places for cited in finding.evidence for page in cited.pages)
     ]
     return f"- [ ] M{number} ({one['kind']}): {one['point']}\n      findings that quote one of its pages: {', '.join(near) or 'none'}"
+
+
+def _places(one: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the documents, by name without ending, and pages of a point: listed as places, or as two lists side by side."""
+    yield from ((Path(place["doc"]).stem, place["page"]) for place in one.get("where", ()))
+    for name, pages in zip(one.get("documents", ()), one.get("pages", ()), strict=True):
+        yield from ((Path(name).stem, page) for page in (pages if isinstance(pages, list) else [pages]))
 
 
 def main() -> int:

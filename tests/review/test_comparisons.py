@@ -146,3 +146,27 @@ def test_a_review_by_a_model_has_its_figures_compared_and_those_of_the_rules_sta
     assert drawn(first.comparison) == ([("Transport Assessment, page 1", "1.5m")], "at least 3.0 m")
     assert second.comparison == own
     assert drawn(body.contradictions[0].comparison)[1] == "at least 3.0 m"
+
+
+WIDTHS = "The Planning Statement gives the cycle track as 3.0 m wide, Table 4.1 of the Transport Assessment as 2.5 m."
+
+
+def test_a_figure_in_a_table_row_has_the_unit_of_the_sentence_that_names_it() -> None:
+    quotes = ("A 3.0 m wide two-way cycle track.", "Cycle track, two-way | 2.5", "We shall require 3.0 m.")
+    found = comparison_of(finding("contradicted", WIDTHS, *quotes), aspect("cycle_routes").check("width"))
+    assert drawn(found)[0] == [
+        ("Transport Assessment, page 1", "3.0 m"),
+        ("Transport Assessment, page 3", "3.0 m"),
+        ("Transport Assessment, page 2", "2.5 m"),
+    ]
+
+
+def test_a_number_of_a_row_that_no_sentence_names_is_not_drawn() -> None:
+    quotes = ("A 3.0 m wide two-way cycle track.", "Cycle track | 2.5", "Verge | 2.0")
+    found = comparison_of(finding("contradicted", WIDTHS, *quotes), aspect("cycle_routes").check("width"))
+    assert [shown for _, shown in drawn(found)[0]] == ["3.0 m", "2.5 m"]
+
+
+def test_a_contradiction_whose_figures_agree_is_not_drawn() -> None:
+    quotes = ("A 3.0 m wide two-way cycle track.", "The track is narrow.", "We shall require 3.0 m.")
+    assert comparison_of(finding("contradicted", WIDTHS, *quotes), aspect("cycle_routes").check("width")) is None

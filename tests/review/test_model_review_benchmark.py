@@ -9,11 +9,12 @@ from typing import Any
 
 import pymupdf
 import pytest
-from benchmarks.model_review import FolderTools, find_application, register_of
+from benchmarks.model_review import FolderTools, find_application, register_of, wanted_point
 
 from trigpoint.config import load_settings
 from trigpoint.mcp.local_servers import local_servers
 from trigpoint.registers.entries import load_registers
+from trigpoint.review.findings import Citation, Finding
 from trigpoint.review.intake import page_counts
 
 REF = "UTT/25/0001/OP"
@@ -81,3 +82,23 @@ def test_the_council_is_named_as_a_register_names_it() -> None:
     known = register_of({"authority": "Cherwell District Council"}, table)
     assert known["authority"] == "cherwell"
     assert known["name"] == "Cherwell District Council"
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"documents": ["Notes.md", "Report.md"], "pages": [4, [1, 2]]},
+        {"where": [{"doc": "Report.pdf", "page": 2}]},
+    ],
+)
+def test_the_sheet_names_the_findings_that_quote_a_page_of_a_point(where: dict[str, Any]) -> None:
+    evidence = [
+        Citation(passage_id="p", document_id="d", document="Report.pdf", pages=(page,), quote="q") for page in (2, 7)
+    ]
+    findings = [
+        Finding(check=f"c{number}", requirement="R", outcome="met", text="T.", evidence=(one,))
+        for number, one in enumerate(evidence)
+    ]
+    assert wanted_point(3, {"kind": "figure", "point": "Two metres", **where}, findings) == (
+        "- [ ] M3 (figure): Two metres\n      findings that quote one of its pages: 1"
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trigpoint.review.conclusion import Conclusion, Sentence
 from trigpoint.review.findings import Finding
 from trigpoint.review.overview import Overview, deadline
 from trigpoint.review.result import AspectReview, ReviewBody
@@ -96,6 +97,20 @@ def test_the_verdict_counts_what_was_judged_and_names_the_worst() -> None:
         "Both points could be judged: one is met and one is not met, which is essential.",
         "The most serious: the path is too narrow.",
         "The documents contradict themselves in one place and one of three aspects is left for you to judge.",
+    )
+
+
+def test_the_verdict_of_a_judged_review_says_that_contradictions_are_not_in_its_count() -> None:
+    concluded = Conclusion(summary=(Sentence(text="The path is too narrow.", rests_on=("c",)),))
+    shown = review(
+        aspect("A", finding("failed"), finding("met")),
+        contradictions=(finding("contradicted", "Two widths"), finding("contradicted", "Two dates")),
+        conclusion=concluded,
+    )
+    assert shown.verdict == (
+        "Both points could be judged: one is met and one is not met. The two contradictions in the documents are not "
+        "counted among these points.",
+        "The path is too narrow.",
     )
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from trigpoint.reading.quantities import Quantity, read_quantities
 from trigpoint.reading.statements import split_sentences
 from trigpoint.review.aspects import Check, Figure, aspect
 from trigpoint.review.citing import document_place
-from trigpoint.review.findings import Calculation, Comparison, Finding, Measure
+from trigpoint.review.findings import Calculation, Citation, Comparison, Finding, Measure
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.verify import figures_of
 
@@ -27,6 +27,7 @@ _WANTED: dict[str, Wanted] = {
     "less than": "at most",
 }
 _LONGEST_LABEL = 40
+_BARE = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ def _candidates(
     sentence: str, finding: Finding, check: Check | None, stated: Sequence[_Figure], asked: Sequence[_Figure]
 ) -> Iterator[Comparison]:
     named = figures_of(sentence)
-    known = [one for one in (*stated, *_worked_out(sentence, finding.calculations)) if one.quantity.value in named]
+    found = (*stated, *_cells(sentence, finding.evidence), *_worked_out(sentence, finding.calculations))
+    known = [one for one in found if one.quantity.value in named]
     if check is not None and check.figure is not None:
         yield from _against_figure(known, check.figure)
     yield from _against_policy(known, [one for one in asked if one.quantity.value in named], finding)
@@ -146,8 +148,11 @@ def _comparison(
 
 
 def _agrees(comparison: Comparison, finding: Finding) -> bool:
-    if comparison.bound is None or comparison.wanted is None or finding.outcome == "contradicted":
+    """Return whether the figures show what the outcome says. Those of a contradiction differ, or miss the bound."""
+    if finding.outcome == "contradicted" and len({one.value for one in comparison.measures}) > 1:
         return True
+    if comparison.bound is None or comparison.wanted is None:
+        return finding.outcome != "contradicted"
     least = comparison.wanted == "at least"
     good = [one.value >= comparison.bound if least else one.value <= comparison.bound for one in comparison.measures]
     return all(good) if finding.outcome == "met" else not all(good)
@@ -179,6 +184,18 @@ def _worked_out(sentence: str, calculations: Sequence[Calculation]) -> list[_Fig
 def _figures(text: str, place: str) -> list[_Figure]:
     plain = [one for one in read_quantities(text) if one.unit and one.high is None]
     return [_Figure(one, _shown(one, text), place) for one in plain]
+
+
+def _cells(sentence: str, evidence: Sequence[Citation]) -> list[_Figure]:
+    """Return the figures of quoted table rows that have no unit there, with the unit that the sentence gives them."""
+    named = {one.quantity.value: one for one in _figures(sentence, "")}
+    return [
+        replace(known, place=document_place(one))
+        for one in evidence
+        if "|" in one.quote
+        for cell in one.quote.split("|")
+        if _BARE.fullmatch(cell.strip(" *")) and (known := named.get(float(cell.strip(" *").replace(",", ""))))
+    ]
 
 
 def _shown(quantity: Quantity, text: str) -> str:

@@ -11,6 +11,7 @@ from trigpoint.review.aspects import Aspect
 from trigpoint.review.citing import document_places
 from trigpoint.review.conclusion import Conclusion, Sentence
 from trigpoint.review.consultees import Recommendation, recommendations
+from trigpoint.review.deciding import deciding_first
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Finding, NotAssessed
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
@@ -45,7 +46,8 @@ _ABOUT_DOCUMENTS = re.compile(
     r"\b(?:documents?|application|submission|applicant) (?:do|does|did|has|have) not\b", re.IGNORECASE
 )
 _NAME_OR_FIGURE = re.compile(r"\d|(?<=[a-z,:;] )[A-Z]")
-_MOST_PLACES = 3  # documents that a ground of the letter names
+_MOST_PLACES = 5  # documents that a ground of the letter names
+_MOST_REFERENCES = 12
 _STEM = 5  # letters by which "junction" is known again in "junctions"
 _COMMON_STEMS = frozenset(
     word[:_STEM]
@@ -321,15 +323,19 @@ def _ground(number: int, one: DraftGround, known: Known, stance: Stance) -> Grou
         ticked=not (kind == "strength" and stance == "object"),
         heading=one.heading.strip().rstrip("."),
         text=f"{_sentence(one.text)}{_places(one.text, resting)}",
-        references=tuple(_references(resting))[:6],
+        references=tuple(_references(one.text, resting))[:_MOST_REFERENCES],
         asks=" ".join(one.asks.split()) if kind != "strength" else "",
         rests_on=tuple(finding.check for finding in resting),
     )
 
 
 def _places(text: str, resting: Iterable[Finding]) -> str:
-    """Return where the documents say what a ground tells, in brackets, without the pages that it names itself."""
-    places = document_places((one for finding in resting for one in finding.evidence), _MOST_PLACES, text)
+    """Return where the documents say what a ground tells, in brackets, without the pages that it names itself.
+
+    The documents that have its figures and words come first.
+    """
+    cited = deciding_first(text, (one for finding in resting for one in finding.evidence))
+    places = document_places(cited, _MOST_PLACES, text)
     return f" (See {places}.)" if places else ""
 
 
@@ -342,17 +348,14 @@ def _kind(resting: Sequence[Finding]) -> PointKind:
     return "contradiction" if outcomes == {"contradicted"} else "shortfall"
 
 
-def _references(resting: Iterable[Finding]) -> Iterable[Reference]:
-    """Yield the places of the findings, each once: documents first."""
+def _references(text: str, resting: Sequence[Finding]) -> Iterable[Reference]:
+    """Yield the places of the findings, each once: documents first, and of them those that prove the text."""
     said: dict[str, Reference] = {}
-    for finding in resting:
-        for one in finding.evidence:
-            said.setdefault(
-                one.place,
-                Reference(
-                    text=one.place[:300], document_id=one.document_id, passage_id=one.passage_id, pages=one.pages
-                ),
-            )
+    for one in deciding_first(text, (one for finding in resting for one in finding.evidence)):
+        said.setdefault(
+            one.place,
+            Reference(text=one.place[:300], document_id=one.document_id, passage_id=one.passage_id, pages=one.pages),
+        )
     for finding in resting:
         for policy in finding.policy:
             said.setdefault(policy.ref, Reference(text=policy.ref[:300], passage_id=policy.passage_id))

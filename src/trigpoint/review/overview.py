@@ -14,6 +14,7 @@ from typing import Literal
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidDate
 from trigpoint.review.citing import in_plain_words
+from trigpoint.review.deciding import deciding_first
 from trigpoint.review.findings import Citation, Finding, NotAssessed, Outcome
 from trigpoint.review.rating import weightiest
 from trigpoint.review.result import AspectReview, ReviewBody
@@ -44,6 +45,11 @@ class Point:
     @property
     def label(self) -> str:
         return LABELS[self.kind]
+
+    @property
+    def deciding(self) -> tuple[Citation, ...]:
+        """Its quotations, those first that have the figures and most of the words of its text."""
+        return deciding_first(self.finding.text, self.finding.evidence)
 
 
 LABELS = {
@@ -198,9 +204,10 @@ class Overview:
 
     @cached_property
     def verdict(self) -> tuple[str, ...]:
-        """Why the rating is as it is, in at most three sentences."""
-        told = self._concluded() or [self._worst(), self._left()]
-        return tuple(sentence for sentence in (self._judged(), *told) if sentence)
+        """Why the rating is as it is: what was counted, then at most two sentences on what decides."""
+        if concluded := self._concluded():
+            return (f"{self._judged()}{self._apart()}", *concluded)
+        return tuple(sentence for sentence in (self._judged(), self._worst(), self._left()) if sentence)
 
     def _concluded(self) -> list[str]:
         """Return the first two sentences of a conclusion that rest on findings, if whoever judged wrote one."""
@@ -237,6 +244,14 @@ class Overview:
         elif counts["failed"] == judged:
             parts = ["neither is met" if judged == 2 else "none of them is met"]
         return f"{asked[0].upper()}{asked[1:]} could be judged: {_listed(parts)}{stress}."
+
+    def _apart(self) -> str:
+        """Say that contradictions are not among the points that were counted; nothing if there are none."""
+        places = self._count("contradicted")
+        if not places:
+            return ""
+        which = "contradiction" if places == 1 else f"{_number(places)} contradictions"
+        return f" The {which} in the documents {_is(places)} not counted among these points."
 
     def _worst(self) -> str:
         if not self.main:

@@ -75,7 +75,7 @@ def _point(point: Point, pictures: Pictures, most: int) -> dict[str, Any]:
         "finding": finding.model_dump(mode="json"),
         "quotations": [
             {"place": document_place(citation), "quote": citation.quote, "picture": _picture(pictures.get(citation))}
-            for citation in finding.evidence[:most]
+            for citation in point.deciding[:most]
         ],
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -71,8 +72,13 @@ def figure_reasons(
 def proposed_reasons(
     text: str, sources: Sequence[str], calculations: Sequence[Calculation], evidence: Evidence
 ) -> list[str]:
-    """Return what is wrong with the figures of something that is asked for. Times and periods in it are its own to propose."""
-    return figure_reasons(_OWN_TIMES.sub(" ", text), sources, calculations, evidence)
+    """Return what is wrong with the figures of something that is asked for.
+
+    Times and periods in it are its own to propose, and a number that was worked out may be asked for rounded up: of 6.48
+    spaces seven are needed.
+    """
+    whole = [str(math.ceil(one.result)) for one in calculations if one.result > 1 and "%" not in one.expression]
+    return figure_reasons(_OWN_TIMES.sub(" ", text), [*sources, *whole], calculations, evidence)
 
 
 def computed_by(calculations: Iterable[Calculation]) -> set[float]:
