@@ -32,7 +32,7 @@ def test_the_latest_answer_of_a_body_counts_whatever_the_order_of_the_files() ->
     first = _document("Z_Highways.md", HEAD.format(day="3 March 2026") + HOLDING)
     second = _document("A_Highways.md", HEAD.format(day="12 June 2026") + CONTENT)
     (said,) = _said(second, first)
-    assert (said.position, said.date) == ("for", "2026-06-12")
+    assert (said.position, said.date) == ("no objection", "2026-06-12")
 
 
 def test_two_answers_of_which_nobody_knows_the_later_are_not_quoted() -> None:

@@ -25,7 +25,7 @@ _SHORT_WORDS = frozenset(
 _QUOTATION = re.compile(r"(“[^”]*”|‘[^’]*’(?!\w))")
 _UNIT = re.compile(r"(?<![£\w.,])(\d[\d,.]*)(mph|km/h|mm|cm|km|m|ha|sqm)\b")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
-_SMALL = frozenset({"and", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
+_SMALL = frozenset("and at by for from in le of on or the to under upon with".split())
 _MOST_PAGES = 4
 
 
@@ -40,6 +40,11 @@ def council_name(slug: str) -> str:
     """Return `Wenbridge and Marden Borough Council` for its slug; nothing if the slug does not say what it is."""
     words = slug.replace("-", " ")
     return _capitalised(words.upper()) if re.search(r"\b(?:council|corporation|authority)\b", words) else ""
+
+
+def name_in_title_case(name: str) -> str:
+    """Return `Vale of Ketterby District Council` for a name in capitals or in small letters."""
+    return _capitalised(name.upper())
 
 
 def policy_title(source: str) -> str:

@@ -15,11 +15,12 @@ from pydantic import Field
 from trigpoint.reading.documents import Document
 from trigpoint.reading.sources import is_superseded
 from trigpoint.reading.statements import Statement, document_statements
-from trigpoint.review.citing import document_title, quoted
+from trigpoint.review.citing import document_title, name_in_title_case, quoted
 from trigpoint.review.evidence import Evidence, collapse
 from trigpoint.review.findings import Stored
 
-Position = Literal["against", "for", "undecided"]
+Position = Literal["against", "for", "no objection", "undecided"]
+"""`for` is only in reviews of earlier versions, which had it for letters without an objection."""
 
 LONGEST = 500  # characters of a recommendation that are quoted
 _HEAD = 1_500  # characters of a letter in which its date is
@@ -34,7 +35,7 @@ _OPEN = re.compile(
     r"\bunable to (?:provide|give|support|reach|advise)|\bfurther information is (?:required|needed|sought)",
     re.IGNORECASE,
 )
-_FOR = re.compile(
+_NOT_AGAINST = re.compile(
     r"\b(?:no|not?) (?:formal )?objections?\b|\bdoes not object\b|\bdo not object\b|\bhas no objection|\bwithdraws? (?:its|the) objection",
     re.IGNORECASE,
 )
@@ -104,7 +105,7 @@ def recommends(one: Recommendation) -> str:
     quote = quoted(one.quote).rstrip(".")
     if not one.body:
         return f"{title}{page}, says: “{quote}”."
-    body = one.body.title() if one.body.isupper() and " " in one.body else one.body
+    body = name_in_title_case(one.body) if one.body.isupper() and " " in one.body else one.body
     day = date.fromisoformat(one.date) if one.date else None
     wrote = f"wrote on {day.day} {day:%B %Y}" if day else "has answered"
     return f"{body} {wrote}: “{quote}” ({title}{page})."
@@ -205,8 +206,8 @@ def _day(document: Document) -> date | None:
 def _position(text: str) -> Position | None:
     if len(text) > _HEADING and not _ON_THE_WHOLE.search(text):
         return None
-    if _FOR.search(text):
-        return "for"
+    if _NOT_AGAINST.search(text):
+        return "no objection"
     if _AGAINST.search(text):
         return "against"
     return "undecided" if _OPEN.search(text) else None

@@ -17,6 +17,7 @@ from trigpoint.reading.profile import Application, Profile
 from trigpoint.reading.sources import source_kind_of
 from trigpoint.reading.vocabulary import SourceKind
 from trigpoint.review.aspects import Aspect, Check
+from trigpoint.review.citing import name_in_title_case
 from trigpoint.review.evidence import Evidence, PlacedProvision, PolicyPassage
 from trigpoint.review.models import Tools
 from trigpoint.review.people import name_without_people, without_people
@@ -135,7 +136,7 @@ def _remarks(wanted: Wanted, answer: Mapping[str, Any]) -> tuple[str, ...]:
     not_loaded = tuple(answer.get("not_loaded") or ())
     if "local_policies" not in answer or answer["local_policies"]:
         return not_loaded
-    authority = wanted.application.authority.replace("-", " ").title()
+    authority = name_in_title_case(wanted.application.authority.replace("-", " "))
     reason = f"No local policy of {authority} is loaded" if authority else "The planning authority is not known"
     return (*not_loaded, f"{reason}: only national policy and guidance are cited.")
 

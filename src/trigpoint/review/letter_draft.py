@@ -72,7 +72,7 @@ def draft_letter(result: ReviewResult) -> Letter:
 
 def _others(given: Iterable[Recommendation], stance: Stance) -> tuple[str, ...]:
     """Say what consultees recommend, in their words. An objection cites those who do not support the application."""
-    return tuple(recommends(one) for one in given if one.position != "for" or stance != "object")
+    return tuple(recommends(one) for one in given if one.position not in ("for", "no objection") or stance != "object")
 
 
 def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Ground, ...] | tuple[Condition, ...]]:

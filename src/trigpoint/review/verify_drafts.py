@@ -31,6 +31,7 @@ from trigpoint.review.verify_figures import (
 from trigpoint.review.verify_policies import PolicyVerifier
 from trigpoint.review.verify_scope import scope_reasons
 from trigpoint.review.verify_status import Told, is_provision, status_reasons, told
+from trigpoint.review.verify_sums import shortfall_reasons
 
 AGREE = "Figures and statements that agree with each other"
 
@@ -80,6 +81,7 @@ class DraftVerifier:
             checked.object(Failure.FIGURE, figures)
             telling = [self._told(place) for place in quotes]
             checked.object(Failure.MEANING, _meaning_reasons(given, finding, asked, quotes, telling))
+            checked.object(Failure.MEANING, shortfall_reasons(finding))
             if not lenient:
                 checked.object(Failure.SCOPE, scope_reasons(given, finding, quotes, telling))
         checked.settle_lost(finding.text, sources, lenient=lenient and bool(quotes))

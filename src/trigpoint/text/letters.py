@@ -8,6 +8,7 @@ from typing import Literal
 Writer = Literal["consultee", "public", "council"]
 
 TITLE = 160  # characters: what a document calls itself
+LETTERHEAD = 60  # characters: whose paper it is
 HEAD = 500  # characters: the letterhead, or the title of a report
 FIRST_PAGE = 2_000
 LONGEST_LETTER = 40_000  # characters
@@ -36,7 +37,7 @@ _BODIES = (
 )
 _TO_OFFICER = (
     r"to (?:the )?(?:case officer|planning officer|planning|development (?:management|control))\b[a-z0-9 ]{0,80}? from|"
-    r"from [a-z0-9 ]{3,80}? to (?:the )?(?:case officer|planning officer)|note to (?:the )?case officer"
+    r"from [a-z0-9 ]{3,80}? to (?:the )?(?:planning )?(?:case |planning )officer|note to (?:the )?case officer"
 )
 _THANKS = r"(?:thank ?you for|(?:refer|further|reply|response) to) (?:consulting|your consultation|the consultation)"
 _ANSWER = (
@@ -46,9 +47,12 @@ _ANSWER = (
     r"response objection|recommends? (?:refusal|approval|that|the following)"
 )
 _OBJECTION = (
-    r"objections?|(?:i|we|council|members|society|campaign) (?:strongly |formally )?(?:objects?|supports?)|comment type"
+    r"objections?|comment type|(?:i|we|council|members|society|campaign|group|forum|association) "
+    r"(?:(?:do|does|not|must|strongly|formally|however|nonetheless|therefore|also|still) ){0,3}(?:objects?|supports?)"
 )
 _GREETING = r"dear (?:sir|madam|mr|mrs|ms|miss|mx|dr|cllr|councillor|planning|case|colleagues?|all|[a-z]+ [a-z]+)"
+_MAIL = r"to planning (?:comments?|department|services|team|support) (?:sent|subject|date|cc)"
+_LOCAL_COUNCIL = r"(?:parish|town|community) council"
 _HEADER = r"(?:your|our) ref|memorandum|to [a-z ]{3,60} council|date of meeting"
 _OF_APPLICANT = (
     r"technical note|statement of community involvement|applicants? (?:s )?response|designers? (?:s )?response"
@@ -77,12 +81,12 @@ def letter_writer(text: str) -> Writer | None:
     """Return who wrote a letter or report on an application; None for the applicant's documents and in doubt."""
     page = _words(text)
     head = page[:HEAD]
-    answers, greets = _has(_ANSWER, page), _has(_GREETING, page)
+    answers, greets = _has(_ANSWER, page), _has(f"{_GREETING}|{_MAIL}", page)
     if _has(_COMMITTEE, head) and _has("recommendation|recommended|item number", page) and not greets:
         return "council"
     if is_applicants_paper(text) or len(text) > LONGEST_LETTER:
         return None
-    if _has(_FROM_PEOPLE, head[:TITLE]):
+    if _has(_FROM_PEOPLE, head[:TITLE]) or (_has(_LOCAL_COUNCIL, head[:LETTERHEAD]) and _has(_OBJECTION, page)):
         return "public"
     if _has(_OFFICERS, head[:TITLE]) or (greets and _has(_PLANNERS, head[:TITLE])):
         return "council"
