@@ -9,6 +9,7 @@ from review_samples import evidence_of_text, result_of
 
 from trigpoint.reading.documents import Document
 from trigpoint.reading.vocabulary import SourceKind
+from trigpoint.review.citing import name_in_title_case
 from trigpoint.review.consultees import Recommendation, recommendations
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.letter_draft import draft_letter
@@ -95,3 +96,14 @@ def test_a_long_answer_is_never_cut_within_a_sentence() -> None:
     )
     assert said.quote.startswith(long)
     assert said.quote.endswith("required.")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("VALE OF KETTERBY DISTRICT COUNCIL", "Vale of Ketterby District Council"),
+        ("stratford upon avon and the fens council", "Stratford upon Avon and the Fens Council"),
+    ],
+)
+def test_small_words_of_a_name_stay_small(name: str, shown: str) -> None:
+    assert name_in_title_case(name) == shown

@@ -99,3 +99,32 @@ def test_the_model_is_told_what_a_letter_is_and_who_sent_it() -> None:
     shown = application(ReviewDraft(written_evidence("barn-tithe-lane"), ()).orientation())
     assert "03_Highways_Consultation_Response.md (consultation response, by the consultee" in shown
     assert "04_Parish_Council_Comment.md (representation, by the public" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "writer"),
+    [
+        (
+            "# Marlow & District Cycle Campaign\nComments on AB/26/00417/FUL\n\nWe are a group of 210 members. "
+            "We do, however, object to the scheme as it stands.",
+            "public",
+        ),
+        (
+            "From: Pedal Marlow <us@pedal.example>\nTo: planning comments\nSent: 14 April 2026\nSubject: objection\n\n"
+            "Hello,\n\nPlease take this as our group's comment.",
+            "public",
+        ),
+        (
+            "**MARLOW TOWN COUNCIL**\n*Extract from the minutes of the Planning Committee held on 13 April 2026*\n\n"
+            "It was RESOLVED that the Town Council OBJECTS to the application.",
+            "public",
+        ),
+        (
+            "**MEMORANDUM**\n\nFrom: Transport Development\nTo: Planning case officer\n\nPosition: not agreed.",
+            "consultee",
+        ),
+        ("# Planning Statement\n\nThe site is next to the Town Council's offices. Sixty homes are proposed.", None),
+    ],
+)
+def test_the_writer_of_a_letter_is_known_by_its_head(text: str, writer: str | None) -> None:
+    assert letter_writer(text) == writer
