@@ -10,6 +10,7 @@ import os
 import resource
 import shutil
 import statistics
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -19,8 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.report import Report, Row
+from trigpoint.errors import LibraryTimeout
 from trigpoint.library.chunks import RULES
 from trigpoint.library.filters import Filters
+from trigpoint.passages.deadline import Deadline
 from trigpoint.passages.model import Passage, Question
 from trigpoint.passages.sqlite import SqlitePassages, SqliteStores
 
@@ -79,10 +82,29 @@ def asked(store: SqlitePassages, filters: Filters = Filters()) -> float:
     return time.perf_counter() - started
 
 
+def asked_within(store: SqlitePassages, seconds: float) -> float:
+    """Return how long a search takes whose caller waits so long: it is answered, or told how far the loading is."""
+    deadline = Deadline()
+    clock = threading.Timer(seconds, deadline.expire)
+    started = time.perf_counter()
+    clock.start()
+    try:
+        with deadline.watching():
+            asked(store)
+    except LibraryTimeout:
+        assert "is being loaded" in (deadline.excuse or "")
+    finally:
+        clock.cancel()
+    return time.perf_counter() - started
+
+
 def searches(folder: Path, report: Report) -> None:
     stores = SqliteStores(folder, RULES)
     store = stores.collection("bench")
-    report.row("open and first search", asked(store), "s", bar="<= 15")
+    started = time.perf_counter()
+    report.row("first search of 8 s, answered or told of the loading", asked_within(store, 8), "s", bar="<= 9")
+    asked(store)
+    report.row("loaded, and a search answered", time.perf_counter() - started, "s")
     report.row("memory after it", resident(), "MB")
     taken = sorted(asked(store) for _ in range(40))
     report.row("search p50", statistics.median(taken) * 1000, "ms")
@@ -111,7 +133,9 @@ def restored(folder: Path, report: Report) -> None:
     stores = SqliteStores(folder, RULES)
     store = stores.collection("bench")
     started = time.perf_counter()
-    report.row("first search without an index of words", asked(store), "s", bar="<= 15")
+    report.row("first search of 8 s without an index of words", asked_within(store, 8), "s", bar="<= 9")
+    asked(store)
+    report.row("loaded without an index of words, and a search answered", time.perf_counter() - started, "s")
     meanwhile = []
     while store.lacks_words():
         meanwhile.append(asked(store))
