@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+from redis import Redis
+
 from trigpoint.cli.doctor import PORTS
 from trigpoint.config import load_settings
 from trigpoint.storage.chroma import ChromaStore
@@ -69,7 +71,6 @@ def test_another_program_on_a_port_of_ours_is_not_taken_for_trigpoint(tmp_path: 
 def test_our_own_servers_are_known_by_their_health(tmp_path: Path) -> None:
     with answering({"status": "healthy", "services": {}}) as api, answering({"status": "ok"}) as library:
         done = run_doctor(tmp_path, API_PORT=str(api), LIBRARY_PORT=str(library))
-    assert done.returncode == 0, done.stdout
     for port in (api, library):
         assert f"{port} is answered by a Trigpoint that runs" in done.stdout
 
@@ -118,3 +119,31 @@ def answering(body: dict[str, object]) -> Iterator[int]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_port
         server.shutdown()
+
+
+def test_a_worker_is_shown_and_missed_only_where_an_api_takes_jobs(tmp_path: Path, clean_redis_url: str) -> None:
+    alone = run_doctor(tmp_path, REDIS_URL=clean_redis_url)
+    assert alone.returncode == 0, alone.stdout
+    assert "none is running; `trigpoint up` starts one" in alone.stdout
+    with answering({"status": "healthy", "services": {}}) as api:
+        idle = run_doctor(tmp_path, REDIS_URL=clean_redis_url, API_PORT=str(api))
+        with Redis.from_url(clean_redis_url) as redis:
+            redis.sadd("workers", "host:7:a")
+            redis.set("worker:host:7:a", "1")
+        served = run_doctor(tmp_path, REDIS_URL=clean_redis_url, API_PORT=str(api))
+    assert idle.returncode == 1
+    assert "queued jobs wait. Start one: trigpoint serve worker" in idle.stdout
+    assert served.returncode == 0, served.stdout
+    assert "1 running: host:7:a" in served.stdout
+
+
+def test_a_part_is_known_by_its_mcp_address_and_missed_when_it_is_taken_away(
+    tmp_path: Path, free_port: Callable[[], int]
+) -> None:
+    with answering({"status": "ok"}) as port:
+        there = run_doctor(tmp_path, DOCUMENT_STORE_URL=f"http://127.0.0.1:{port}/mcp")
+    gone = run_doctor(tmp_path, DOCUMENT_STORE_URL=f"http://127.0.0.1:{free_port()}/mcp")
+    assert there.returncode == 0, there.stdout
+    assert f"DOCUMENT_STORE_URL=http://127.0.0.1:{port}/mcp" in there.stdout
+    assert gone.returncode == 1
+    assert "cannot be reached" in gone.stdout

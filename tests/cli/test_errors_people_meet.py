@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from trigpoint.cli import main as program
+from trigpoint.config import load_settings
+from trigpoint.demo.portal import DemoPortal
+from trigpoint.demo.register import sample_register
 from trigpoint.errors import ScraperError
 
 PROGRAM = Path(sys.executable).with_name("trigpoint")
@@ -40,6 +43,47 @@ def test_a_mistyped_reference_is_one_line_with_an_example(tmp_path: Path, refere
     assert said.returncode == 1
     assert len(said.stderr.splitlines()) == 1
     assert "25/01178/REM" in said.stderr
+
+
+@pytest.mark.slow
+def test_an_application_that_the_register_does_not_have_is_one_line_with_its_reference_and_the_way_out(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    register = sample_register(load_settings(trigpoint_data_dir=tmp_path_factory.mktemp("register")))
+    with DemoPortal(register, port=0) as portal:
+        said = run(tmp_path, "review", "25/99999/F", "--local", CHERWELL_PORTAL_URL=portal.url)
+    assert said.returncode == 1
+    (line,) = [line for line in said.stderr.splitlines() if line.strip()]
+    assert line.startswith(
+        "trigpoint: 25/99999/F: Application not found on Cherwell planning portal. Check the reference"
+    )
+
+
+@pytest.mark.slow
+def test_a_register_that_cannot_be_reached_is_told_once(tmp_path: Path, free_port: Callable[[], int]) -> None:
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    said = run(tmp_path, "review", "25/01178/REM", "--local", CHERWELL_PORTAL_URL=nowhere)
+    assert said.returncode == 1
+    (line,) = [line for line in said.stderr.splitlines() if line.strip()]
+    assert "The register at 127.0.0.1 cannot be reached" in line
+    assert "`trigpoint review --documents FOLDER`" in line
+
+
+def test_a_server_that_is_not_there_is_told_with_the_command_that_starts_it(
+    tmp_path: Path, free_port: Callable[[], int]
+) -> None:
+    said = run(tmp_path, "call", "scraper", "list_documents", CHERWELL_SCRAPER_PORT=str(free_port()))
+    assert said.returncode == 1
+    assert len(said.stderr.splitlines()) == 1
+    assert "`trigpoint up` starts all servers" in said.stderr
+
+
+def test_without_a_key_the_variable_is_named_and_no_advice_to_programmers(tmp_path: Path) -> None:
+    said = run(tmp_path, "review", "25/01178/REM", "--local", TRIGPOINT_MODEL="anthropic:claude", ANTHROPIC_API_KEY="")
+    assert said.returncode == 1
+    (line,) = [line for line in said.stderr.splitlines() if line.strip()]
+    assert "ANTHROPIC_API_KEY" in line
+    assert "Agent(" not in line
 
 
 def test_of_what_ran_side_by_side_the_first_fault_is_told(

@@ -298,7 +298,7 @@ async def test_a_long_ingest_reports_progress_and_the_server_answers_meanwhile(s
     assert outcome["status"] == "success"
     assert answers > 3
     assert [step[0] for step in seen] == sorted(step[0] for step in seen)
-    assert any("embedded" in (message or "") for _, _, message in seen)
+    assert any("passage " in (message or "") for _, _, message in seen)
 
 
 async def test_cancelling_an_ingest_stops_the_work_and_leaves_nothing(settings: Settings, serve):

@@ -92,7 +92,7 @@ def test_dropped_files_are_read_while_the_page_watches_and_open_on_their_page(
     for _ in range(300):
         if "Reading</h2>" not in shown:
             break
-        assert 'data-refresh="1500"' in shown
+        assert 'data-reading="/library/project/reading?project=team%2Fstreets"' in shown
         time.sleep(0.2)
         shown = library_site.get(place).text
     assert "2 files read." in shown
@@ -109,6 +109,23 @@ def test_dropped_files_are_read_while_the_page_watches_and_open_on_their_page(
     picture = library_site.get("/library/passage/pages/1.png", params=asked)
     assert picture.content.startswith(b"\x89PNG")
     assert library_site.get("/library/passage/pages/9.png", params=asked).status_code == 404
+
+
+def test_the_bar_moves_within_a_long_file(library_site: httpx.Client) -> None:
+    project = "project=team%2Fstreets"
+    long = "\n\n".join(f"# Part {n}\n\n" + f"Kerb number {n} is dropped for those who roll. " * 60 for n in range(40))
+    library_site.post(f"/library/project?{project}", files=[("files", ("long.md", long.encode()))])
+    seen = []
+    for _ in range(2000):
+        state = library_site.get(f"/library/project/reading?{project}").json()
+        if not state["running"]:
+            break
+        seen.append((state["done"], state["place"]))
+        time.sleep(0.01)
+    within = [done for done, place in seen if place.startswith("passage ")]
+    assert any(0 < done < 1 for done in within)
+    assert within == sorted(within)
+    assert (state["done"], state["total"], state["failures"]) == (1, 1, [])
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_is_read(library_site: httpx.Client) -> None:

@@ -126,7 +126,7 @@ def test_status_names_what_is_down_what_waits_and_what_failed(site: httpx.Client
     site.post("/reviews", data={"application_ref": "25/01179/REM"})
     shown = site.get("/status").text
     assert "8 parts are not in order" in shown
-    assert "none lives" in shown
+    assert "none is running" in shown
     assert "the register of Cherwell District Council cannot be reached" in shown
     assert "The register says &lt;no&gt;" in shown
     assert "<dt>Jobs waiting</dt><dd>1</dd>" in shown
@@ -158,7 +158,7 @@ def test_status_tells_a_living_worker_an_address_with_a_path_and_a_model_of_a_wr
         with serving(create_app(settings)) as address, browser(address) as site:
             shown = site.get("/status").text
     rows = {name: row for row in shown.split("<tr>") for name in re.findall(r'scope="row">([^<]+)<', row)}
-    assert "1 at work" in rows["Worker"]
+    assert "1 running" in rows["Worker"]
     assert ">Up<" in rows["Document store"]
     assert ">Down<" in rows["Model"]
     assert "TRIGPOINT_MODEL=clod:opus cannot be used" in rows["Model"]

@@ -9,6 +9,7 @@ from typing import get_args
 import httpx
 
 from trigpoint.api.web.asking import Part, address, site_of
+from trigpoint.api.web.resources import Shared
 from trigpoint.config import Settings
 from trigpoint.errors import ConfigurationError, shorten
 from trigpoint.http.certificates import certificates
@@ -33,21 +34,20 @@ async def look_at_register(settings: Settings) -> Seen:
     return await _reached(entry.address, f"the register of {entry.name}")
 
 
-async def look_at_model(settings: Settings) -> Seen | None:
-    """Return whether the model can be used and its provider answers; None without a model. No question is sent to it."""
+async def look_at_model(settings: Settings, probes: Shared) -> Seen | None:
+    """Return whether the model answers a small question; None without a model. `probes` keeps its answer for a while."""
     name = settings.trigpoint_model
     if name is None:
         return None
-    from trigpoint.review.agent.model_name import named_model  # slow to import, and seldom needed
+    from trigpoint.review.agent.probe import probe_model  # slow to import, and seldom needed
 
     try:
-        model = await asyncio.to_thread(named_model, name)
+        async with asyncio.timeout(_SECONDS):
+            return Seen(True, name, await probes.get("model", lambda: probe_model(settings)))
+    except TimeoutError:
+        return Seen(False, name, f"no answer within {_SECONDS:g} s yet; `trigpoint doctor` waits longer")
     except ConfigurationError as error:
         return Seen(False, name, error.message)
-    base = getattr(model, "base_url", None)
-    if not base:
-        return Seen(True, name, "it answers from a transcript" if name.startswith("replay:") else "it is set")
-    return await _reached(str(base), f"the provider of {name}", where=name)
 
 
 async def problems_of_parts(settings: Settings) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 import typer
+from redis.exceptions import RedisError
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
@@ -51,11 +52,11 @@ class Diagnosis:
 
 @app.command()
 def doctor() -> None:
-    """Check the stores, Tesseract, the model and the ports. Exit code 1 if something needed is missing or taken."""
+    """Check stores, OCR, models, worker, servers, register and ports. Exit code 1 if something needed is missing."""
     settings = load_settings()
     findings = [_look(what, check, settings) for what, check in CHECKS.items()]
     findings += [_policies(settings), _look("passages of the policies", _passages, settings)]
-    findings += [*_servers(settings), _register(settings)]
+    findings += [_worker(settings), *_servers(settings), _register(settings)]
     findings += [_port(settings, name) for name in PORTS]
     table = Table("", "what", Column("state", overflow="fold"))  # a path is wrapped, never cut
     marks = {True: "[green]ok[/]", False: "[red]failed[/]", None: "[yellow]note[/]"}
@@ -85,8 +86,6 @@ def _data_folder(settings: Settings) -> str:
 
 
 def _redis(settings: Settings) -> str:
-    from redis.exceptions import RedisError
-
     from trigpoint.storage.redis import redis_client, redis_server
 
     async def version(url: str) -> str:
@@ -221,6 +220,30 @@ def _reviewing_model(settings: Settings) -> str:
     from trigpoint.review.agent.probe import probe_model
 
     return asyncio.run(probe_model(settings))
+
+
+def _worker(settings: Settings) -> Diagnosis:
+    """Say whether a worker is alive. Without one a running API queues reviews that nobody does."""
+    from trigpoint.jobs.alive import workers_alive
+    from trigpoint.storage.redis import redis_client, redis_server
+
+    async def alive(url: str) -> list[str]:
+        client = redis_client(url)
+        try:
+            return await workers_alive(client)
+        finally:
+            await client.aclose()
+
+    try:
+        with redis_server(settings) as url:
+            names = asyncio.run(alive(url))
+    except (TrigpointError, RedisError) as error:
+        return Diagnosis("worker", None, f"not looked at: {shorten(error, 200)}")
+    if names:
+        return Diagnosis("worker", True, f"{len(names)} running: {', '.join(names)}")
+    if _is_ours(settings.api_port, "api_port"):
+        return Diagnosis("worker", False, "none is running, so queued jobs wait. Start one: trigpoint serve worker")
+    return Diagnosis("worker", None, "none is running; `trigpoint up` starts one")
 
 
 def _servers(settings: Settings) -> list[Diagnosis]:

@@ -14,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from trigpoint.config import load_settings
 from trigpoint.library.ingest import Audit, Ingestion
-from trigpoint.library.ingest import Progress as ShowProgress
 from trigpoint.library.library import Library
+from trigpoint.library.progress import Progress as ShowProgress
+from trigpoint.library.progress import Reached
 from trigpoint.library.projects import Project
 from trigpoint.library.sync import Pruned
 from trigpoint.storage.files import data_folder
@@ -60,8 +61,10 @@ def _with_progress(run: Callable[[ShowProgress], Audit]) -> Audit:
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("reading", total=None)
 
-        def show(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=escape(Path(name).name[:40]))
+        def show(reached: Reached) -> None:
+            place = f", {reached.place}" if reached.place else ""
+            description = escape(Path(reached.name).name[:40] + place)
+            bar.update(task, completed=reached.done, total=reached.total, description=description)
 
         return run(show)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 from pathlib import Path
@@ -31,7 +32,14 @@ NOUNS = {
     "backup": "The data folder as one archive, also while everything runs.",
     "restore": "A data folder out of a backup.",
     "repair": "Repair damaged files of the data folder.",
-    "doctor": "Check the stores, Tesseract, the model and the ports.",
+    "doctor": "Check that everything Trigpoint needs is there, and say what to do if not.",
+}
+
+
+WAYS_OUT = {  # for errors whose words the contracts fix, or that other surfaces share
+    "policy_not_found": "`trigpoint policies list` shows the policies that are loaded",
+    "revision_not_found": "`trigpoint policies show SOURCE` lists the revisions of a policy",
+    "server_unreachable": "`trigpoint up` starts all servers; `trigpoint doctor` says which ones answer",
 }
 
 
@@ -67,6 +75,7 @@ def main() -> None:
     # Searches run side by side, so each multiplies in one thread. OpenBLAS's own threads spin while they wait: with them,
     # fifteen clients cost the server more than twice the time. It reads this when numpy is imported, further on.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    logging.lastResort.setLevel(logging.ERROR)  # type: ignore[union-attr]  # a command says what matters itself; servers set up a log of their own
     try:
         app()
     except BaseExceptionGroup as group:  # of what ran side by side, the first thing that went wrong
@@ -86,9 +95,14 @@ def _end_with(error: BaseException) -> NoReturn:
         sys.exit(130)
     if not isinstance(error, TrigpointError | OSError):
         raise error
-    said = error.message if isinstance(error, TrigpointError) else _refused(error)
+    said = _with_way_out(error) if isinstance(error, TrigpointError) else _refused(error)
     click.echo(f"trigpoint: {said}", err=True)
     sys.exit(1)
+
+
+def _with_way_out(error: TrigpointError) -> str:
+    way_out = WAYS_OUT.get(error.code)
+    return f"{error.message.removesuffix('.')}. {way_out}" if way_out else error.message
 
 
 def _refused(error: OSError) -> str:

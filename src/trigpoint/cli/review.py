@@ -20,7 +20,7 @@ from trigpoint.cli.outputs import check_files
 from trigpoint.cli.review_sources import FolderSource, RegisterSource, Source, answer_of
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day
-from trigpoint.errors import InvalidInput, ReviewFailed, first_error, shorten
+from trigpoint.errors import InvalidInput, ReviewFailed, ScraperError, first_error, shorten
 from trigpoint.ids import ref_as_name
 from trigpoint.registers.entries import load_registers
 from trigpoint.registers.submission import Stated
@@ -132,10 +132,18 @@ def _write(
     except KeyboardInterrupt:
         typer.echo("trigpoint: the review was cancelled; nothing was written", err=True)
         raise
+    except ScraperError as error:  # the contract fixes its words for REST; here there is room for the way out
+        raise ReviewFailed(f"{source.name}: {error.message}{_way_out(error)}") from None
     for kind, path in targets.items():
         write_atomic(path, finished.files[kind])
     _print(finished.result, targets)
     return finished.result
+
+
+def _way_out(error: ScraperError) -> str:
+    if "--documents" in error.message:  # a register that cannot be read has said it
+        return ""
+    return ". Check the reference on the council's register; --authority names another council, --documents FOLDER your own files"
 
 
 @dataclass(frozen=True)
@@ -159,13 +167,19 @@ async def review_by_api(
                 files = {kind: await _downloaded(client, address, kind) for kind in formats}
                 return Finished(ReviewResult.model_validate(state), files)
             if state["status"] in ("failed", "cancelled"):
-                raise ReviewFailed((state["error"] or {}).get("message") or f"The review was {state['status']}")
+                raise _failure(state)
             if state["progress"]:
                 await show(Where(**state["progress"]))
             await asyncio.sleep(_POLL_SECONDS)
     except asyncio.CancelledError:
         await client.post(accepted["links"]["cancel"])
         raise
+
+
+def _failure(state: dict[str, Any]) -> ReviewFailed:
+    error = state["error"] or {}
+    kind = ScraperError if error.get("code") == ScraperError.code else ReviewFailed
+    return kind(error.get("message") or f"The review was {state['status']}")
 
 
 async def _downloaded(client: httpx.AsyncClient, address: str, kind: FormatName) -> bytes:

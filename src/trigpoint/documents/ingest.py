@@ -190,7 +190,7 @@ class DocumentIngest:
         registered: bool,
     ) -> bool:
         def embedded(done: int, total: int) -> None:
-            report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"embedded {done} of {total} chunks")
+            report(_READ + (_EMBEDDED - _READ) * done / total, _STORED, f"passage {done} of {total}")
 
         texts = [chunk.text for chunk in chunks]
         vectors = self.store.embedding.embed_batch(texts, progress=embedded, cancelled=cancelled)
@@ -233,7 +233,7 @@ def _pages_read(report: Report) -> Callable[[int, int], None]:
     def read(done: int, total: int) -> None:
         nonlocal furthest
         furthest = max(furthest, done)
-        report(_READ * furthest / max(1, total), _STORED, f"read {furthest} of {total} pages")
+        report(_READ * furthest / max(1, total), _STORED, f"page {furthest} of {total}")
 
     return read
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from trigpoint.library.cuts import Cut
 from trigpoint.library.library import Library
 from trigpoint.library.matching import FileEvidence
 from trigpoint.library.origins import FileOrigin, Origin
+from trigpoint.library.progress import Progress, Reached, WatchedFile
 from trigpoint.library.projects import DEFAULT_MODEL, Project
 from trigpoint.library.sources import READERS, SourceText
 from trigpoint.passages.embed_models import is_our_model
@@ -33,7 +34,6 @@ VERSION = "1"
 _OPENING = 6_000
 
 Outcome = Literal["added", "replaced", "skipped", "failed", "doubted"]
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,12 @@ class Ingestion:
         audit = self._new_audit()
         known = _Known(self._passages.documents())
         for number, origin in enumerate(origins):
+            here = Reached(number, len(origins), origin.name)
             if progress:
-                progress(number, len(origins), origin.name)
-            audit.add(self._ingest(origin, known, force=force))
+                progress(here)
+            audit.add(self._ingest(origin, known, WatchedFile(self._processor, here, progress), force=force))
         if progress and origins:
-            progress(len(origins), len(origins), origins[-1].name)
+            progress(Reached(len(origins), len(origins), origins[-1].name))
         self._settle(audit)
         return audit
 
@@ -120,7 +121,7 @@ class Ingestion:
             if file.shared:
                 audit.add(_doubted(file))
 
-    def _ingest(self, origin: Origin, known: _Known, *, force: bool) -> Entry:
+    def _ingest(self, origin: Origin, known: _Known, file: WatchedFile, *, force: bool) -> Entry:
         path = origin.name
         try:
             digest = origin.digest()
@@ -133,7 +134,7 @@ class Ingestion:
             if twin is not None and _still_says(twin, digest):
                 self._forget(before)
                 return Entry(path, "skipped", doc_id=doc_id, reason=f"same content as {twin.path}")
-            entry = self._write(origin, digest, doc_id, [before, twin, *known.leftovers(path, doc_id)])
+            entry = self._write(origin, file, digest, doc_id, [before, twin, *known.leftovers(path, doc_id)])
             known.add(DocumentRow(doc_id, path, None, digest, entry.chunks))
             return entry
         except TrigpointError as error:
@@ -150,14 +151,16 @@ class Ingestion:
             if row is not None:
                 self._passages.delete(row.document_id)
 
-    def _write(self, origin: Origin, digest: str, doc_id: str, old: list[DocumentRow | None]) -> Entry:
-        content = origin.read(self._processor, self._library.embedding.count_tokens)
+    def _write(
+        self, origin: Origin, file: WatchedFile, digest: str, doc_id: str, old: list[DocumentRow | None]
+    ) -> Entry:
+        content = origin.read(file, self._library.embedding.count_tokens)
         source, found = content.source, content.passages
         replaced = sorted({row.document_id for row in old if row is not None})
         assigned = self._assigned(origin, source, old)
         work = assigned.work
         warnings = [*source.warnings, *self._citation_warnings(assigned)]
-        vectors = self._library.embedding.embed_batch([p.text for p in found])
+        vectors = self._library.embedding.embed_batch([p.text for p in found], progress=file.embedded)
         common = self._common_payload(origin.name, digest, doc_id, source, assigned)
         common["zotero"] |= {"collections": list(origin.collections)} if origin.collections else {}
         chunks = [

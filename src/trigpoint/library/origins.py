@@ -13,10 +13,10 @@ from trigpoint.errors import NoContent
 from trigpoint.library.citations import Work
 from trigpoint.library.cuts import CHUNK_SIZE, OVERLAP, Cut, cut
 from trigpoint.library.kinds import Kind
+from trigpoint.library.progress import PageReader
 from trigpoint.library.sources import SourceText, read_source
 from trigpoint.storage.files import sha256_file
 from trigpoint.text.chunk import PAGE_BREAK, TextChunker, TokenCounter
-from trigpoint.text.extract import DocumentProcessor
 
 _DOC_ID_LENGTH = 32
 
@@ -47,7 +47,7 @@ class Origin(Protocol):
         ...
 
     def doc_id(self, digest: str) -> str: ...
-    def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content: ...
+    def read(self, processor: PageReader, count_tokens: TokenCounter) -> Content: ...
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class FileOrigin:
     def doc_id(self, digest: str) -> str:
         return digest[:_DOC_ID_LENGTH]
 
-    def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content:
+    def read(self, processor: PageReader, count_tokens: TokenCounter) -> Content:
         source = read_source(self.path, processor)
         return Content(source, list(cut(source, count_tokens)))
 
@@ -95,7 +95,7 @@ class AttachmentOrigin:
         content = sha256_file(self.path) if self.path and self._is_here() else self.key
         return _hash(f"{content} {self.key}")[:_DOC_ID_LENGTH]
 
-    def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content:
+    def read(self, processor: PageReader, count_tokens: TokenCounter) -> Content:
         if self.path and self._is_here():
             source = read_source(self.path, processor)
         else:
@@ -147,7 +147,7 @@ class AnnotationsOrigin:
     def doc_id(self, digest: str) -> str:
         return _hash(self.name)[:_DOC_ID_LENGTH]
 
-    def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content:
+    def read(self, processor: PageReader, count_tokens: TokenCounter) -> Content:
         parts = [part for mark in self.annotations for part in _parts_of(mark)]
         labels = {a.page: a.page_label for a in self.annotations if a.page and a.page_label}
         return _reader_content(parts, "Annotations", "annotation", count_tokens, labels)
@@ -172,7 +172,7 @@ class NotesOrigin:
     def doc_id(self, digest: str) -> str:
         return _hash(self.name)[:_DOC_ID_LENGTH]
 
-    def read(self, processor: DocumentProcessor, count_tokens: TokenCounter) -> Content:
+    def read(self, processor: PageReader, count_tokens: TokenCounter) -> Content:
         parts = [_Part(text, "note", None, {"note": {"key": key}}) for key, text in self.notes]
         return _reader_content(parts, "Notes", "note", count_tokens, {})
 

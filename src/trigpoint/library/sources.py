@@ -12,9 +12,9 @@ from typing import Any
 from trigpoint.errors import ExtractionFailed, NoContent, UnsupportedFileType
 from trigpoint.library.epub import read_epub
 from trigpoint.library.pdf_headings import Heading, headings_of, text_headings
+from trigpoint.library.progress import PageReader
 from trigpoint.library.web_text import read_web_text
 from trigpoint.text.chunk import PAGE_BREAK, PageText, document_text
-from trigpoint.text.extract import DocumentProcessor
 from trigpoint.text.pages import clean_text
 from trigpoint.text.running_lines import Body
 
@@ -42,7 +42,7 @@ class SourceText:
         return found.group().rstrip(".,;)]}").lower() if found else None
 
 
-def read_source(path: Path, processor: DocumentProcessor) -> SourceText:
+def read_source(path: Path, processor: PageReader) -> SourceText:
     """Return the text of a file. Raises UnsupportedFileType, ExtractionFailed or NoContent."""
     reader = READERS.get(path.suffix.lower())
     if reader is None:
@@ -53,7 +53,7 @@ def read_source(path: Path, processor: DocumentProcessor) -> SourceText:
     return source
 
 
-def _read_pdf(path: Path, processor: DocumentProcessor) -> SourceText:
+def _read_pdf(path: Path, processor: PageReader) -> SourceText:
     extraction = processor.extract(path)
     outline = processor.outline(path)
     pages = Body.of(extraction.pages).pages
@@ -71,7 +71,7 @@ def _read_pdf(path: Path, processor: DocumentProcessor) -> SourceText:
     )
 
 
-def _read_markdown(path: Path, _: DocumentProcessor) -> SourceText:
+def _read_markdown(path: Path, _: PageReader) -> SourceText:
     """Return the text as it is written, with the headings of Markdown itself: a comment in code is not one."""
     from markdown_it import MarkdownIt
 
@@ -96,7 +96,7 @@ def _plain_words(inline: Any) -> str:
     return " ".join("".join(parts).split())
 
 
-def _read_html(path: Path, _: DocumentProcessor) -> SourceText:
+def _read_html(path: Path, _: PageReader) -> SourceText:
     text, warnings = _decoded(path)
     page = read_web_text(text)
     builder = _Builder()
@@ -105,7 +105,7 @@ def _read_html(path: Path, _: DocumentProcessor) -> SourceText:
     return builder.source(page.title, warnings)
 
 
-def _read_epub(path: Path, _: DocumentProcessor) -> SourceText:
+def _read_epub(path: Path, _: PageReader) -> SourceText:
     book = read_epub(path)
     builder = _Builder()
     for chapter in book.chapters:
@@ -114,7 +114,7 @@ def _read_epub(path: Path, _: DocumentProcessor) -> SourceText:
     return builder.source(book.title, book.warnings)
 
 
-def _read_docx(path: Path, _: DocumentProcessor) -> SourceText:
+def _read_docx(path: Path, _: PageReader) -> SourceText:
     import docx
     from docx.table import Table
 
@@ -139,7 +139,7 @@ class _TextPage:
     text: str
 
 
-def _read_plain(path: Path, _: DocumentProcessor) -> SourceText:
+def _read_plain(path: Path, _: PageReader) -> SourceText:
     """Return a plain text. Form feeds end pages, as in the output of many programs; without any there are no pages."""
     raw, warnings = _decoded(path, keep_form_feeds=True)
     parts = raw.rstrip("\f\n").split("\f")
@@ -190,7 +190,7 @@ def _decoded(path: Path, *, keep_form_feeds: bool = False) -> tuple[str, tuple[s
     return "\f".join(cleaned), warnings
 
 
-Reader = Callable[[Path, DocumentProcessor], SourceText]
+Reader = Callable[[Path, PageReader], SourceText]
 READERS: dict[str, Reader] = {
     ".pdf": _read_pdf,
     ".md": _read_markdown,

@@ -59,7 +59,7 @@ class RegistryScript:
     def _unavailable(self, error: Exception) -> RegistryUnavailable:
         reason = str(error) or f"no answer within {LONGEST_SECONDS:.0f} s"
         return RegistryUnavailable(
-            f"The policy registry cannot be reached ({shorten(reason)}). {describe(self._redis)} is away"
+            f"The policy registry cannot be reached ({shorten(reason)}). {describe(self._redis)} does not answer"
         )
 
 

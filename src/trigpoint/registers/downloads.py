@@ -117,13 +117,13 @@ async def download_all(
     async with _Folder(folder) as manifest:
         visit = _Visit(register, manifest)
         for number, document in enumerate(chosen):
-            await report(number, document.description)
+            await report(number, f"Downloading {document.description}")
             await visit.obtain(document)
         for document in visit.worth_another_try():
-            await report(len(chosen), f"Once more: {document.description}")
+            await report(len(chosen), f"Trying again: {document.description}")
             await visit.obtain(document)
         manifest.clear_parts({document.document_id for document in chosen})
-    await report(len(chosen), "done")
+    await report(len(chosen), "Download finished")
     return Run(
         application_ref=application_ref,
         folder=folder,

@@ -22,7 +22,6 @@ from trigpoint.errors import (
 )
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.assemble import assemble_review, revisions_used
-from trigpoint.review.citing import document_title
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.gather import Wanted, gather_evidence
 from trigpoint.review.ingested import WAITED_FOR, Ingest, require_stores, unread_documents
@@ -50,6 +49,7 @@ from trigpoint.review.models import (
     Tools,
 )
 from trigpoint.review.policy_desk import PolicyDesk
+from trigpoint.review.reading_progress import ReadingProgress
 from trigpoint.review.render import render_markdown
 from trigpoint.review.result import CitationCounts, Judgement, Metadata, ReviewResult
 from trigpoint.review.rules import judge_by_rules
@@ -164,7 +164,8 @@ class ReviewRun:
         """Phase 2: the documents that the portal's filter lets through, into the data folder."""
 
         async def progress(done: float, total: float | None, message: str | None) -> None:
-            await step(done / total if total else 0.0, message or f"Downloading {counted(total, 'document')}")
+            of_all = f" ({done:g} of {counted(total, 'document')} done)" if total else ""
+            await step(done / total if total else 0.0, f"{message or 'Downloading'}{of_all}")
 
         answer = await self._download_all(progress)
         files = [one["file_path"] for one in answer["downloads"] if one.get("file_path")]
@@ -203,24 +204,14 @@ class ReviewRun:
     async def ingest(self, step: Step, fetched: Data) -> Data:
         """Phase 3: every file into the document store. Drawings that are skipped and files without text are named."""
         files, done = list(fetched["files"]), dict[str, Ingest]()
-        turn, shares, told = asyncio.Semaphore(INGESTS_AT_ONCE), dict[str, float](), set[tuple[int, str]]()
-        manifest = fetched.get("manifest", {})
-
-        async def tell(path: str, share: float) -> None:
-            """Name a document that is being read, each hundredth of the whole at most once."""
-            shares[path] = share
-            open_file = next((one for one in files if 0 <= shares.get(one, -1) < 1), path)
-            whole = sum(shares.values()) / len(files)
-            detail = f"Reading {document_title(public_name(open_file, manifest))} ({len(done)} of {counted(len(files), 'document')} done)"
-            if (key := (int(whole * 100), detail)) not in told:
-                told.add(key)
-                await step(whole, detail)
+        turn, manifest = asyncio.Semaphore(INGESTS_AT_ONCE), fetched.get("manifest", {})
+        reading = ReadingProgress(files, manifest, step)
 
         async def one(path: str) -> None:
             async with turn:
-                await tell(path, 0.0)
-                done[path] = await self._ingest_one(path, lambda share: tell(path, share))
-                await tell(path, 1.0)
+                await reading.reached(path, 0.0)
+                done[path] = await self._ingest_one(path, reading)
+                await reading.reached(path, 1.0)
 
         for pause in (0.0, *TRY_AGAIN_AFTER):  # after a fault, those documents are tried again
             await asyncio.sleep(pause)
@@ -314,19 +305,21 @@ class ReviewRun:
         )
         return judging.judgement, judging.evidence
 
-    async def _ingest_one(self, path: str, tell: Callable[[float], Awaitable[None]]) -> Ingest:
+    async def _ingest_one(self, path: str, reading: ReadingProgress) -> Ingest:
         arguments = {"file_path": path, "application_ref": self.request.application_ref}
 
-        async def progress(done: float, total: float | None, _: str | None) -> None:
-            await tell(min(done / total, 0.99) if total else 0.0)
+        async def progress(done: float, total: float | None, place: str | None) -> None:
+            await reading.reached(path, min(done / total, 0.99) if total else 0.0, place)
 
         try:
             answer = await self.tools.call("document-store", "ingest_document", arguments, progress=progress)
         except TrigpointError as error:
             if error.code in WAITED_FOR:
                 raise
-            log.warning("review %s: a document was not read: %s", self.request.review_id, error.code)
-            return Ingest.failed(error)
+            failed = Ingest.failed(error)
+            level = logging.WARNING if failed.fault else logging.INFO  # the review itself names files without text
+            log.log(level, "review %s: a document was not read: %s", self.request.review_id, error.code)
+            return failed
         if answer["status"] not in ("success", "already_ingested"):
             return Ingest("skipped", account=answer.get("account"))
         return Ingest("ingested", answer["document_id"], answer.get("account"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from trigpoint.api.pictures import identity
 from trigpoint.api.services import Services
+from trigpoint.api.web.library_reading import Reading
 from trigpoint.api.web.paging import whole_number
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page
@@ -50,6 +51,13 @@ async def create(request: Request) -> Response:
 
 async def show(request: Request) -> Response:
     return await _page(request, _project(request))
+
+
+async def reading(request: Request) -> Response:
+    """How far the files of a project have been read, for the page that watches."""
+    resources: Resources = request.scope["resources"]
+    state = resources.reader().state(_project(request).id) or Reading(running=False)
+    return JSONResponse(asdict(state), headers={"Cache-Control": "no-store"})
 
 
 async def take(request: Request) -> Response:
@@ -170,6 +178,7 @@ ROUTES = [
     Route("/library", create, methods=["POST"]),
     Route("/library/project", show),
     Route("/library/project", take, methods=["POST"]),
+    Route("/library/project/reading", reading),
     Route("/library/passage", passage),
     Route("/library/passage/pages/{page}.png", passage_picture),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,6 +14,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import TrigpointError
 from trigpoint.library.ingest import Ingestion
 from trigpoint.library.library import Library
+from trigpoint.library.progress import Reached
 from trigpoint.library.projects import Project
 from trigpoint.storage.files import data_folder
 from trigpoint.text.extract import DocumentProcessor
@@ -25,9 +26,10 @@ log = logging.getLogger(__name__)
 class Reading:
     """The progress of reading a project's files, and those that could not be read."""
 
-    done: int = 0
+    done: float = 0
     total: int = 0
     name: str = ""
+    place: str = ""
     running: bool = True
     failures: tuple[str, ...] = ()
 
@@ -77,11 +79,15 @@ class LibraryReader:
             for number, path in enumerate(paths):
                 if self._closed:
                     return (*failures, "Stopped before the end. Press “Read” to go on.")
-                self._tell(project, done=number, name=path.name)
-                for entry in ingestion.run([path]).entries:
+                self._tell(project, done=number, name=path.name, place="")
+                for entry in ingestion.run([path], progress=self._follow(project, number)).entries:
                     failures += [f"{path.name}: {entry.reason}"] if entry.outcome == "failed" else []
             self._tell(project, done=len(paths))
         return tuple(failures)
+
+    def _follow(self, project: Project, number: int) -> Callable[[Reached], None]:
+        """Return what tells the place within the file of this number."""
+        return lambda reached: self._tell(project, done=number + reached.done, place=reached.place)
 
     def _tell(self, project: Project, **changes: object) -> None:
         with self._lock:

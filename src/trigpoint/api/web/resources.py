@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 _LISTING_SECONDS = 10.0
 _OUTSIDE_SECONDS = 60.0
+_MODEL_SECONDS = 600.0  # each answer of the model is paid for
 _PARTS_SECONDS = 3.0
 _GRAPH_SECONDS = 15.0
 
@@ -80,6 +81,7 @@ class Resources:
         self.sections = Kept(12)
         self.listings = Shared(_LISTING_SECONDS)
         self.outside = Shared(_OUTSIDE_SECONDS)
+        self.model = Shared(_MODEL_SECONDS)
         self.parts = Shared(_PARTS_SECONDS)
         self._opened: dict[str, Any] = {}
         self._graph_filled = False

@@ -91,18 +91,20 @@ async def _worker(services: Services) -> Health:
     started = time.perf_counter()
     names = await workers_alive(services.redis)
     said = (
-        f"{len(names)} at work" if names else "none lives, so nothing that is queued is done: `trigpoint up` runs one"
+        f"{len(names)} running"
+        if names
+        else "none is running, so queued jobs wait. `trigpoint up` or `trigpoint serve worker` starts one"
     )
     return Health("Worker", ", ".join(name.rsplit(":", 1)[0] for name in names), bool(names), _since(started), said)
 
 
 async def _outside(request: Request, services: Services) -> list[Health]:
-    """Return the register and the model, asked at most once a minute."""
+    """Return the register and the model, asked at most once a minute; a model that has answered, every ten minutes."""
     resources: Resources = request.scope["resources"]
     started = time.perf_counter()
     register, model = await asyncio.gather(
         resources.outside.get("register", lambda: look_at_register(services.settings)),
-        resources.outside.get("model", lambda: look_at_model(services.settings)),
+        resources.outside.get("model", lambda: look_at_model(services.settings, resources.model)),
     )
     seen = [("Register", register)] + ([("Model", model)] if model is not None else [])
     return [Health(name, one.where, one.ok, _since(started), one.said) for name, one in seen]

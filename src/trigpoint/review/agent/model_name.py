@@ -15,6 +15,12 @@ def named_model(name: str) -> Model:
         return infer_model(open_model(name, None))
     except (UserError, ValueError, ImportError) as error:
         raise ConfigurationError(
-            f"TRIGPOINT_MODEL={shorten(name)} cannot be used: {shorten(error, 300)}. Name a provider and a model, such as "
+            f"TRIGPOINT_MODEL={shorten(name)} cannot be used: {reason(error)}. Name a provider and a model, such as "
             "anthropic:claude-sonnet-4-5, and set the key of that provider; or leave it out for a brief by fixed rules"
         ) from None
+
+
+def reason(error: Exception) -> str:
+    """Return what a model's library complains of, without its advice to programmers."""
+    said = " ".join(str(error).split()) or type(error).__name__
+    return shorten(said.split(" or pass it via ")[0].removesuffix("."), 160)

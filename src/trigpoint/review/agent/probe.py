@@ -16,7 +16,8 @@ from pydantic_ai.exceptions import (
 from pydantic_ai.models import infer_model
 
 from trigpoint.config import Settings
-from trigpoint.errors import ConfigurationError, shorten
+from trigpoint.errors import ConfigurationError
+from trigpoint.review.agent.model_name import reason
 from trigpoint.review.transcripts import REPLAY, open_model
 
 PATIENCE = 30.0  # seconds
@@ -38,22 +39,18 @@ async def probe_model(settings: Settings) -> str:
         async with asyncio.timeout(PATIENCE):
             await agent.run("Answer with the word: ready")
     except (ModelAuthenticationError, ModelQuotaExceededError) as error:
-        raise ConfigurationError(f"TRIGPOINT_MODEL={name}: the key was refused ({_said(error)})") from None
+        raise ConfigurationError(f"TRIGPOINT_MODEL={name}: the key was refused ({reason(error)})") from None
     except ModelNotFoundError as error:
-        raise ConfigurationError(f"TRIGPOINT_MODEL={name}: there is no such model ({_said(error)})") from None
+        raise ConfigurationError(f"TRIGPOINT_MODEL={name}: there is no such model ({reason(error)})") from None
     except ModelHTTPError as error:
         if error.status_code in (400, 403, 404, 422):
-            raise ConfigurationError(f"TRIGPOINT_MODEL={name} was refused ({_said(error)})") from None
-        raise ModelUnreachable(f"TRIGPOINT_MODEL={name} does not answer now ({_said(error)})") from None
+            raise ConfigurationError(f"TRIGPOINT_MODEL={name} was refused ({reason(error)})") from None
+        raise ModelUnreachable(f"TRIGPOINT_MODEL={name} does not answer now ({reason(error)})") from None
     except (UserError, ValueError, ImportError) as error:
-        raise ConfigurationError(f"TRIGPOINT_MODEL={name} cannot be used: {_said(error)}") from None
+        raise ConfigurationError(f"TRIGPOINT_MODEL={name} cannot be used: {reason(error)}") from None
     except TimeoutError:
         raise ModelUnreachable(f"TRIGPOINT_MODEL={name} did not answer within {PATIENCE:g} s") from None
     except AgentRunError as error:  # an answer that is no text is an answer
         if "Connection" in type(error).__name__:
-            raise ModelUnreachable(f"TRIGPOINT_MODEL={name} cannot be reached ({_said(error)})") from None
+            raise ModelUnreachable(f"TRIGPOINT_MODEL={name} cannot be reached ({reason(error)})") from None
     return f"{name} answers"
-
-
-def _said(error: Exception) -> str:
-    return shorten(" ".join(str(error).split()) or type(error).__name__, 160)

@@ -15,11 +15,33 @@ for (const box of document.querySelectorAll("[data-events]")) {
       if (number === now.phase_number) step.setAttribute("aria-current", "step");
       else step.removeAttribute("aria-current");
     }
+    // pages go by too fast to be read aloud: a screen reader hears each phase once
+    const phase = box.querySelector("[aria-current]");
+    const said = box.querySelector("[data-said]");
+    if (phase && said.textContent !== phase.textContent) said.textContent = phase.textContent;
   });
   source.addEventListener("done", () => {
     source.close();
     location.reload();
   });
+}
+
+for (const box of document.querySelectorAll("[data-reading]")) {
+  const look = async () => {
+    try {
+      const answer = await fetch(box.dataset.reading, { headers: { Accept: "application/json" } });
+      const now = await answer.json();
+      if (!now.running) return location.reload();
+      const bar = box.querySelector("progress");
+      bar.max = now.total || 1;
+      bar.value = now.done;
+      box.querySelector("[data-count]").textContent = Math.floor(now.done) + " of " + now.total;
+      box.querySelector("[data-name]").textContent = now.name;
+      box.querySelector("[data-place]").textContent = now.place;
+    } catch { /* the server is busy or away for a moment: ask again */ }
+    setTimeout(look, 700);
+  };
+  setTimeout(look, 300);
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) {
