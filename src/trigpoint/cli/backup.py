@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False)
 def backup(
     file: Annotated[Path, typer.Argument(help="Archive to write: NAME.tar.zst, NAME.tar.gz or NAME.tar.")],
 ) -> None:
-    """Back up the data folder as it is at one instant. Running servers go on."""
+    """Back up the data folder as it is at one instant. Nothing has to be stopped."""
     from trigpoint.storage.backup import back_up, check_target
 
     settings = load_settings()
@@ -27,7 +27,7 @@ def backup(
     print(f"Backed up {settings.data_dir} as of {manifest.created_at}: {manifest.files} files, {_mb(manifest.size)}")
     print(f"Written: {file.absolute()} ({_mb(file.stat().st_size)})")
     for name in manifest.elsewhere:
-        print(f"Not in it: what {name} points to. Back that server up by its own means")
+        print(f"Not included: the data behind {name}. Back up that server separately")
 
 
 def _mb(size: int) -> str:

@@ -21,10 +21,11 @@ def call(
     ],
     tool: Annotated[str, typer.Argument(help="Name of the tool.")],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="NAME=VALUE; a value that is JSON (a number, a list) is taken as that.")
+        list[str] | None,
+        typer.Argument(help="NAME=VALUE; a value that is valid JSON (a number, a list) is sent as JSON."),
     ] = None,
 ) -> None:
-    """Call a tool and print its answer as JSON. Exit code 1 if the tool refuses."""
+    """Call a tool and print its answer as JSON. Exit code 1 if the tool returns an error."""
     given = dict(_parsed(one) for one in arguments or ())
     answer = asyncio.run(_answer(_address(server), tool, given))
     print(json.dumps(answer, indent=1, ensure_ascii=False))

@@ -84,7 +84,7 @@ def connect(
     yes: Annotated[bool, typer.Option("--yes", help="With --write: do not ask.")] = False,
     file: Annotated[Path | None, typer.Option(help="The client's file, if it is not at its usual place.")] = None,
 ) -> None:
-    """Print what to paste into an AI client, so that it has our documents, policies, library, graph and reviewer."""
+    """Print the configuration that gives an AI client the documents, policies, library, graph and reviewer."""
     plan = _plan(root or [], running=running or client is ClientName.N8N)
     shape = _SHAPES[client](plan)
     if not write:

@@ -42,7 +42,7 @@ def run(
         raise InvalidInput(f"No sample application {shorten(reference)}. There are: {', '.join(sample_applications())}")
     check_folder(out)
     settings = load_settings(trigpoint_data_dir=out.absolute() / "data")
-    print(f"Review of {reference}, a fictional application, on a planning portal of this machine.")
+    print(f"Review of {reference}, a fictional application, from a planning portal on this machine.")
     with DemoPortal(sample_register(settings), port=0) as server:
         settings = load_settings(
             trigpoint_data_dir=settings.data_dir, cherwell_portal_url=server.url, scraper_rate_limit=0.0

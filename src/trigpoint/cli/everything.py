@@ -62,7 +62,7 @@ def _demo_register(settings: Settings) -> Iterator[Settings]:
 
 @contextmanager
 def only_one(data_dir: Path) -> Iterator[None]:
-    """Raise StoreInUse if a Trigpoint already uses this data folder."""
+    """Hold the data folder for this process. Raises StoreInUse if a Trigpoint is running on it."""
     with (data_dir / "up.lock").open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,7 +79,7 @@ def only_one(data_dir: Path) -> Iterator[None]:
 
 
 def print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -> None:
-    """Print which parts run at which addresses, who may call, and the data folder."""
+    """Print what runs where, whether it asks for a key, and where the data is."""
     table = Table("part", "address", "auth", title=f"Trigpoint is up ({seconds:.1f} s)", title_justify="left")
     for site in all_sites:
         host = f"[{site.host}]" if ":" in site.host else site.host
@@ -98,7 +98,7 @@ def print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -
 
 
 async def _seed(settings: Settings) -> None:
-    """Load the policies. A start without them is better than none: a failure is reported, and retried next time."""
+    """Load the shipped policies. What fails is logged and tried again at the next start: better up without than not up."""
     try:
         with redis_server(settings) as url:
             here = settings.model_copy(update={"redis_url": url})
@@ -112,9 +112,7 @@ def _told(ingest: Ingester) -> Ingester:
     """Say which policy is being read, so that a first start is not silent."""
 
     async def tell(source: str, revision_id: str, file_path: str) -> tuple[int, int]:
-        Console(stderr=True).print(
-            f"Reading the policy {source} ({revision_id}); only at the first start", highlight=False
-        )
+        Console(stderr=True).print(f"Loading the policy {source} (first start only)", highlight=False)
         return await ingest(source, revision_id, file_path)
 
     return tell

@@ -55,7 +55,7 @@ def load(
     start: Annotated[str | None, typer.Option("--from", help="First day of a CSV without dates, YYYY-MM-DD.")] = None,
     end: Annotated[str | None, typer.Option("--to", help="Last day of a CSV without dates, YYYY-MM-DD.")] = None,
 ) -> None:
-    """Load files. Each is all or nothing; loading one again changes only what differs."""
+    """Load files. Each is loaded completely or not at all; loading it again changes only what differs."""
     chosen = [(path, project) for path in paths or []]
     chosen += [(path, SAMPLE_SLUG) for path in sample_files()] if sample else []
     if not chosen:
@@ -104,8 +104,8 @@ def entities(
         str | None, typer.Option("--status", help="draft, publish_requested, published, archived.")
     ] = None,
     search: Annotated[str | None, typer.Option("--search", "-s", help="Text in title or slug.")] = None,
-    page: Annotated[int, typer.Option("--page", min=1)] = 1,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100)] = 20,
+    page: Annotated[int, typer.Option("--page", min=1, help="Page of the list.")] = 1,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="Entities on a page.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """List the entities of a project, newest first."""
@@ -128,8 +128,8 @@ def entities(
 def show(
     entity_id: Annotated[str, typer.Argument(help="UUID of the entity.")],
     project: ProjectSlug = DEFAULT_PROJECT_SLUG,
-    depth: Annotated[int, typer.Option("--depth", min=1, max=2)] = 1,
-    cursor: Annotated[str | None, typer.Option("--cursor", help="Continue where the answer before was cut.")] = None,
+    depth: Annotated[int, typer.Option("--depth", min=1, max=2, help="Steps from the entity.")] = 1,
+    cursor: Annotated[str | None, typer.Option("--cursor", help="Continue where the previous answer was cut.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show one entity and its relations."""

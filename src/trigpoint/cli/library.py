@@ -35,7 +35,7 @@ def ingest(
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose files below PATHS are gone.")] = False,
     allow_empty: AllowEmpty = False,
 ) -> None:
-    """Read files into a project. Unchanged ones are skipped; an interrupted run continues."""
+    """Read files into a project. Unchanged ones are skipped; an interrupted run continues where it stopped."""
     with opened() as library:
         chosen = library.projects.get(project)
         audit = read_into(library, chosen, lambda into, show: into.run(paths, force=force, progress=show))
@@ -52,7 +52,7 @@ def query(
     tag: Annotated[list[str] | None, typer.Option(help="Only passages with this tag; may be repeated.")] = None,
     citekey: Annotated[str | None, typer.Option(help="Only passages of this work.")] = None,
     year: Annotated[int | None, typer.Option(help="Only works of this year.")] = None,
-    semantic: Annotated[bool, typer.Option("--semantic", help="By meaning alone, without the words.")] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help="Search by meaning only, not by words.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Search a project; each passage comes with its citation."""
@@ -107,11 +107,15 @@ def quote(
 def passage(
     chunk_id: Annotated[str, typer.Argument(help="Id of a passage: `chunk_id` of `query --json`.")],
     project: ProjectName,
-    neighbours: Annotated[int, typer.Option(min=0, max=MOST_NEIGHBOURS, help="Passages before and after it.")] = 1,
-    elsewhere: Annotated[int, typer.Option(min=0, max=MOST_ELSEWHERE, help="Other documents that say the like.")] = 3,
+    neighbours: Annotated[
+        int, typer.Option(min=0, max=MOST_NEIGHBOURS, help="How many passages before and after it.")
+    ] = 1,
+    elsewhere: Annotated[
+        int, typer.Option(min=0, max=MOST_ELSEWHERE, help="How many other documents with similar passages.")
+    ] = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Show a passage with its neighbours, and similar passages of other documents."""
+    """Show a passage with its neighbours, and other documents that say something similar."""
     with opened() as library:
         answer = library.get_chunk(project, chunk_id, neighbours, elsewhere)
     if as_json:
@@ -131,9 +135,9 @@ def passage(
 @app.command()
 def inspect(
     project: ProjectName,
-    sample: Annotated[int, typer.Option(min=0, max=5, help="Payloads to show.")] = 0,
+    sample: Annotated[int, typer.Option(min=0, max=5, help="How many payloads to show.")] = 0,
 ) -> None:
-    """Show size, model and payload of a project, and its documents."""
+    """Show a project's size, model and documents, and sample payloads."""
     with opened() as library:
         _print_json(library.inspect_collection(project, sample))
         for row in library.passages(library.projects.get(project)).documents():
@@ -171,7 +175,7 @@ def delete(
 
 @app.command()
 def reindex(project: ProjectName) -> None:
-    """Read every file of a project again, with today's chunking and references."""
+    """Read every file of a project again, with the current chunking and references."""
     with opened() as library:
         chosen = library.projects.get(project)
         rows = library.passages(chosen).documents()

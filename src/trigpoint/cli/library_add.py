@@ -15,15 +15,13 @@ from trigpoint.errors import InvalidInput
 from trigpoint.library.reference_file import add_works, find_works
 from trigpoint.storage.files import data_folder
 
-From = Annotated[
-    Path, typer.Option("--from", help="A file of metadata: CSL-JSON (.json), BibTeX (.bib) or RIS (.ris).")
-]
+From = Annotated[Path, typer.Option("--from", help="Metadata file: CSL-JSON (.json), BibTeX (.bib) or RIS (.ris).")]
 Dois = Annotated[list[str] | None, typer.Option("--doi", help="Only the entry with this DOI; may be repeated.")]
 Isbns = Annotated[list[str] | None, typer.Option("--isbn", help="Only the entry with this ISBN; may be repeated.")]
 
 
 def add(project: ProjectName, source: From, dois: Dois = None, isbns: Isbns = None) -> None:
-    """Add references to the project's file, out of a file of metadata. What is there already is left as it is."""
+    """Add references from a metadata file to the project's references. Existing ones are left as they are."""
     with opened() as library:
         chosen = library.projects.get(project)
     if chosen.references is None:

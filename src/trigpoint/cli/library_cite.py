@@ -17,13 +17,15 @@ Keys = Annotated[list[str] | None, typer.Option("--key", "-k", help="A citekey; 
 Style = Annotated[
     str, typer.Option(help="harvard, a CSL file, or apa, chicago, oscola with trigpoint\\[styles] installed.")
 ]
-Format = Annotated[ExportFormat | None, typer.Option("--format", help="A file for another program instead of words.")]
+Format = Annotated[
+    ExportFormat | None, typer.Option("--format", help="Print a format for other programs instead of a formatted list.")
+]
 
 
 def cite(
     project: ProjectName, texts: Text = None, keys: Keys = None, style: Style = "harvard", form: Format = None
 ) -> None:
-    """Print the references of what is cited: in a citation style, or as CSL-JSON, BibTeX or RIS."""
+    """Print the references that a text cites, in a citation style or as CSL-JSON, BibTeX or RIS."""
     with opened() as library:
         references = load_references(library.projects.get(project).references)
     cited = [key for text in texts or [] for key in cited_keys(text.read_text(encoding="utf-8", errors="replace"))]

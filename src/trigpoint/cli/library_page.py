@@ -20,9 +20,9 @@ def page(
     words: Annotated[str, typer.Argument(help="The quotation, as you have it.")],
     project: ProjectName,
     doc_id: Annotated[str | None, typer.Option("--doc", help="Look in this document only, by its id.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The picture to write.")] = Path("page.png"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Image file to write.")] = Path("page.png"),
 ) -> None:
-    """Draw the page of a PDF that says these words, with the words marked."""
+    """Draw the PDF page that has these words, with the words marked."""
     with opened() as library:
         file, number, citation = _place_of(library, project, words, doc_id)
     with closing(PageRenderer(load_settings())) as renderer:

@@ -24,7 +24,7 @@ Confirmed = Annotated[
 ]
 Chosen = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="FILE=CITEKEY", help="Cite this file as this reference; FILE=- as none of them."),
+    typer.Option("--set", metavar="FILE=CITEKEY", help="Cite FILE as this reference (FILE=CITEKEY); FILE=- for none."),
 ]
 
 

@@ -25,7 +25,7 @@ from trigpoint.text.extract import DocumentProcessor
 out = Console(highlight=False, soft_wrap=True)
 
 AllowEmpty = Annotated[
-    bool, typer.Option("--allow-empty", help="Remove documents even if none of their files is there.")
+    bool, typer.Option("--allow-empty", help="Remove documents even if none of their files can be found.")
 ]
 ProjectName = Annotated[str, typer.Option("--project", "-p", help="Project id, as in trigpoint.toml.")]
 

@@ -20,17 +20,19 @@ from trigpoint.library.sync import State, prune_files, prune_zotero, state_of, w
 def sync(
     project: ProjectName,
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Folders and files; else `sources` of the project.")
+        list[Path] | None, typer.Argument(help="Folders and files. Default: the project's `sources`.")
     ] = None,
-    zotero_folder: Annotated[Path | None, typer.Option("--zotero", help="Zotero's data folder; else `zotero`.")] = None,
+    zotero_folder: Annotated[
+        Path | None, typer.Option("--zotero", help="Zotero's data folder. Default: the project's `zotero`.")
+    ] = None,
     collection: InCollection = None,
     api: Api = False,
     web: Web = None,
-    watching: Annotated[bool, typer.Option("--watch", help="Go on, and follow every change.")] = False,
-    every: Annotated[float, typer.Option(help="Seconds between two looks of --watch.")] = 5.0,
+    watching: Annotated[bool, typer.Option("--watch", help="Keep running, and follow every change.")] = False,
+    every: Annotated[float, typer.Option(help="Seconds between two checks with --watch.")] = 5.0,
     allow_empty: AllowEmpty = False,
 ) -> None:
-    """Bring a project up to its sources: new files are read, changed ones read again, missing ones removed."""
+    """Update a project from its sources: read new and changed files, and remove missing ones."""
     with opened() as library:
         chosen = library.projects.get(project)
         folders, data = paths or list(chosen.sources), zotero_folder or chosen.zotero

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Zotero's collections, items and annotations.")
 
 Folder = Annotated[Path, typer.Option("--folder", help="Zotero's data folder, with zotero.sqlite in it.")]
-Api = Annotated[bool, typer.Option("--api", help="Ask a running Zotero by its local API instead.")]
+Api = Annotated[bool, typer.Option("--api", help="Use the local API of a running Zotero instead.")]
 Web = Annotated[
-    str | None, typer.Option("--web", help="A library on zotero.org instead: users/NUMBER or groups/NUMBER.")
+    str | None, typer.Option("--web", help="Use a library on zotero.org instead: users/NUMBER or groups/NUMBER.")
 ]
 InCollection = Annotated[str | None, typer.Option("--collection", "-c", help="Key or name of a collection.")]
 ZOTERO_FOLDER = Path("~/Zotero")
@@ -30,7 +30,7 @@ ZOTERO_FOLDER = Path("~/Zotero")
 
 @app.command()
 def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
-    """List the collections, with their keys."""
+    """List the collections with their keys."""
     table = Table("key", "collection", "in")
     for entry in open_zotero(folder, api=api, web=web).collections():
         table.add_row(entry.key, escape(entry.name), entry.parent or "")
@@ -39,7 +39,7 @@ def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = Non
 
 @app.command()
 def items(collection: InCollection = None, folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
-    """List the items, with what could be ingested of each."""
+    """List the items, with what could be ingested from each."""
     table = Table("key", "citekey", "title", "attachments", "annotations")
     for item in zotero.items(open_zotero(folder, api=api, web=web), collection):
         marks = sum(len(attachment.annotations) for attachment in item.attachments)

@@ -24,7 +24,7 @@ def mcp(
     name: Annotated[str, typer.Argument(help=f"Which server: {', '.join(SERVERS)}.")],
     root: Annotated[list[Path] | None, typer.Option(help="Folder that documents may be ingested from.")] = None,
 ) -> None:
-    """Serve one MCP server on stdin and stdout."""
+    """Run one MCP server over stdin and stdout."""
     settings = settings_with_roots(root)
     configure_logging(settings)
     signal.signal(signal.SIGTERM, _stop)

@@ -45,14 +45,14 @@ def seed(
         bool, typer.Option("--digest", help="Load short digests written by us instead of the official texts.")
     ] = False,
 ) -> None:
-    """Register the shipped policies and ingest them. Repeating it changes nothing, and heals what failed."""
+    """Register and ingest the shipped policies. Running it again retries what failed and changes nothing else."""
     settings = load_settings()
     _exit_if_not(run(_seed(settings, _chosen(sources, settings.policy_set), digest=digest)))
 
 
 @app.command()
 def update() -> None:
-    """Add the revisions that were missing or came later, and refresh digests that a newer Trigpoint has corrected."""
+    """Add revisions that are missing or came later, and refresh digests that a newer Trigpoint has corrected."""
     _exit_if_not(run(_seed(load_settings(), load_seed("current"), digest=True)))
 
 
@@ -96,7 +96,7 @@ def search(
     limit: Annotated[int, typer.Option("-n", min=1, max=100, help="How many passages.")] = 5,
     mode: Annotated[str, typer.Option(help="hybrid or semantic.")] = "hybrid",
 ) -> None:
-    """Search policy text as of a date (default: today)."""
+    """Search the policies that were in force on a date (default: today)."""
     if mode not in ("hybrid", "semantic"):
         raise InvalidInput(f"--mode {shorten(mode)}: expected hybrid or semantic")
     day = (today() if date is None else parse_day(date)).isoformat()
@@ -194,7 +194,7 @@ async def _search(settings: Settings, arguments: dict[str, Any]) -> None:
         out.print(f"[bold]{escape(place)}[/] [dim]{result['relevance_score']:.2f}[/]")
         out.print(escape(" ".join(result["text"].split())) + "\n")
     if not results:
-        out.print(f"Nothing: no policy text was in force on {arguments['effective_date']} for this search.")
+        out.print(f"No policy in force on {arguments['effective_date']} matches this search.")
 
 
 # Reading the registry

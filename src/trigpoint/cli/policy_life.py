@@ -86,11 +86,14 @@ def parking(
     source: Source,
     revision: RevisionArgument,
     file: Annotated[
-        Path | None, typer.Argument(help="YAML file with section and rates (see docs/policies.md). Without it: show.")
+        Path | None,
+        typer.Argument(
+            help="YAML file with section and rates (see docs/policies.md). Without a file, the standard is shown."
+        ),
     ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the standard away.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the standard.")] = False,
 ) -> None:
-    """Show the cycle parking standard that a revision of a local plan states, set it from a file, or remove it."""
+    """Show the cycle parking standard of a local plan's revision, set it from a file, or remove it."""
     if remove and file is not None:
         raise InvalidInput("Give a file or --remove, not both")
     given = None if file is None else _read_standard(file)
@@ -175,7 +178,7 @@ def upload(
     file: Annotated[Path, typer.Argument(help="PDF file.")],
     label: Annotated[str, typer.Option("--label", help="Name of this version, for example 'December 2024'.")],
     start: Annotated[str | None, typer.Option("--from", help="YYYY-MM-DD, in force from. Not with --replace.")] = None,
-    end: Annotated[str | None, typer.Option("--to", help="YYYY-MM-DD, last day.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="YYYY-MM-DD, last day in force.")] = None,
     replace: Annotated[str | None, typer.Option("--replace", help="Revision whose text this file replaces.")] = None,
 ) -> None:
     """Ingest a PDF as a new revision, or in place of one with the same dates, such as a digest."""
@@ -191,7 +194,10 @@ def delete(
     revision: RevisionArgument,
     restore: Annotated[
         bool,
-        typer.Option("--restore-predecessor", help="Also the only active one: the one before it is in force again."),
+        typer.Option(
+            "--restore-predecessor",
+            help="Delete even the only active revision; the one before it comes back into force.",
+        ),
     ] = False,
 ) -> None:
     """Delete a revision with its passages."""

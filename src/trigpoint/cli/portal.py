@@ -30,13 +30,13 @@ Authority = Annotated[
     typer.Option(help="Slug of the authority; see `trigpoint portal registers`. Default: the first register."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
-Consultees = Annotated[bool, typer.Option("--consultation-responses", help="Fetch responses of consultees as well.")]
-Public = Annotated[bool, typer.Option("--public-comments", help="Fetch comments of the public as well.")]
+Consultees = Annotated[bool, typer.Option("--consultation-responses", help="Fetch consultees' responses as well.")]
+Public = Annotated[bool, typer.Option("--public-comments", help="Fetch comments from the public as well.")]
 
 
 @app.command()
 def show(ref: Reference, authority: Authority = None, as_json: AsJson = False) -> None:
-    """Show what the register says of an application."""
+    """Show what the register says about an application."""
     application = asyncio.run(_application(ref, authority))
     if as_json:
         print(_json(dataclasses.asdict(application)))
@@ -99,7 +99,7 @@ def _json(value: object) -> str:
 
 @app.command()
 def registers(as_json: AsJson = False) -> None:
-    """List the planning registers that are known, and whether Trigpoint can read them."""
+    """List the known planning registers, and whether Trigpoint can read them."""
     table = load_registers(load_settings())
     if as_json:
         print(_json([entry.model_dump() | {"readable": entry.readable} for entry in table.entries.values()]))

@@ -13,9 +13,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def repair() -> None:
-    """Look through every embedded store and repair what is damaged. Trigpoint must not be running on the data folder.
+    """Check every embedded store, and repair what is damaged. Trigpoint must not be running on the data folder.
 
-    A damaged log of Valkey is cut off where the damage begins; a vector store is set aside to be rebuilt; a database is
+    A damaged Valkey log is cut off where the damage begins; a vector store is set aside to be rebuilt; a database is
     rebuilt from its rows, or set aside. The damaged files are kept in the folder `damaged` of the data folder. Exit code
     1 if something cannot be repaired.
     """

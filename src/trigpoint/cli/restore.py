@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def restore(
     file: Annotated[Path, typer.Argument(help="Archive that `trigpoint backup` wrote.")],
-    to: Annotated[Path, typer.Option(help="Data folder to make; it must be empty or not there.")],
+    to: Annotated[Path, typer.Option(help="Data folder to create; it must be empty or not exist.")],
 ) -> None:
     """Restore a backup into an empty data folder."""
     from trigpoint.storage.restore import restore as put_back
@@ -25,5 +25,5 @@ def restore(
     manifest = put_back(file, folder)
     print(f"Restored {manifest.data_dir} as of {manifest.created_at} to {folder} (version {manifest.version})")
     for name in manifest.elsewhere:
-        print(f"Was not in it: what {name} pointed to. Restore that server by its own means")
+        print(f"Not included in the backup: the data behind {name}. Restore that server separately")
     print(f"Start with  TRIGPOINT_DATA_DIR={folder} trigpoint up")

@@ -57,10 +57,11 @@ def review(
     ] = None,
     consultation_responses: Annotated[
         bool | None,
-        typer.Option(help="Read responses of consultees. Default: not from a register, but from a folder."),
+        typer.Option(help="Read consultees' responses. Default: only if the documents come from a folder."),
     ] = None,
     public_comments: Annotated[
-        bool | None, typer.Option(help="Read comments of the public. Default: not from a register, but from a folder.")
+        bool | None,
+        typer.Option(help="Read comments from the public. Default: only if the documents come from a folder."),
     ] = None,
     superseded: Annotated[bool, typer.Option("--superseded", help="Read superseded documents as well.")] = False,
     focus: Annotated[
@@ -68,14 +69,16 @@ def review(
     ] = None,
     format: Annotated[
         list[FormatName] | None,
-        typer.Option(help="What to write; may be repeated. letter, docx, text: the letter to the council."),
+        typer.Option(help="Format to write; may be repeated. letter, docx and text are the letter to the council."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File, or folder for several formats. Default: this folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File, or a folder for several formats. Default: the current folder.")
+    ] = None,
     matrix: Annotated[bool, typer.Option(help="Include the policy compliance matrix.")] = True,
     conditions: Annotated[bool, typer.Option(help="Include suggested planning conditions.")] = True,
     local: Annotated[bool, typer.Option("--local", help="Do not look for a running API.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what a model would read and be asked, and ask it nothing.")
+        bool, typer.Option("--dry-run", help="Print what a model would read and be asked, without asking it.")
     ] = False,
 ) -> None:
     """Review a planning application against the policy that was in force when it was validated."""

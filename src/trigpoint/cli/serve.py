@@ -28,7 +28,7 @@ def serve(
     names: Annotated[list[str], typer.Argument(help=f"Which parts: {', '.join(PARTS)}.")],
     root: Annotated[list[Path] | None, typer.Option(help="Folder that documents may be ingested from.")] = None,
 ) -> None:
-    """Run some of the parts, each of which can have its own machine."""
+    """Run some of the parts. Each can run on a machine of its own."""
     settings = settings_with_roots(root)
     configure_logging(settings)
     chosen = list(dict.fromkeys(names))

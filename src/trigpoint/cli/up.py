@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def up(
     root: Annotated[list[Path] | None, typer.Option(help="Folder that documents may be ingested from.")] = None,
-    seed: Annotated[bool, typer.Option(help="Load the shipped policies where they are missing.")] = True,
+    seed: Annotated[bool, typer.Option(help="Load the shipped policies if they are missing.")] = True,
     demo: Annotated[
         bool, typer.Option("--demo", help="Read fictional applications on this machine instead of Cherwell's register.")
     ] = False,

@@ -28,7 +28,7 @@ def add(
         str | None, typer.Option(help="Whose register: slug or name; see `trigpoint portal registers`.")
     ] = None,
     word: Annotated[
-        list[str] | None, typer.Option(help="Words of the proposal or address; may be repeated, one must be there.")
+        list[str] | None, typer.Option(help="Words in the proposal or address; may be repeated: any of them matches.")
     ] = None,
     ward: Annotated[list[str] | None, typer.Option(help="A ward, as the register writes it; may be repeated.")] = None,
     min_dwellings: Annotated[int | None, typer.Option(help="Smallest number of homes.")] = None,
@@ -101,7 +101,7 @@ def show(watch_id: WatchId, as_json: AsJson = False) -> None:
 
 @app.command()
 def seen(watch_id: WatchId) -> None:
-    """Mark all that a watch has found as seen."""
+    """Mark everything that a watch has found as seen."""
     record = WatchStore(load_settings()).change(watch_id, lambda kept: kept.seen())
     print(f"{len(record.sightings)} marked as seen")
 
