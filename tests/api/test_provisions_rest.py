@@ -92,7 +92,7 @@ def test_the_page_shows_provisions_and_takes_a_persons_word(settings: Settings) 
 def test_an_update_queues_what_is_known_and_not_loaded_once(settings: Settings) -> None:
     asyncio.run(fill(str(settings.redis_url)))
     with running_api(settings) as client:
-        assert "Known and not loaded" in client.get("/policies").text
+        assert "Known but not loaded" in client.get("/policies").text
         first = client.post("/api/v1/policies/update").json()
         second = client.post("/api/v1/policies/update").json()
 

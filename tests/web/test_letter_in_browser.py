@@ -198,7 +198,7 @@ def test_a_file_that_is_taken_before_saving_is_saved_first(page: Page, place: st
     page.get_by_label("Your name").fill("A. Writer")
     text = take(page, "Letter (plain text)").read_text(encoding="utf-8")
     assert text.endswith("Yours faithfully,\nA. Writer\n")
-    expect(page.locator("[data-saved]")).to_have_text("Saved as version 1. Files are of this version.")
+    expect(page.locator("[data-saved]")).to_have_text("Saved as version 1. Downloads contain this version.")
     page.get_by_label("Your name").fill("B. Writer")
     page.get_by_role("button", name="Save").last.click()
     expect(page.get_by_text("Saved as version 2.")).to_be_visible()

@@ -125,7 +125,7 @@ def test_status_names_what_is_down_what_waits_and_what_failed(site: httpx.Client
     fail(clean_redis_url, "The register says <no>")
     site.post("/reviews", data={"application_ref": "25/01179/REM"})
     shown = site.get("/status").text
-    assert "8 parts are not in order" in shown
+    assert "8 parts are not working" in shown
     assert "none is running" in shown
     assert "the register of Cherwell District Council cannot be reached" in shown
     assert "The register says &lt;no&gt;" in shown
@@ -143,7 +143,7 @@ def test_without_redis_pages_say_so_and_the_status_still_answers(free_port: Call
             assert "REDIS_URL" in answer.text
         shown = site.get("/status")
         assert shown.status_code == 200
-        assert "Redis" in shown.text.split("not in order:")[1].split("<")[0]
+        assert "Redis" in shown.text.split("not working:")[1].split("<")[0]
 
 
 def test_status_tells_a_living_worker_an_address_with_a_path_and_a_model_of_a_wrong_name(

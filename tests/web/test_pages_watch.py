@@ -119,7 +119,7 @@ def test_in_a_browser_a_watch_leads_to_a_review(browser: Browser, address: str, 
     context = browser.new_context(base_url=address, viewport={"width": 390, "height": 844})
     page = context.new_page()
     page.goto("/watch")
-    page.get_by_label("At least so many homes").fill("50")
+    page.get_by_label("Minimum number of homes").fill("50")
     page.get_by_label("Since").fill("2024-01-01")
     page.get_by_role("button", name="Add the watch").click()
     page.get_by_role("button", name="Look now").click()

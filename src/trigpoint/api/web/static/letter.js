@@ -70,7 +70,7 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
     unsaved = false;
     form.elements.shown.value = now.version;
     for (const field of document.querySelectorAll("input[name=based_on]")) field.value = now.version;
-    saved.textContent = "Saved as version " + now.version + ". Files are of this version.";
+    saved.textContent = "Saved as version " + now.version + ". Downloads contain this version.";
     return true;
   };
 
