@@ -45,7 +45,7 @@ class Settings(BaseSettings):
     # Locations
     trigpoint_data_dir: Path | None = Field(
         None,
-        description="Data folder. Default: `/data` where it exists and can be written, else `~/.local/share/trigpoint`.",
+        description="Data folder. Default: `/data` if it exists and can be written, else `~/.local/share/trigpoint`.",
     )
     chroma_persist_dir: Path | None = Field(
         None, description="Folder of the embedded vector stores. Default: `chroma` below the data folder."
@@ -77,10 +77,10 @@ class Settings(BaseSettings):
     redis_url: str | None = Field(
         None, description="Redis or Valkey server. Default: an embedded Valkey in the data folder."
     )
-    chroma_url: str | None = Field(None, description="Chroma server. Default: embedded, one folder a store.")
+    chroma_url: str | None = Field(None, description="Chroma server. Default: embedded, one folder per store.")
     database_url: str | None = Field(None, description="PostgreSQL for the graph. Default: SQLite in the data folder.")
     qdrant_url: str | None = Field(None, description="Qdrant for the library. Default: SQLite in the data folder.")
-    qdrant_api_key: SecretStr | None = Field(None, description="Key of that Qdrant, where it asks for one.")
+    qdrant_api_key: SecretStr | None = Field(None, description="Key for that Qdrant, if it needs one.")
     zotero_api_key: SecretStr | None = Field(None, description="Key for a library on zotero.org that is not public.")
 
     # Servers
@@ -110,7 +110,7 @@ class Settings(BaseSettings):
         None, description="Where the graph's backend is. Default: this machine and the API's port."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="What is logged.")
-    log_format: Literal["text", "json"] = Field("text", description="`json`: one object a line.")
+    log_format: Literal["text", "json"] = Field("text", description="`json`: one object per line.")
 
     # Who may call
     api_keys: Words = Field(
@@ -145,7 +145,7 @@ class Settings(BaseSettings):
     )
 
     # Text
-    enable_ocr: bool = Field(True, description="Read pages without a text layer by Tesseract.")
+    enable_ocr: bool = Field(True, description="Read pages without a text layer with Tesseract.")
     image_ratio_threshold: float = Field(
         0.7, ge=0, le=1, description="Average image ratio above which a document counts as image-based."
     )
@@ -173,22 +173,22 @@ class Settings(BaseSettings):
     downloads_kept_days: int | None = Field(
         None,
         ge=1,
-        description="Days that documents from registers and submitted files are kept after they were last used. Unset: for ever.",
+        description="Days that documents from registers and submitted files are kept after they were last used. Unset: forever.",
     )
 
     watch_every_hours: float | None = Field(
         None,
         ge=6,
-        description="Hours between two looks of the worker at the registers that are watched (`trigpoint watch`). Unset: only when somebody asks.",
+        description="Hours between the worker's checks of the watched registers (`trigpoint watch`). Unset: only when somebody asks.",
     )
 
     # Jobs, reviews, webhooks
     worker_concurrency: int = Field(2, ge=1, le=64, description="Jobs that one worker runs at once.")
     job_lease_seconds: int = Field(
-        30, ge=2, description="A job whose worker has been silent for so long is taken up again."
+        30, ge=2, description="A job whose worker has been silent for this long is given to another."
     )
     review_result_ttl_days: int | None = Field(
-        None, ge=1, description="Days that finished reviews are kept. Unset: for ever."
+        None, ge=1, description="Days that finished reviews are kept. Unset: forever."
     )
     webhook_max_retries: int = Field(
         12,

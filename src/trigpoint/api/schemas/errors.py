@@ -24,7 +24,7 @@ _DESCRIPTIONS = {
 class ErrorBody(BaseModel):
     code: str = Field(description="Machine-readable code", examples=["not_found"])
     message: str = Field(description="What was wrong, with what, and what to do")
-    details: dict[str, Any] | None = Field(None, description="Data about the error; left out where there is none")
+    details: dict[str, Any] | None = Field(None, description="Data about the error; left out if there are none")
 
 
 class ErrorResponse(BaseModel):

@@ -186,7 +186,7 @@ class RevisionLinks(BaseModel):
 class RevisionSideEffects(BaseModel):
     superseded_revision: str
     superseded_effective_to: date
-    warning: str | None = Field(None, description="A gap that opened; left out where there is none")
+    warning: str | None = Field(None, description="A gap that opened; left out if there is none")
 
     @model_serializer(mode="wrap")
     def _without_empty_warning(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:

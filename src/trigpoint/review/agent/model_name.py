@@ -16,7 +16,7 @@ def named_model(name: str) -> Model:
     except (UserError, ValueError, ImportError) as error:
         raise ConfigurationError(
             f"TRIGPOINT_MODEL={shorten(name)} cannot be used: {reason(error)}. Name a provider and a model, such as "
-            "anthropic:claude-sonnet-4-5, and set the key of that provider; or leave it out for a brief by fixed rules"
+            "anthropic:claude-sonnet-5-5, and set the key of that provider; or leave it out for a brief by fixed rules"
         ) from None
 
 
