@@ -69,6 +69,12 @@ def test_a_register_that_cannot_be_reached_is_told_once(tmp_path: Path, free_por
     assert "`trigpoint review --documents FOLDER`" in line
 
 
+def test_a_mistyped_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    said = run(tmp_path, "reviw", "25/01178/REM")
+    assert said.returncode == 2
+    assert "No such command 'reviw'. Did you mean 'review'?" in said.stderr
+
+
 def test_a_server_that_is_not_there_is_told_with_the_command_that_starts_it(
     tmp_path: Path, free_port: Callable[[], int]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import logging
 import os
@@ -51,7 +52,8 @@ class _Nouns(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in NOUNS:
-            return None
+            near = difflib.get_close_matches(cmd_name, NOUNS, n=1)
+            ctx.fail(f"No such command '{cmd_name}'." + (f" Did you mean '{near[0]}'?" if near else ""))
         module = importlib.import_module(f"trigpoint.cli.{cmd_name.replace('-', '_')}")
         command = typer.main.get_command(module.app)
         command.help = NOUNS[cmd_name]
