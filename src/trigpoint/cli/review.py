@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from trigpoint.cli.outputs import check_files
 from trigpoint.cli.review_sources import FolderSource, RegisterSource, Source, answer_of
@@ -220,8 +220,7 @@ async def _reviewed(
         task = bar.add_task("Starting", total=100)
 
         async def show(where: Where) -> None:
-            phase = where.phase.replace("_", " ").capitalize()
-            bar.update(task, completed=where.percent_complete, description=f"{phase}: {escape(where.detail)}")
+            bar.update(task, completed=where.percent_complete, description=escape(where.detail))
 
         async with _api(settings) as client:
             if not local and await _answers(client):
@@ -278,13 +277,15 @@ def _targets(reference: str, formats: list[FormatName], out: Path | None) -> dic
 
 
 def _bar() -> Progress:
+    """Return a bar of one line: a long name is cut, so that the line moves in place."""
     return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+        BarColumn(bar_width=12),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
+        expand=True,
     )
 
 
