@@ -21,6 +21,7 @@ from trigpoint.cli.policies import (
     run,
     with_registry,
 )
+from trigpoint.cli.policy_progress import Report, ingestion_bar
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day, today
 from trigpoint.errors import (
@@ -249,7 +250,8 @@ async def upload_revision(
                     )
                     revision_id = made.revision_id
                     path = _copied(file, inside(folder, revision_id) / name)
-                return await _ingest(registry, tools, source, revision_id, path, job_id)
+                with ingestion_bar(f"Reading {source}") as report:
+                    return await _ingest(registry, tools, source, revision_id, path, job_id, report)
         finally:
             await redis.aclose()
 
@@ -269,15 +271,18 @@ def _copied(file: Path, place: Path) -> Path:
 
 
 async def _ingest(
-    registry: PolicyRegistry, tools: object, source: str, revision_id: str, path: Path, job_id: str
+    registry: PolicyRegistry, tools: object, source: str, revision_id: str, path: Path, job_id: str, report: Report
 ) -> Revision:
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        report(done, total, message)
+
     try:
         if isinstance(tools, PolicyKnowledge):
-            ingested = await tools.ingest(source, revision_id, str(path))
+            ingested = await tools.ingest(source, revision_id, str(path), report=report)
             chunks, pages = ingested.chunks_created, ingested.page_count
         else:
             args = {"source": source, "revision_id": revision_id, "file_path": str(path), "reindex": True}
-            answer = await tools.call("ingest_policy_revision", args, timeout=None)  # type: ignore[attr-defined]
+            answer = await tools.call("ingest_policy_revision", args, timeout=None, progress=progress)  # type: ignore[attr-defined]
             chunks, pages = int(answer["chunks_created"]), int(answer["page_count"])
     except BaseException as error:
         reason = error.message if isinstance(error, TrigpointError) else "interrupted"
