@@ -92,7 +92,7 @@ def test_dropped_files_are_read_while_the_page_watches_and_open_on_their_page(
     for _ in range(300):
         if "Reading</h2>" not in shown:
             break
-        assert 'data-reading="/library/project/reading?project=team%2Fstreets"' in shown
+        assert 'data-reading="/library/project/reading?project=team/streets"' in shown
         time.sleep(0.2)
         shown = library_site.get(place).text
     assert "2 files read." in shown
