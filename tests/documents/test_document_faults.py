@@ -120,7 +120,7 @@ async def test_a_server_told_to_stop_ends_an_ingest_cleanly_and_soon(tmp_path: P
     begun = asyncio.Event()
 
     async def note(done, total, message):
-        if "embedded" in message:
+        if message.startswith("passage"):
             begun.set()
 
     with document_store(port, data) as process:
@@ -218,7 +218,7 @@ async def test_a_store_that_dies_or_hangs_in_the_middle_of_an_ingest_loses_nothi
     stop = asyncio.Event()
 
     async def strike(done, total, message):
-        if message.startswith("embedded") and done >= 95:
+        if message.startswith("passage") and done >= 95:
             os.kill(chroma.process(), blow)
 
     async def watch_health() -> None:

@@ -306,7 +306,7 @@ async def test_cancelling_an_ingest_stops_the_work_and_leaves_nothing(settings: 
     begun = asyncio.Event()
 
     async def note(done, total, message):
-        if "embedded" in message:
+        if message.startswith("passage"):
             begun.set()
 
     arguments = {"file_path": str(path), "application_ref": REF}

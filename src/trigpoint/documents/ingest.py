@@ -130,7 +130,7 @@ class DocumentIngest:
             first = self._store(row, path, chunks, content, report, cancelled, registered=known is not None)
         if not first:
             return self._already_ingested(row, None)
-        report(_STORED, _STORED, f"stored {len(chunks)} chunks")
+        report(_STORED, _STORED, "stored")
         return _ingested(row, look, extraction, content)
 
     def _already_ingested(self, row: RegisteredDocument, document_type: str | None) -> AlreadyIngested:
@@ -233,7 +233,7 @@ def _pages_read(report: Report) -> Callable[[int, int], None]:
     def read(done: int, total: int) -> None:
         nonlocal furthest
         furthest = max(furthest, done)
-        report(_READ * furthest / max(1, total), _STORED, f"page {furthest} of {total}")
+        report(_READ * furthest / max(1, total), _STORED, f"page {min(furthest + 1, total)} of {total}")
 
     return read
 

@@ -52,7 +52,7 @@ class WatchedFile:
         self._tell(_READ + (1 - _READ) * done / total, f"passage {done} of {total}")
 
     def _page_read(self, done: int, total: int) -> None:
-        self._tell(_READ * done / max(1, total), f"page {done} of {total}")
+        self._tell(_READ * done / max(1, total), f"page {min(done + 1, total)} of {total}")
 
     def _tell(self, share: float, place: str) -> None:
         if self._progress is not None:

@@ -9,6 +9,7 @@ from trigpoint.review.citing import document_title
 from trigpoint.review.intake import Data, counted, public_name
 
 _OFTEN_ENOUGH_SECONDS = 0.25  # a fast document has hundreds of pages a second, and nobody reads that many lines
+_ALL_BUT_STORED = 0.95  # then there is no page or passage left to name
 
 
 class ReadingProgress:
@@ -23,7 +24,7 @@ class ReadingProgress:
     async def reached(self, path: str, share: float, place: str | None = None) -> None:
         """Tell that this share of a file is read, up to a place such as "page 3 of 40"."""
         self._shares[path] = share
-        self._places[path] = place or ""
+        self._places[path] = (place or "") if share < _ALL_BUT_STORED else ""
         in_between = 0 < share < 1
         if in_between and time.monotonic() - self._told_at < _OFTEN_ENOUGH_SECONDS:
             return
