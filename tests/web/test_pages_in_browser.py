@@ -65,7 +65,7 @@ def review(browser: Browser, address: str) -> str:
     page.get_by_label("Application reference").fill("25/01178/rem")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="The review is under way")).to_be_visible()
-    seen, said = set(), set()
+    seen, said, badges = set(), set(), set()
     for _ in range(600):
         if page.get_by_role("heading", name="The review is under way").count() == 0:
             break
@@ -73,11 +73,13 @@ def review(browser: Browser, address: str) -> str:
         if current.count():
             seen.add(current.first.get_attribute("data-phase"))
             said.add(page.locator("[data-detail]").first.text_content() or "")
+            badges.add(page.locator(".title-row .status").first.text_content())
         page.wait_for_timeout(250)
     expect(page.get_by_role("heading", name="Points that matter")).to_be_visible(timeout=120_000)
     assert len(seen) >= 2, f"the page should have moved through the phases by itself, but showed {seen}"
     within = re.compile(r"^Reading .+, (page|passage) \d+ of \d+ \(\d+ of 13 documents done\)$")
     assert any(within.match(line) for line in said), f"no place within a document was shown: {said}"
+    assert "Processing" in badges
     place = page.url.removeprefix(address)
     context.close()
     return place

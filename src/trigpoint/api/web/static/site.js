@@ -5,6 +5,9 @@ for (const box of document.querySelectorAll("[data-events]")) {
   const source = new EventSource(box.dataset.events);
   source.addEventListener("progress", (event) => {
     const now = JSON.parse(event.data);
+    const badge = document.querySelector(".title-row .status");
+    badge.className = "status " + now.status;
+    badge.textContent = now.status[0].toUpperCase() + now.status.slice(1);
     box.querySelector("progress").value = now.percent;
     box.querySelector("[data-percent]").textContent = now.percent + " %";
     const detail = box.querySelector("[data-detail]");
