@@ -80,9 +80,8 @@ def review(browser: Browser, address: str) -> str:
     within = re.compile(r"^Reading .+, (page|passage) \d+ of \d+ \(\d+ of 13 documents done\)$")
     assert any(within.match(line) for line in said), f"no place within a document was shown: {said}"
     assert "Processing" in badges
-    place = page.url.removeprefix(address)
     context.close()
-    return place
+    return page.url.removeprefix(address)
 
 
 @pytest.fixture(scope="module")
