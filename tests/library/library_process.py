@@ -20,7 +20,7 @@ def ingest(folder: Path, files: Path) -> None:
     library = Library.open(settings)
     processor = DocumentProcessor(settings)
     ingestion = Ingestion(library, library.projects.get(PROJECT), processor, folder / "audit")
-    ingestion.run([files], progress=lambda reached: print(reached.done, flush=True))
+    ingestion.run([files], progress=lambda reached: print(int(reached.done), flush=True))
     processor.close()
     library.close()
 

@@ -199,8 +199,9 @@ def test_the_first_paint_of_a_review_comes_within_a_second(page: Page, long_revi
     times = []
     for _ in range(3):
         page.goto(long_review)
-        painted = page.wait_for_function("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
-        times.append(painted.json_value())
+        page.wait_for_timeout(1500)
+        times += page.evaluate("performance.getEntriesByName('first-contentful-paint').map(one => one.startTime)")
+    assert times
     assert min(times) < 1000
 
 
