@@ -6,6 +6,7 @@ import pytest
 
 from trigpoint.reading.documents import Document
 from trigpoint.reading.profile import Application, Profile, read_profile
+from trigpoint.reading.uses import read_uses
 
 
 def profile_of(proposal: str, reference: str = "") -> Profile:
@@ -110,3 +111,15 @@ def test_a_large_site_without_homes_is_major() -> None:
 def test_a_householder_application_is_one_for_a_dwelling() -> None:
     profile = read_profile(Application(proposal="Two storey side extension"), ())
     assert (profile.kind, profile.has("dwellings")) == ("householder", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "use"),
+    [
+        ("The proposal is for 144 dwellings, a local centre of about 650 sqm and open space.", "other"),
+        ("20 dwellings with a total floor area of 650 sqm", "dwellings"),
+        ("144 dwellings and 650 sqm of offices", "office"),
+    ],
+)
+def test_a_floor_area_belongs_to_what_is_named_with_it(text: str, use: str) -> None:
+    assert [name for name, size in read_uses(text) if size is not None and size.unit == "m2"] == [use]

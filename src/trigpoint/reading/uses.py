@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import get_args
 
 from trigpoint.land_uses import Use
@@ -45,6 +46,8 @@ _GOING = frozenset((("of", "demolition"), ("from", "use"), ("of", "conversion"),
 _COMING = frozenset(("to", "and", "into", "for", ",", ";", "with"))
 _GENERIC = frozenset(("commercial", "other"))
 _ITEMS = frozenset(("with", "and", ",", ";", "plus", "including", "together"))
+_ANOTHER = frozenset((item, article) for item in _ITEMS for article in ("a", "an", "the"))
+_FLOOR = frozenset(("floor", "floorspace", "area", "total", "gross"))
 _COUNTED: dict[str, Use] = {"dwelling": "dwellings", "pupil": "school"}
 
 
@@ -91,12 +94,19 @@ def _use_of(quantity: Quantity, tokens: tuple[Token, ...], found: list[tuple[int
     near = [
         (_distance(tokens, start, end, at) + 3 * (use in _GENERIC), use)
         for at, use in found
-        if not rooms or use in _WITH_ROOMS
+        if (not rooms or use in _WITH_ROOMS) and not (use == "dwellings" and _names_another(tokens[at + 1 : start]))
     ]
     distance, name = min(near, default=(AFTER + 1, ""))
     if distance <= AFTER:
         return _BY_NAME[name]
     return "other" if quantity.unit == "m2" else None
+
+
+def _names_another(between: tuple[Token, ...]) -> bool:
+    """Return whether the words from the homes to a floor area name another thing: "homes, a local centre of 650 sqm"."""
+    words = [token.text for token in between]
+    another = any(pair in _ANOTHER for pair in pairwise(words))
+    return another and "of" in words[-3:] and not _FLOOR & set(words)
 
 
 def _distance(tokens: tuple[Token, ...], start: int, end: int, at: int) -> int:
