@@ -13,7 +13,7 @@ from test_held_findings import ASPECTS, CONTRADICTION, NOT_SHOWN, TEXT
 
 from trigpoint.review.checked import Failure
 from trigpoint.review.draft import ReviewDraft
-from trigpoint.review.submitted import Cited, DraftConclusion
+from trigpoint.review.submitted import DraftConclusion, SummarySentence
 
 EVIDENCE = evidence_of_text(TEXT)
 POOL: list[dict[str, Any]] = [
@@ -90,7 +90,7 @@ def test_a_finding_is_published_merged_or_dropped_with_a_reason_and_only_one_of_
 
     counting = [name for name, one in held.items() if one.counts]
     repeats = choose.sample(counting, min(1, len(counting)))
-    summary = (Cited(text="A path is proposed."),)
+    summary = (SummarySentence(text="A path is proposed."),)
     judged = draft.conclude(DraftConclusion(summary=summary, stance="comment", repeats=tuple(repeats)), model="test")
     published = {one.check for aspect in judged.aspects for one in aspect.findings if "-f" in one.check}
     points = [point.reason for aspect in judged.aspects for point in aspect.not_assessed]

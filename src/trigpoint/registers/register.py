@@ -87,7 +87,7 @@ class WebRegister(ABC):
             return fetched
         except RequestFailed as error:
             _discard(path)
-            if "tries" in error.details:
+            if error.details.get("silent"):
                 raise
             raise DownloadFailed(error.message, **error.details) from error
         except BaseException:

@@ -184,7 +184,7 @@ class Site:
 
         `read` may take `seconds`.
         """
-        refused, reason, url = False, "", sent.url
+        refused, silent, reason, url = False, True, "", sent.url
         for attempt in range(TRIES):
             if attempt:
                 await asyncio.sleep(self._interval * 2 ** (attempt - 1))
@@ -195,11 +195,12 @@ class Site:
                     refused = response.status_code == 429
                     if not refused and response.status_code < 500:
                         return await read(response)
-                    reason = f"HTTP {response.status_code}"
+                    silent, reason = False, f"HTTP {response.status_code}"
             except TimeoutError:
-                refused, reason = False, f"no whole answer within {seconds:g} s"
+                refused, silent, reason = False, True, f"no whole answer within {seconds:g} s"
             except httpx.HTTPError as error:
-                refused, reason = False, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+                refused, silent = False, True
+                reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             log.info("try %d of %d at %s failed: %s", attempt + 1, TRIES, url.host, reason)
         if refused:
             raise PortalBusy(f"The register refused {TRIES} requests as too many (HTTP 429). Try again later")
@@ -207,6 +208,7 @@ class Site:
             f"The register at {url.host} cannot be reached: {shorten(url, 200)} failed {TRIES} times; the last time: "
             f"{reason}. Try again later. Or {WAY_OUT}",
             tries=TRIES,
+            silent=silent,
         )
 
     @contextlib.asynccontextmanager
