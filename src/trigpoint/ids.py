@@ -73,7 +73,7 @@ def new_uuid() -> str:
 
 
 def new_uuids(count: int) -> Iterator[str]:
-    """Return many random UUIDs (version 4), all taken from one draw of random bytes."""
+    """Yield many random UUIDs (version 4), all taken from one draw of random bytes."""
     drawn = os.urandom(16 * count).hex()
     for start in range(0, 32 * count, 32):
         digits = drawn[start : start + 32]

@@ -27,9 +27,7 @@ log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10
 KEEP_ALIVE_SECONDS = 20  # longer than clients keep idle connections, or a request could meet one that is being closed
-_SWITCH_SECONDS = (
-    0.001  # an answer waits several times for threads that compute; Python lets each of them go on for 5 ms
-)
+_SWITCH_SECONDS = 0.001  # Python lets a thread that computes go on for 5 ms, and an answer waits for several of them
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 

@@ -114,7 +114,7 @@ class Ingestion:
         return audit
 
     def _settle(self, audit: Audit) -> None:
-        """Report files that share one reference, whether or not this run has read them: each should have its own."""
+        """Mark and report files that share one reference, whether or not this run has read them: each should have its own."""
         if self._project.references is None or not any(e.outcome in ("added", "replaced") for e in audit.entries):
             return
         for file in settle(self._passages, self._project.embed_model):

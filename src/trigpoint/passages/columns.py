@@ -66,7 +66,7 @@ class Column:
 
 
 def grown(array: npt.NDArray[Any], count: int, more: int) -> npt.NDArray[Any]:
-    """Return the array with room for half as many rows again after `count`, so that many small writes stay cheap."""
+    """Return the array with room for `more` rows after `count`: at least half as many again, so that many small writes stay cheap."""
     if count + more <= len(array):
         return array
     larger = np.zeros((max(count + more, count * 3 // 2), *array.shape[1:]), dtype=array.dtype)

@@ -51,7 +51,7 @@ class Pace:
             await asyncio.sleep(wait)
 
     def rest(self, seconds: float) -> None:
-        """Pause as the host asked: it binds every caller, not only the one that was told. Called within a turn."""
+        """Record the pause that the host asked for, within a turn: it binds every caller, not only the one that was told."""
         self._asked = min(seconds, LONGEST_PAUSE)
 
     def _hold(self, seconds: float) -> None:

@@ -349,7 +349,7 @@ def _kind(resting: Sequence[Finding]) -> PointKind:
 
 
 def _references(text: str, resting: Sequence[Finding]) -> Iterable[Reference]:
-    """Yield the places of the findings, each once: documents first, and of them those that prove the text."""
+    """Return the places of the findings, each once: documents first, and of them those that prove the text."""
     said: dict[str, Reference] = {}
     for one in deciding_first(text, (one for finding in resting for one in finding.evidence)):
         said.setdefault(

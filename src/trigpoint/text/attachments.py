@@ -25,7 +25,7 @@ class AttachedFile:
 
 
 def attachments_of(document: Any) -> Iterator[Attachment]:
-    """Return the files that a PDF carries, in the order of its own list."""
+    """Yield the files that a PDF carries, in the order of its own list."""
     for place in range(min(document.embfile_count(), MOST_ATTACHMENTS)):
         about = document.embfile_info(place)
         name = _name(about)

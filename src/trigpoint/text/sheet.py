@@ -143,7 +143,7 @@ class Sheet:
         return self._page.get_textpage(flags=pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_MEDIABOX_CLIP)
 
     def spans(self) -> Iterator[TextSpan]:
-        """Return the text in runs of one style."""
+        """Yield the text in runs of one style."""
         content = self._page.get_text("dict", flags=mupdf().TEXTFLAGS_TEXT)
         for number, block in enumerate(content["blocks"]):
             for line_number, line in enumerate(block.get("lines", ())):
@@ -160,7 +160,7 @@ class Sheet:
                     )
 
     def fields(self) -> Iterator[Field]:
-        """Return the form fields that a person fills in."""
+        """Yield the form fields that a person fills in."""
         for widget in self._page.widgets():
             kind = _KINDS.get(widget.field_type)
             if kind is not None:
@@ -170,7 +170,7 @@ class Sheet:
                 yield Field(self._shown(widget.rect), kind, text, is_on)
 
     def comments(self) -> Iterator[Comment]:
-        """Return what people wrote on the page without printing it."""
+        """Yield what people wrote on the page without printing it."""
         for annotation in self._page.annots():
             info = annotation.info
             text = " ".join(clean_text(info.get("content") or "").split())
