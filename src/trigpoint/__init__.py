@@ -1,3 +1,3 @@
 """Trigpoint: an evidence engine for planning and research."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
