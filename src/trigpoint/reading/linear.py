@@ -8,23 +8,26 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import resources
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 LENGTH = 3.0  # of a statement's vector, so that long and short statements weigh the same
 Scores = NDArray[np.float64]
+Head = TypeVar("Head", bound=str)
 
 
 @dataclass(frozen=True)
-class LinearReader:
+class LinearReader(Generic[Head]):
     """Logistic heads over the same features: one column of weights for each.
 
-    `hashes` is sorted; `rarity` weighs a feature by how seldom it occurs; `steps` scale the whole-number weights.
+    `heads` names the columns, in order; `hashes` is sorted; `rarity` weighs a feature by how seldom it occurs; `steps`
+    scale the whole-number weights.
     """
 
+    heads: tuple[Head, ...]
     hashes: NDArray[np.uint32]
     rarity: NDArray[np.float16]
     weights: NDArray[np.int8]
@@ -32,7 +35,7 @@ class LinearReader:
     biases: NDArray[np.float32]
 
     def logits(self, features: Mapping[str, float]) -> Scores:
-        """Return one number a head: above zero means that it is more likely than not."""
+        """Return one number for each head: above zero means that it is more likely than not."""
         found, values = self.vector(features)
         weighted = self.weights[found].astype(np.float64) * values[:, None]
         return np.asarray(weighted.sum(axis=0) * self.steps + self.biases, dtype=np.float64)
@@ -64,15 +67,17 @@ def hash_of(feature: str) -> int:
     return zlib.crc32(feature.encode())
 
 
-@cache
-def load_reader(name: str, heads: int) -> LinearReader:
-    """Return a reader that ships with the package. Raise RuntimeError if it was trained for another vocabulary."""
+def load_reader(name: str, vocabulary: tuple[Head, ...]) -> LinearReader[Head]:
+    """Return a reader that ships with the package. Raise RuntimeError if it was trained on names that are gone.
+
+    Names of the vocabulary that it was not trained on are no heads of it: the rules alone find those.
+    """
     with resources.files("trigpoint.reading").joinpath("weights", f"{name}.npz").open("rb") as file:
-        stored = np.load(file)
-        reader = LinearReader(**{part: stored[part] for part in ("hashes", "rarity", "weights", "steps", "biases")})
-    if len(reader.biases) != heads:
+        stored = dict(np.load(file))
+    trained = stored.pop("heads").tolist()
+    if gone := [head for head in trained if head not in vocabulary]:
         raise RuntimeError(
-            f"reading/weights/{name}.npz knows {len(reader.biases)} {name}, reading/vocabulary.py has {heads}. "
+            f"reading/weights/{name}.npz was trained on {', '.join(gone)}, which reading/vocabulary.py no longer has. "
             "Train the readers again: python tools/train_reading.py"
         )
-    return reader
+    return LinearReader(heads=tuple(vocabulary[vocabulary.index(head)] for head in trained), **stored)

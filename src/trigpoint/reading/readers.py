@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from functools import cache
 
 from trigpoint.reading.linear import LinearReader, load_reader
-from trigpoint.reading.vocabulary import ASPECTS, PLACED_TOPICS, READ_STATUSES
+from trigpoint.reading.vocabulary import ASPECTS, PLACED_TOPICS, READ_STATUSES, Aspect, Status, Topic
 
 
 @dataclass(frozen=True)
 class Readers:
     """A reader of aspects, one of topics and one of statuses."""
 
-    aspects: LinearReader
-    topics: LinearReader
-    statuses: LinearReader
+    aspects: LinearReader[Aspect]
+    topics: LinearReader[Topic]
+    statuses: LinearReader[Status]
 
 
 @cache
 def shipped_readers() -> Readers:
     """Return the readers that ship with the package."""
     return Readers(
-        aspects=load_reader("aspects", len(ASPECTS)),
-        topics=load_reader("topics", len(PLACED_TOPICS)),
-        statuses=load_reader("statuses", len(READ_STATUSES)),
+        aspects=load_reader("aspects", ASPECTS),
+        topics=load_reader("topics", PLACED_TOPICS),
+        statuses=load_reader("statuses", READ_STATUSES),
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from trigpoint.reading.context import Context
 from trigpoint.reading.features import Features, status_features
 from trigpoint.reading.readers import Readers, shipped_readers
-from trigpoint.reading.vocabulary import READ_STATUSES, Status
+from trigpoint.reading.vocabulary import Status
 
 STRONG = 5.0  # weight of a signal that opposes another status
 SURE_FROM = 0.9  # the share of all chances that a certain status has; at 0.85, 4 in 100 were falsely provision
@@ -246,9 +246,10 @@ SIGNALS: tuple[Signal, ...] = (
 def read_status(context: Context, readers: Readers | None = None) -> Judged:
     """Return the likeliest status, and certainty if the reader is sure and nothing speaks against it."""
     heard = [signal for signal in SIGNALS if signal.test(context)]
-    chances = (readers or shipped_readers()).statuses.chances(heard_features(context, heard))
+    reader = (readers or shipped_readers()).statuses
+    chances = reader.chances(heard_features(context, heard))
     shares = chances / chances.sum()
-    best, share = READ_STATUSES[int(shares.argmax())], float(shares.max())
+    best, share = reader.heads[int(shares.argmax())], float(shares.max())
     because = tuple(signal.why for signal in heard if signal.status == best)
     sure = best != "none" and share >= SOONER_SURE.get(best, SURE_FROM)
     if sure and not _is_opposed(best, heard) and not _doubtful(best, context):

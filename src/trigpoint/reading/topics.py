@@ -84,7 +84,7 @@ def read_topics(context: Context, readers: Readers) -> dict[Topic, float]:
     words = words_of(context)
     by_rule = rule_topics(words)
     seen = topic_features(context.statement, context.previous, words.found, words.above, by_rule)
-    chances = read_aspects(readers.aspects, seen)
+    chances = read_aspects(readers.aspects, seen, by_rule)
     found = {topic for topic in by_rule if not aspects_of(topic) or chances.keys() & set(aspects_of(topic))}
     missing = chances.keys() - {aspect for topic in found for aspect in aspects_of(topic)}
     found |= set(likeliest_topics(readers.topics, missing, class_features(words.found, words.above, by_rule)))
@@ -300,6 +300,11 @@ def _place(words: Words) -> Iterator[Topic]:
         yield "place.overlooking"
 
 
+def _named_by_words(words: Words) -> Iterator[Topic]:
+    """Yield the topics that have a word class of their own: they need no other rule."""
+    yield from (topic for topic in TOPICS if topic in words.found)
+
+
 def _compliance(words: Words) -> Iterator[Topic]:
     if words.near("comply", "standard", 10):
         yield "compliance.claim"
@@ -327,6 +332,7 @@ _RULES: tuple[Callable[[Words], Iterator[Topic]], ...] = (
     _off_site,
     _travel_plan,
     _place,
+    _named_by_words,
     _compliance,
     _development,
 )

@@ -192,7 +192,7 @@ class Aspect(_Frozen):
 
 @cache
 def load_aspects() -> tuple[Aspect, ...]:
-    """Return the ten aspects in the order of the focus areas. A file that does not fit the schema stops the start."""
+    """Return the aspects in the order of the focus areas. Raise if a file is missing or does not fit the schema."""
     folder = resources.files("trigpoint.review") / "checks"
     loaded: dict[str, Aspect] = {}
     for area in FOCUS_AREAS:

@@ -6,20 +6,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trigpoint.config import Settings
-from trigpoint.reading.vocabulary import aspects_of
+from trigpoint.reading.vocabulary import ASPECTS, Aspect, aspects_of
 from trigpoint.review.agent import shown
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.orientation import Candidate
 from trigpoint.review.sheets import Sheet
 
-GROUPS = (
-    ("cycle_parking",),
+_ON_THE_SAME_PAGES: tuple[tuple[Aspect, ...], ...] = (
     ("cycle_routes", "junctions"),
     ("permeability", "route_audit", "placemaking"),
     ("trip_generation", "travel_planning"),
     ("public_transport", "off_site"),
 )
-"""Aspects that are judged together, because the same pages tell about them."""
+_BY_THEMSELVES = tuple((name,) for name in ASPECTS if not any(name in group for group in _ON_THE_SAME_PAGES))
+GROUPS = (*_BY_THEMSELVES, *_ON_THE_SAME_PAGES)
+"""Aspects that are judged together, because the same pages tell about them; the others are judged one by one."""
 
 READ_WINDOW = 30_000  # characters of one reading call
 READING_SHARE = 0.5  # of the token budget
