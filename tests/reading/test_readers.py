@@ -43,13 +43,14 @@ def test_a_feature_that_was_seen_once_is_not_learned() -> None:
     assert np.array_equal(reader.logits({"Tithe Lane": 1.0}), reader.logits({}))
 
 
-def test_the_shipped_weights_are_numbers_for_every_aspect_topic_and_status() -> None:
+def test_the_shipped_weights_are_numbers_for_named_aspects_topics_and_statuses() -> None:
     readers = shipped_readers()
     for reader in (readers.aspects, readers.topics, readers.statuses):
         parts = [part for name, part in vars(reader).items() if name != "heads"]
         assert all(part.dtype.kind in "uif" for part in parts)
         assert reader.weights.shape == (len(reader.hashes), len(reader.heads))
-    assert (readers.aspects.heads, readers.topics.heads) == (ASPECTS, PLACED_TOPICS)
+    assert set(readers.aspects.heads) <= set(ASPECTS)
+    assert set(readers.topics.heads) <= set(PLACED_TOPICS)
     assert readers.statuses.heads == READ_STATUSES
 
 
@@ -82,9 +83,9 @@ def test_a_statement_on_something_else_is_not_quoted(text: str) -> None:
 
 
 def test_weights_for_names_that_are_gone_are_refused_with_the_way_out() -> None:
-    gone = r"aspects.npz was trained on placemaking, which .* no longer has. Train the readers again"
+    gone = r"aspects.npz was trained on cycle_parking, which .* no longer has. Train the readers again"
     with pytest.raises(RuntimeError, match=gone):
-        load_reader("aspects", ASPECTS[:-1])
+        load_reader("aspects", ASPECTS[1:])
 
 
 def test_an_aspect_without_trained_weights_is_found_by_its_rules() -> None:

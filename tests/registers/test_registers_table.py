@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import ConfigurationError, InvalidReference, UnknownAuthority
 from trigpoint.registers.directory import open_register
-from trigpoint.registers.entries import load_registers
+from trigpoint.registers.entries import Software, load_registers
 
 ROW = (
     '[[register]]\nauthority = "westcote"\nname = "Westcote"\nsoftware = "idox"\naddress = "https://west.example/pa/"\n'
@@ -23,6 +24,13 @@ def test_every_example_is_a_reference_of_its_authority(settings: Settings) -> No
         if entry.example:
             assert entry.check_reference(entry.example) == entry.example.upper()
         assert entry.tried
+
+
+def test_all_software_that_rows_may_name_can_be_read(settings: Settings, tmp_path: Path) -> None:
+    for software in set(get_args(Software)) - {"other"}:
+        registers = tmp_path / f"{software}.toml"
+        registers.write_text(ROW.replace("idox", software), encoding="utf-8")
+        open_register(settings.model_copy(update={"registers_file": registers}), "westcote")
 
 
 def test_the_default_register_keeps_the_contracts_pattern_and_address(settings: Settings) -> None:

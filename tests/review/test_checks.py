@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from importlib import resources
 
@@ -12,7 +13,9 @@ from review_samples import digest_passages, placed_provisions
 
 from trigpoint.demo.applications import sample_applications
 from trigpoint.policies.provisions import provision_by_id
+from trigpoint.reading import topics
 from trigpoint.reading.kinds import Kind
+from trigpoint.reading.lexicon import CLASSES
 from trigpoint.reading.profile import Application, Profile, Scale, UseSize, read_profile
 from trigpoint.reading.uses import Use
 from trigpoint.reading.vocabulary import ASPECTS, TOPICS, aspects_of
@@ -44,6 +47,11 @@ def test_the_ten_aspects_are_the_focus_areas() -> None:
         "Junctions",
         "Permeability",
     ]
+
+
+def test_every_topic_has_words_or_a_rule_to_find_it() -> None:
+    rules = inspect.getsource(topics)
+    assert [topic for topic in TOPICS if topic not in CLASSES and f'"{topic}"' not in rules] == []
 
 
 def test_every_topic_of_an_aspect_belongs_to_a_check() -> None:

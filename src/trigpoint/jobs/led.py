@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from trigpoint.config import Settings
 from trigpoint.errors import InvalidInput, ReviewEnded, ReviewLedByAnother, shorten
 from trigpoint.jobs.queue import Lease
-from trigpoint.jobs.reviews import Review, Reviews, check_id, missing
+from trigpoint.jobs.reviews import ACTIVE, Review, Reviews, check_id, missing
 from trigpoint.jobs.scripts import Scripts, answered
 from trigpoint.review.models import ReviewOptions, ReviewRequest
 
@@ -70,7 +70,7 @@ class LedReview:
 
     @property
     def active(self) -> bool:
-        return self.status in ("queued", "processing")
+        return self.status in ACTIVE
 
 
 class LedReviews:
@@ -141,11 +141,11 @@ class LedReviews:
 
     async def active(self) -> list[Review]:
         """Return the reviews that agents lead at this moment, newest first."""
-        found = []
-        for status in ("processing", "queued"):
+        led = []
+        for status in reversed(ACTIVE):
             rows, _ = await self._reviews.list(status=status, limit=100, offset=0)
-            found += [row.review_id for row in rows if row.model]
-        return [await self._reviews.get(review_id) for review_id in found]
+            led += [row.review_id for row in rows if row.model]
+        return [await self._reviews.get(review_id) for review_id in led]
 
     async def is_ready(self, review_id: str) -> bool:
         async with answered(self._redis):

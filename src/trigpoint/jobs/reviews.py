@@ -29,6 +29,7 @@ from trigpoint.review.result import Application, Metadata, ReviewBody, ReviewRes
 
 ReviewStatus = Literal["queued", "processing", "completed", "failed", "cancelled"]
 STATUSES: tuple[ReviewStatus, ...] = get_args(ReviewStatus)
+ACTIVE: tuple[ReviewStatus, ...] = ("queued", "processing")
 
 _FULL = ("review_id", "application_ref", "status", "created_at", "started_at", "completed_at", "progress",
          "application", "review", "metadata", "error", "options", "authority", "folder")  # fmt: skip

@@ -17,13 +17,13 @@ from trigpoint.errors import CollectionNotFound, InvalidInput, shorten
 from trigpoint.library.bibliography import free_citekey
 from trigpoint.library.citations import Work
 from trigpoint.library.origins import Annotation, AnnotationsOrigin, AttachmentOrigin, NotesOrigin, Origin
+from trigpoint.library.sources import READERS
 from trigpoint.library.web_text import read_web_text
 from trigpoint.library.zotero_csl import tags_of, text_of, work_of_record
 
 Record = Mapping[str, Any]
 
 _CHILDREN = ("attachment", "annotation", "note")
-_READABLE = (".pdf", ".epub", ".html", ".htm", ".md", ".txt", ".docx")
 _SNAPSHOTS = (".html", ".htm")  # a page of the web, without pages of paper
 
 
@@ -185,7 +185,7 @@ def _attachment(source: ZoteroSource, record: Record, below: list[Record]) -> At
 def _readable(record: Record) -> bool:
     name = str(record.get("filename") or record.get("path") or record.get("title") or "").lower()
     return record.get("linkMode") != "linked_url" and (
-        name.endswith(_READABLE)
+        name.endswith(tuple(READERS))
         or record.get("contentType") in ("application/pdf", "application/epub+zip", "text/html", "text/plain")
     )
 

@@ -9,10 +9,9 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from redis.exceptions import RedisError
 
 from trigpoint.api.services import Services, Use
+from trigpoint.jobs.reviews import STATUSES
 from trigpoint.metrics import CONTENT_TYPE, exposition
 from trigpoint.storage.redis import LONGEST_SECONDS
-
-STATUSES = ("queued", "processing", "completed", "failed", "cancelled")
 
 router = APIRouter()
 

@@ -28,7 +28,7 @@ from trigpoint.api.web.templating import page
 from trigpoint.api.web.transcript import transcript_page
 from trigpoint.dates import today
 from trigpoint.errors import InvalidReference, ReviewAlreadyExists, ReviewIncomplete, StoreError, UnknownAuthority
-from trigpoint.jobs.reviews import STATUSES, Review
+from trigpoint.jobs.reviews import ACTIVE, STATUSES, Review
 from trigpoint.logs import request_id
 from trigpoint.registers.addresses import application_at, is_address
 from trigpoint.registers.entries import load_registers
@@ -37,7 +37,6 @@ from trigpoint.review.formats import FORMATS
 from trigpoint.review.models import PHASES
 from trigpoint.storage.space import require_space
 
-ACTIVE = ("queued", "processing")
 _RECENT = 6
 _A_PAGE = 20
 _MOST_SEARCHED = 1000
