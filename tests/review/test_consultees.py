@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,11 +10,13 @@ from review_samples import evidence_of_text, result_of
 
 from trigpoint.reading.documents import Document
 from trigpoint.reading.vocabulary import SourceKind
-from trigpoint.review.citing import name_in_title_case
-from trigpoint.review.consultees import Recommendation, recommendations
+from trigpoint.review.citing import document_title, name_in_title_case
+from trigpoint.review.consultees import Recommendation, recommendations, recommends
 from trigpoint.review.evidence import Evidence
+from trigpoint.review.letter import Ground, Letter
 from trigpoint.review.letter_draft import draft_letter
 from trigpoint.review.letter_files import letter_text
+from trigpoint.review.people import name_without_people, without_people
 
 HEAD = "# Essex County Council\n\n## Highways consultation response\n\n**Date:** {day}\n\n"
 HOLDING = "The Highway Authority raises a holding objection to the application. Further information is required.\n"
@@ -107,3 +110,47 @@ def test_a_long_answer_is_never_cut_within_a_sentence() -> None:
 )
 def test_small_words_of_a_name_stay_small(name: str, shown: str) -> None:
     assert name_in_title_case(name) == shown
+
+
+FORUM = "Skelderby Cycle Forum\nc/o 12 Tenter Row\n3 April 2026\n\nDear Sir or Madam,\n\n{words}\n\nYours sincerely,\nJane Example, secretary\n"
+PARISH = "# Thornmarsh Parish Council\n\n4 May 2026\n\nThe Parish Council OBJECTS, for the reasons that follow.\n"
+
+
+def _comment(text: str) -> Document:
+    name = name_without_people("07_letter.md", "public", "07_letter.md", text)
+    return Document(id=name, name=name, text=without_people(text, "public"), source_kind="public")
+
+
+def test_groups_are_named_by_their_letterhead_and_people_are_not() -> None:
+    forum = _comment(FORUM.format(words="We object to the application as it stands."))
+    assert forum.name == "Public comment Skelderby Cycle Forum.md"
+    assert "Skelderby Cycle Forum" in forum.text
+    assert "Example" not in forum.text
+    assert document_title(forum.name) == "Skelderby Cycle Forum"
+    private = "12 Tenter Row, Skelderby\n\nTo: Skelderby Town Council\n\nI object to this. The Cycle Forum agrees.\n\nJane Example\n"
+    assert re.fullmatch(r"Public comment [0-9a-f]{6}\.md", _comment(private).name)
+    signed = "Dear Sir,\n\nWe object.\n\nYours faithfully,\nJane Example\nfor the Vale & Downs Cycling Campaign\n"
+    assert _comment(signed).name == "Public comment Vale & Downs Cycling Campaign.md"
+
+
+def test_what_groups_say_is_told_after_the_consultees() -> None:
+    county = _document("A_Highways.md", HEAD.format(day="12 June 2026") + CONTENT)
+    forum = _comment(FORUM.format(words="We object to the application as it stands."))
+    friends = _comment("Friends of Mill Park\n\n1 May 2026\n\nWe support the application.\n")
+    said = _said(forum, _comment(PARISH), friends, county)
+    assert [(one.body, one.position) for one in said] == [
+        ("Essex County Council", "no objection"),
+        ("Skelderby Cycle Forum", "against"),
+        ("Thornmarsh Parish Council", "against"),
+        ("Friends of Mill Park", "for"),
+    ]
+    assert "“We object to the application as it stands” (its letter" in recommends(said[1])
+
+
+def test_an_objection_says_in_one_sentence_which_groups_object_too() -> None:
+    forum = _comment(FORUM.format(words="We object to the application as it stands."))
+    result = result_of(evidence_of_text("Nothing."))
+    letter = Letter(stance="object", grounds=(Ground(id="a", text="The store is too small."),))
+    review = result.review.model_copy(update={"consultees": _said(forum, _comment(PARISH)), "letter": letter})
+    printed = letter_text(draft_letter(result.model_copy(update={"review": review})))
+    assert "Skelderby Cycle Forum and Thornmarsh Parish Council object too." in printed

@@ -128,3 +128,10 @@ def test_the_model_is_told_what_a_letter_is_and_who_sent_it() -> None:
 )
 def test_the_writer_of_a_letter_is_known_by_its_head(text: str, writer: str | None) -> None:
     assert letter_writer(text) == writer
+
+
+def test_an_addendum_is_no_document_that_it_only_mentions() -> None:
+    mentions = "# Addendum, April 2026\n\nThis note replaces page 3 of the Design and Access Statement.\n"
+    assert DocumentClassifier().classify("05_addendum.md", mentions).document_type == "other"
+    own = "# Addendum to the Transport Assessment\n\nThe Design and Access Statement is unchanged.\n"
+    assert DocumentClassifier().classify("05_addendum.md", own).document_type == "transport_assessment"

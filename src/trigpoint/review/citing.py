@@ -19,6 +19,11 @@ _REFERENCE_IN_FRONT = re.compile(
     r"^(?=[^-]*\d{2}[ _]\d{3,})[A-Z0-9]+(?:[ _][A-Z0-9]+)+-(?=[A-Za-z])"
 )  # UTT_25_3011_OP-…
 _NUMBER_OF_REGISTER = re.compile(r"^\d{6,}[ -]+|[ -]+\d{6,}$|^\d{2}[ .-]+(?=[A-Za-z])")
+_GROUPS_LETTER = re.compile(r"^Public comment (?![0-9a-f]+$)(?=[A-Z])")
+_WRITTEN_OUT = {
+    "ta": "Transport Assessment", "ts": "Transport Statement", "das": "Design and Access Statement",
+    "fra": "Flood Risk Assessment", "d&a": "Design and Access",
+}  # fmt: skip
 _SHORT_WORDS = frozenset(
     {"ACT", "AIR", "BAY", "BUS", "CAR", "KEY", "LOW", "MAP", "NEW", "NON", "OLD", "OUR", "TOP", "USE", "WAY"}
 )
@@ -30,10 +35,25 @@ _MOST_PAGES = 4
 
 
 def document_title(name: str) -> str:
-    """Return a document's name without file ending, underscores, capitals throughout or the register's numbers."""
+    """Return a document's name as people say it: without file ending, underscores or the register's numbers, as a title.
+
+    A letter of a group is named by the group.
+    """
     words = collapse(_REFERENCE_IN_FRONT.sub("", _ENDING.sub("", name)).replace("_", " ").replace("%20", " "))
+    words = _GROUPS_LETTER.sub("", words)
     title = _NUMBER_OF_REGISTER.sub("", words) or words
-    return _capitalised(title) if title.isupper() and len(title) > 5 else title or "Document"
+    if title.isupper() and len(title) > 5:
+        return _capitalised(title)
+    return _titled(title) or "Document"
+
+
+def _titled(title: str) -> str:
+    """Return a title with its small words in small letters, the others with a capital, and abbreviations written out."""
+    words = [_WRITTEN_OUT.get(word.casefold(), word) for word in title.split()]
+    if any(word.islower() and word not in _SMALL for word in words[1:]) and title[:1].isupper():
+        return " ".join(words)  # "Response of the highway authority" is written as a sentence
+    raised = [f"{word[0].upper()}{word[1:]}" for word in words]
+    return " ".join(word.lower() if n and word.lower() in _SMALL else word for n, word in enumerate(raised))
 
 
 def council_name(slug: str) -> str:

@@ -18,9 +18,10 @@ from trigpoint.reading.statements import Statement, document_statements
 from trigpoint.review.citing import document_title, name_in_title_case, quoted
 from trigpoint.review.evidence import Evidence, collapse
 from trigpoint.review.findings import Stored
+from trigpoint.review.people import group_named
 
 Position = Literal["against", "for", "no objection", "undecided"]
-"""`for` is only in reviews of earlier versions, which had it for letters without an objection."""
+"""`for`: supports the application. Reviews of earlier versions have it for letters without an objection, too."""
 
 LONGEST = 500  # characters of a recommendation that are quoted
 _HEAD = 1_500  # characters of a letter in which its date is
@@ -39,11 +40,21 @@ _NOT_AGAINST = re.compile(
     r"\b(?:no|not?) (?:formal )?objections?\b|\bdoes not object\b|\bdo not object\b|\bhas no objection|\bwithdraws? (?:its|the) objection",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(
+    r"\b(?:is|are|was|has|have|does|do|raises?|objects?|recommends?|supports?|wish(?:es)?|considers?|cannot|offers?)\b",
+    re.IGNORECASE,
+)
 _HEADING = 90  # characters: "Response: no objection subject to conditions"
 _ON_THE_WHOLE = re.compile(
     r"\b(?:application|planning permission|proposals?|proposed development|permission)\b", re.IGNORECASE
 )
 _OTHERS = re.compile(r"\b(?:residents?|neighbours?|parish|local people|objectors?|letters? of)\b", re.IGNORECASE)
+_OTHERS_OF_GROUP = re.compile(r"\b(?:residents?|neighbours?|local people|objectors?|letters? of)\b", re.IGNORECASE)
+_FOR = re.compile(
+    r"\b(?:we|council|members|society|campaign|group|forum|association) (?:\w+ )?supports? (?:the|this) "
+    r"(?:application|proposals?|scheme|development)\b",
+    re.IGNORECASE,
+)
 
 _NAMES_A_BODY = re.compile(
     r"\b(?:council|authority|england|agency|highways|police|constabulary|network rail|transport for london|board|trust|water)\b",
@@ -91,39 +102,60 @@ class Recommendation(Stored):
 
 
 def recommendations(evidence: Evidence) -> tuple[Recommendation, ...]:
-    """Return the latest recommendation of each consultee whose letter plainly states one, those against first."""
-    letters = [one for one in evidence.documents if one.source_kind == "consultee" and not is_superseded(one)]
+    """Return the latest recommendation of each consultee, and of each group, whose letter plainly states one.
+
+    Consultees come before parish councils, campaigns and other groups, and those against before the others. What single
+    members of the public say is not among them.
+    """
+    letters = [one for one in evidence.documents if _answers(one) and not is_superseded(one)]
     stated = [one for document in letters for one in _stated(document)]
     current = [one for one in _latest(stated) if not _is_replaced(one, evidence.documents)]
-    return tuple(sorted(current, key=lambda one: one.position != "against"))
+    return tuple(sorted(current, key=lambda one: (bool(group_named(one.document)), one.position != "against")))
+
+
+def _answers(document: Document) -> bool:
+    return document.source_kind == "consultee" or bool(group_named(document.name))
 
 
 def recommends(one: Recommendation) -> str:
     """Return a recommendation as a sentence, quoted whole: cut short, it may say something else."""
     title = document_title(one.document)
     page = f", page {one.page}" if one.page else ""
-    quote = quoted(one.quote).rstrip(".")
+    quote = quoted(one.quote).rstrip(".:")
     if not one.body:
         return f"{title}{page}, says: “{quote}”."
-    body = name_in_title_case(one.body) if one.body.isupper() and " " in one.body else one.body
+    body = body_name(one)
     day = date.fromisoformat(one.date) if one.date else None
-    wrote = f"wrote on {day.day} {day:%B %Y}" if day else "has answered"
-    return f"{body} {wrote}: “{quote}” ({title}{page})."
+    written = f" of {day.day} {day:%B %Y}" if day else ""
+    if not _WHOLE.search(quote):  # a heading such as "Holding objection pending further information"
+        return f"The answer{written} from {body} is: “{quote}” ({_source(title, body)}{page})."
+    wrote = f"wrote on{written.removeprefix(' of')}" if day else "has answered"
+    return f"{body} {wrote}: “{quote}” ({_source(title, body)}{page})."
+
+
+def body_name(one: Recommendation) -> str:
+    """Return the name of whoever recommends something, not in capitals throughout."""
+    return name_in_title_case(one.body) if one.body.isupper() and " " in one.body else one.body
+
+
+def _source(title: str, body: str) -> str:
+    return "its letter" if title == body else title
 
 
 def _stated(document: Document) -> Iterator[Recommendation]:
     """Yield the recommendation of a letter, with the sentences right after it that limit or explain it."""
     statements = document_statements(document)[:_FIRST]
+    others = _OTHERS_OF_GROUP if group_named(document.name) else _OTHERS
     for at, statement in enumerate(statements):
         text = _plain(statement)
-        if _position(text) is None or len(text) > LONGEST or _OTHERS.search(text):
+        if _position(text) is None or len(text) > LONGEST or others.search(text):
             continue
         quote = " ".join([text, *_going_on(statements, at, LONGEST - len(text))])
         day = _day(document)
         yield Recommendation(
             body=_body(document),
             position=_position(text) or "undecided",
-            quote=re.sub(r"^(?:Response|Recommendation)\s*:\s*", "", quote),
+            quote=re.sub(r"^(?:(?:Response|Recommendation)\s*:|Dear [^,.]{2,40},)\s*", "", quote),
             document=document.name,
             document_id=document.id,
             page=statement.page,
@@ -210,11 +242,15 @@ def _position(text: str) -> Position | None:
         return "no objection"
     if _AGAINST.search(text):
         return "against"
+    if _FOR.search(text):
+        return "for"
     return "undecided" if _OPEN.search(text) else None
 
 
 def _body(document: Document) -> str:
-    """Return the line of the letterhead that names a body; nothing if none does."""
+    """Return the group that signs, or the line of the letterhead that names a body; nothing if none does."""
+    if group := group_named(document.name):
+        return group
     lines = [line.strip(" #*\t") for line in document.text[:400].splitlines()]
     named = next((line for line in lines if _NAMES_A_BODY.search(line) and len(line) <= 80), "")
     return re.split(r"[:–-]\s", named)[0].strip() if named else ""

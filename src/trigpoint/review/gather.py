@@ -108,7 +108,7 @@ async def _document(tools: Tools, document_id: str, entry: Mapping[str, str]) ->
     form = is_application_form(f"{entry.get('category', '')} {name}", answer["text"])
     return Document(
         id=document_id,
-        name=name_without_people(name, kind, document_id),
+        name=name_without_people(name, kind, document_id, answer["text"]),
         text=without_people(answer["text"], kind, form=form),
         document_type=answer["document_type"],
         source_kind=kind,

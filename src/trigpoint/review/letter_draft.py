@@ -5,7 +5,7 @@ the documents do not show. Shortfalls and contradictions come first, then what i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import CORE
@@ -19,7 +19,7 @@ from trigpoint.review.citing import (
     quoted,
     tidied,
 )
-from trigpoint.review.consultees import Recommendation, recommends
+from trigpoint.review.consultees import Recommendation, body_name, recommends
 from trigpoint.review.disagreements import DISAGREEMENTS
 from trigpoint.review.evidence import collapse
 from trigpoint.review.findings import Citation, Finding, NotAssessed, listed_pages
@@ -36,7 +36,7 @@ from trigpoint.review.letter import (
     Stance,
     Suggestion,
 )
-from trigpoint.review.people import MASK
+from trigpoint.review.people import MASK, group_named
 from trigpoint.review.rating import weightiest
 from trigpoint.review.result import AspectReview, ReviewBody, ReviewResult
 
@@ -70,9 +70,24 @@ def draft_letter(result: ReviewResult) -> Letter:
     )
 
 
-def _others(given: Iterable[Recommendation], stance: Stance) -> tuple[str, ...]:
-    """Say what consultees recommend, in their words. An objection cites those who do not support the application."""
-    return tuple(recommends(one) for one in given if one.position not in ("for", "no objection") or stance != "object")
+def _others(given: Sequence[Recommendation], stance: Stance) -> tuple[str, ...]:
+    """Say what consultees recommend, in their words, whatever the stance; and which groups think as the letter does."""
+    alike = "against" if stance == "object" else "for" if stance == "support" else None
+    groups = [one for one in given if group_named(one.document)]
+    joining = [body_name(one) for one in groups if one.position == alike]
+    does = "object" if stance == "object" else "support it"
+    agree = [f"{_listed(joining)} {does if len(joining) > 1 else _third_person(does)} too."] if joining else []
+    told = [recommends(one) for one in given if one not in groups or alike is None]
+    return (*told, *agree)
+
+
+def _third_person(does: str) -> str:
+    verb, _, rest = does.partition(" ")
+    return f"{verb}s {rest}".strip()
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Ground, ...] | tuple[Condition, ...]]:

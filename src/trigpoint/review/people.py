@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from trigpoint.review.groups import group_of
 from trigpoint.review.people_layout import Span, personal_fields, personal_lines, site_lines
 from trigpoint.review.people_words import KIN, OFFICES, ORGANISATIONS, STREETS, TITLES, words
 
@@ -65,17 +66,22 @@ def without_people(text: str, source_kind: str, *, form: bool = False) -> str:
         return text
     spans += [span for span in _matches(text, _EMAIL) if not text[span.start : span.end].lower().endswith(".gov.uk")]
     official = [Span(*match.span("value")) for pattern in (_OFFICIAL, _IN_OFFICE) for match in pattern.finditer(text)]
+    if group := group_of(text):
+        official += [Span(*match.span()) for match in re.finditer(re.escape(group), text, re.IGNORECASE)]
     spans = [span for span in spans if not any(one.holds(span) for one in official)]
     return _masked(text, [*spans, *_again(text, [*names, *spans], official)])
 
 
-def name_without_people(name: str, source_kind: str, document_id: str) -> str:
+def name_without_people(name: str, source_kind: str, document_id: str, text: str = "") -> str:
     """Return a document's name, unless it is a comment of the public, which is often named after its author.
 
-    A parish council, a campaign or an association is nobody's private name, and is kept.
+    A parish council, a campaign or an association is nobody's private name: it is named as its letterhead or signature
+    has it, or else as the file has it.
     """
     if source_kind != "public":
         return name
+    if signed := group_of(text):
+        return f"{_COMMENT}{signed}{PurePath(name).suffix}"
     said = name.replace("_", " ")
     group = _GROUP.search(said.lstrip("0123456789 "))
     if group and not _TITLED.search(said):
@@ -83,6 +89,12 @@ def name_without_people(name: str, source_kind: str, document_id: str) -> str:
     tail = document_id.rpartition("_")[2]
     number = tail if re.fullmatch(r"[0-9a-f]+", tail) else hashlib.sha256(document_id.encode()).hexdigest()[:6]
     return f"{_COMMENT}{number}{PurePath(name).suffix}"
+
+
+def group_named(name: str) -> str:
+    """Return the group that a comment is from, by the name that it has here; nothing if it is a person's."""
+    said = PurePath(name).stem.removeprefix(_COMMENT) if is_public_comment(name) else ""
+    return "" if re.fullmatch(r"[0-9a-f]*", said) else said
 
 
 def is_public_comment(name: str) -> bool:

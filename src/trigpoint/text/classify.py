@@ -102,6 +102,8 @@ _NAMES_A_LETTER = re.compile(
     r"\b(?:responses?|comments?|objections?|representations?|consult\w*|letters?|memo(?:randum)?|emails?|committee|officers?)\b"
 )
 
+_ADDENDUM = re.compile(r"\baddend(?:um|a)\b")
+
 # A storey is named in these too, but they show planting, uses or parameters, not rooms.
 _NO_FLOOR_PLAN = re.compile(r"\b(?:planting|materiality|landscap\w*|parameter plan|masterplan)\b")
 
@@ -175,9 +177,18 @@ class DocumentClassifier:
             return Classification(OTHER, "medium")
         if found is not None:
             return Classification(found, "high")
+        if _ADDENDUM.search(plain_name(filename)):
+            return _addendum(text)
         if (found := by_content(text)) is not None:
             return Classification(found, "medium")
         return Classification(OTHER, "low")
+
+
+def _addendum(text: str) -> Classification:
+    """Return the type of the document that an addendum adds to, if its own title names one; it may mention others."""
+    title = _plain(next((line for line in text.splitlines() if line.strip(" #*")), ""))
+    kinds = {kind for kind, pattern in _TITLE_WORDS if pattern.search(title)}
+    return Classification(kinds.pop(), "medium") if len(kinds) == 1 else Classification(OTHER, "low")
 
 
 def by_name(filename: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -221,18 +222,30 @@ def _points(review: Review, letter: Letter) -> list[tuple[Ground, list[Link]]]:
     for number, one in enumerate(review.result().review.quotations(), 1):
         for quoted in (clipped(one.quote), ""):  # a reference may name a place without its words
             numbers.setdefault((one.document_id, one.passage_id, one.pages, quoted), number)
-    return [(ground, [_link(review.review_id, one, numbers) for one in ground.references]) for ground in letter.grounds]
+    comments = {one.document_id for one in review.result().review.quotations() if is_public_comment(one.document)}
+    return [
+        (ground, [_link(review.review_id, one, numbers, comments) for one in ground.references])
+        for ground in letter.grounds
+    ]
 
 
-def _link(review_id: str, reference: Reference, numbers: dict[tuple[str, str, tuple[int, ...], str], int]) -> Link:
-    """Return the link of a reference: for a quotation its marked page, otherwise the page of the document."""
+def _link(
+    review_id: str,
+    reference: Reference,
+    numbers: dict[tuple[str, str, tuple[int, ...], str], int],
+    comments: Set[str],
+) -> Link:
+    """Return the link of a reference: for a quotation its marked page, otherwise the page of the document.
+
+    Pages of public comments (`comments`, by document) are not shown.
+    """
     key = (reference.document_id or "", reference.passage_id or "", reference.pages, reference.quote)
     if number := numbers.get(key):
         return Link(
             reference.text,
             f"/reviews/{review_id}/evidence/{number}",
             reference.quote,
-            not is_public_comment(reference.text),
+            reference.document_id not in comments,
         )
     if reference.document_id and reference.pages:
         document = quote(reference.document_id, safe="")
