@@ -253,9 +253,10 @@ async def test_only_policies_of_the_sites_authority_are_asked_for_and_a_missing_
 
     result, _ = await _run(Elsewhere(), settings)
     assert (
-        "No local policy of Tower Hamlets is loaded: only national policy and guidance are cited."
+        "No local policy of Tower Hamlets was available: only national policy and guidance are cited."
         in result.review.summary
     )
+    assert "The London Plan is part of the development plan here and is not among the policies" in result.review.summary
     assert result.review.profile is not None
     assert result.review.profile.authority == "tower-hamlets"
     here, _ = await _run(Servers(), settings)

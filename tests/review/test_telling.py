@@ -10,6 +10,7 @@ import pytest
 from review_samples import evidence_of_text, result_of
 
 from trigpoint.reading.documents import Document
+from trigpoint.reading.profile import UseSize
 from trigpoint.review.agent import shown
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import assemble_review
@@ -246,6 +247,25 @@ def test_a_size_that_nothing_states_is_not_taken_and_the_others_are() -> None:
     verdict = draft.correct_profile(ProfileCorrection(sizes=(wrong, stated)))
     assert (verdict.verdict, len(verdict.reasons)) == ("verified", 1)
     assert draft.evidence.profile.dwellings == 200
+
+
+def test_orientation_shows_the_statements_that_sizes_were_read_from_and_a_wrong_one_is_struck_out() -> None:
+    text = (
+        "1 Proposed development\n\nThe proposed development comprises 138 homes with a gross floor area of 650 sqm for shops.\n\n"
+        "The hospital has 2,140 existing employees.\n"
+    )
+    draft = draft_of(text)
+    told = shown.sizes(draft)
+    assert "p1: The hospital has 2,140 existing employees." in told
+    assert "138 homes" in told
+    strike = ProfileCorrection.model_validate({"no_sizes": [{"use": "dwellings", "unit": "m2"}]})
+    read = draft.evidence.profile.model_copy(
+        update={"uses": (*draft.evidence.profile.uses, UseSize(use="dwellings", size=650, unit="m2"))}
+    )
+    draft.state = draft.state.model_copy(update={"profile": read})
+    assert draft.correct_profile(strike).verdict == "verified"
+    assert ("dwellings", 650) not in {(one.use, one.size) for one in draft.evidence.profile.uses}
+    assert ("dwellings", 200) in {(one.use, one.size) for one in draft.evidence.profile.uses}  # of the proposal
 
 
 def test_a_corrected_number_of_homes_changes_the_scale() -> None:

@@ -103,6 +103,7 @@ def _application(judging: Judging, orientation: Orientation) -> NextAnswer:
             "register": {key: value for key, value in found["application"].items() if value},
             "profile": orientation.profile.model_dump(mode="json", exclude_defaults=True),
             "remarks": list(orientation.remarks),
+            "named_but_not_read": list(orientation.not_seen),
         },
         documents=documents[:_MOST_DOCUMENTS],
         documents_left_off=max(0, len(documents) - _MOST_DOCUMENTS),

@@ -58,6 +58,7 @@ def assemble_review(
         letter=judgement.letter and judgement.letter.resting_on(kept),
         conclusion=conclusion,
         consultees=judgement.consultees,
+        not_seen=judgement.not_seen,
     )
 
 

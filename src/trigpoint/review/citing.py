@@ -18,7 +18,7 @@ _ENDING = re.compile(
 _REFERENCE_IN_FRONT = re.compile(
     r"^(?=[^-]*\d{2}[ _]\d{3,})[A-Z0-9]+(?:[ _][A-Z0-9]+)+-(?=[A-Za-z])"
 )  # UTT_25_3011_OP-…
-_NUMBER_OF_REGISTER = re.compile(r"^\d{6,}[ -]+|[ -]+\d{6,}$|^\d{2}[ .-]+(?=[A-Za-z])")
+_NUMBER_OF_REGISTER = re.compile(r"^\d{6,}[ -]+|[ -]+\d{6,}$|^[0-3]\d[ .-]+(?=[A-Za-z])")
 _GROUPS_LETTER = re.compile(r"^Public comment (?![0-9a-f]+$)(?=[A-Z])")
 _WRITTEN_OUT = {
     "ta": "Transport Assessment", "ts": "Transport Statement", "das": "Design and Access Statement",

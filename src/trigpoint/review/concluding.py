@@ -15,6 +15,7 @@ from trigpoint.review.deciding import deciding_first
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Finding, NotAssessed
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
+from trigpoint.review.not_seen import not_seen
 from trigpoint.review.proportion import demanding, disproportionate
 from trigpoint.review.quoting import asks, quotations
 from trigpoint.review.rating import key_issue, rate, weightiest
@@ -92,6 +93,7 @@ def conclude(
         conclusion=_conclusion(given, findings, counting, evidence) if given else None,
         letter=_letter(given, findings, counting, evidence) if given else None,
         consultees=_current(given, evidence),
+        not_seen=not_seen(evidence),
     )
 
 

@@ -19,6 +19,7 @@ from trigpoint.reading.vocabulary import SourceKind
 from trigpoint.review.aspects import Aspect, Check
 from trigpoint.review.citing import name_in_title_case
 from trigpoint.review.evidence import Evidence, PlacedProvision, PolicyPassage
+from trigpoint.review.london import LONDON_PLAN, NOT_COMPARED, is_in_london
 from trigpoint.review.models import Tools
 from trigpoint.review.people import name_without_people, without_people
 from trigpoint.review.read import read_application
@@ -132,13 +133,18 @@ async def _ask_provisions(tools: Tools, wanted: Wanted) -> dict[str, Any]:
 
 
 def _remarks(wanted: Wanted, answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a reader must know of the policies: which of those that applied are not loaded."""
+    """Return what a reader must know of the policies: which of those that applied could not be compared."""
     not_loaded = tuple(answer.get("not_loaded") or ())
-    if "local_policies" not in answer or answer["local_policies"]:
+    if "local_policies" not in answer:
         return not_loaded
-    authority = name_in_title_case(wanted.application.authority.replace("-", " "))
-    reason = f"No local policy of {authority} is loaded" if authority else "The planning authority is not known"
-    return (*not_loaded, f"{reason}: only national policy and guidance are cited.")
+    local, authority = answer["local_policies"], wanted.application.authority
+    lacks_london = is_in_london(authority) and not any(LONDON_PLAN in str(one).upper() for one in local)
+    london = (NOT_COMPARED,) if lacks_london else ()
+    if local:
+        return (*not_loaded, *london)
+    name = name_in_title_case(authority.replace("-", " "))
+    reason = f"No local policy of {name} was available" if name else "The planning authority is not known"
+    return (*not_loaded, f"{reason}: only national policy and guidance are cited.", *london)
 
 
 def _not_available(answer: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.vocabulary import SourceKind, Status, aspects_of
 from trigpoint.review.aspects import Aspect
-from trigpoint.review.evidence import Evidence, PolicyPassage, readable_ref
+from trigpoint.review.evidence import Evidence, PolicyPassage, collapse, readable_ref
+from trigpoint.review.not_seen import not_seen
 from trigpoint.review.quoting import asked_provisions
 from trigpoint.review.sheets import Sheets
 from trigpoint.text.classify import OTHER
@@ -20,6 +22,15 @@ _SORTS: dict[SourceKind, str] = {
     "council": "report or decision",
 }
 """How documents are called whose type is none of the contract's."""
+
+_SIZE = re.compile(
+    r"\d[\d,.]*(?:\s+[a-z-]+){0,3}\s*(?:sq\.?\s?m\b|sqm\b|m2\b|m²|square metres|homes\b|dwellings\b|houses\b|flats\b|apartments\b|"
+    r"units\b|bed(?:room)?s\b|rooms\b|pupils\b|places\b|students\b|staff\b|employees\b|jobs\b|posts\b|pitches\b|lodges\b|pods\b|"
+    r"visitors\b|seats\b)",
+    re.IGNORECASE,
+)
+_MOST_SIZES_OF_DOCUMENT = 8
+_MOST_SIZES = 40
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,7 @@ class Orientation:
     candidates: tuple[Candidate, ...]
     pages: int
     remarks: tuple[str, ...]
+    not_seen: tuple[str, ...] = ()
 
 
 class PolicyLabels:
@@ -139,6 +151,7 @@ def orient(evidence: Evidence, aspects: Iterable[Aspect], sheets: Sheets, labels
         candidates=candidates(evidence, sheets),
         pages=evidence.pages_read,
         remarks=evidence.remarks,
+        not_seen=not_seen(evidence),
     )
 
 
@@ -200,6 +213,20 @@ def candidates(evidence: Evidence, sheets: Sheets) -> tuple[Candidate, ...]:
         )
         for number, one in enumerate(evidence.discrepancies, 1)
     )
+
+
+def size_statements(sheets: Sheets) -> tuple[tuple[str, int | None, str], ...]:
+    """Return statements of the application and of officers that give a size: label, page, words; a few of each document."""
+    found: list[tuple[str, int | None, str]] = []
+    for label, document in sheets.labels.items():
+        if document.source_kind not in ("applicant", "council"):
+            continue
+        sized = [
+            one for one in sheets.words_of(document).statements if one.kind != "heading" and _SIZE.search(one.text)
+        ]
+        said = dict.fromkeys((label, one.page, collapse(one.text)) for one in sized)
+        found += list(said)[:_MOST_SIZES_OF_DOCUMENT]
+    return tuple(found[:_MOST_SIZES])
 
 
 def by_id(entries: Iterable[Candidate]) -> Mapping[str, Candidate]:

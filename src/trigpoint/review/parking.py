@@ -70,7 +70,7 @@ def _no_standard(profile: Profile) -> str:
     uses = sorted({size.use.replace("_", " ") for size in profile.uses})
     if not uses:
         return "We could not tell what is being built, and so not which rate applies"
-    return f"No standard that is loaded and in force gives a rate for {', '.join(uses)}"
+    return f"No standard in force that was available gives a rate for {', '.join(uses)}"
 
 
 def _doubt(check: Check, evidence: Evidence) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from trigpoint.reading.documents import Source
 from trigpoint.reading.profile import Profile, Scale, UseSize, scale_of
@@ -30,12 +30,14 @@ def corrected_profile(
         return None, Verdict(id="profile", verdict="dropped", reasons=reasons)
     profile = evidence.profile
     sizes, wrong = _checked_sizes(given.sizes, evidence, verifier, checked)
-    uses = _with_sizes(profile.uses if given.uses is None else _uses(profile, given.uses), sizes)
-    changes_more = any(one is not None for one in (given.kind, given.scale, given.uses))
+    known = profile.uses if given.uses is None else _uses(profile, given.uses)
+    struck = {(one.use, one.unit) for one in given.no_sizes}
+    uses = _with_sizes(_without_sizes(known, struck, profile.proposal), sizes)
+    changes_more = bool(struck) or any(one is not None for one in (given.kind, given.scale, given.uses))
     if wrong and not sizes and not changes_more:
         return None, Verdict(id="profile", verdict="dropped", reasons=tuple(wrong))
     kind = given.kind or profile.kind
-    scale = given.scale or (_scale(profile, uses) if sizes else profile.scale)
+    scale = given.scale or (_scale(profile, uses) if sizes or struck else profile.scale)
     changed = profile.model_copy(update={"kind": kind, "scale": scale, "uses": uses})
     return changed, Verdict(id="profile", verdict="verified", reasons=tuple(wrong), remarks=tuple(checked.remarks))
 
@@ -91,6 +93,20 @@ def _uses(profile: Profile, given: Iterable[str]) -> tuple[UseSize, ...]:
     kept = tuple(one for one in profile.uses if one.use in wanted)
     known = {one.use for one in kept}
     return (*kept, *(UseSize.model_validate({"use": use}) for use in wanted if use not in known))
+
+
+def _without_sizes(uses: Iterable[UseSize], struck: Set[tuple[str, str]], proposal: str) -> tuple[UseSize, ...]:
+    """Return the uses without sizes that are none of the development's; those that the proposal states stay."""
+    stated = Stated([proposal]).values
+    left = [
+        one.model_copy(update={"size": None, "unit": "", "words": "", "source": None})
+        if (one.use, one.unit) in struck and one.size not in stated
+        else one
+        for one in uses
+    ]
+    sized = {one.use for one in left if one.size is not None}
+    plain = [one for one in left if one.size is not None or one.use not in sized]
+    return tuple(dict.fromkeys(plain))
 
 
 def _with_sizes(uses: Iterable[UseSize], sizes: Sequence[UseSize]) -> tuple[UseSize, ...]:

@@ -127,7 +127,10 @@ class ReviewBody(Stored):
     profile: Profile | None = Field(None, description="What is being built, as the documents tell it.")
     letter: Letter | None = Field(None, description="The letter as it was drafted with the judgement, if it was.")
     conclusion: Conclusion | None = Field(None, description="What a judged review comes to, sentence by sentence.")
-    consultees: tuple[Recommendation, ...] = Field((), description="What those who were consulted recommend, quoted.")
+    consultees: tuple[Recommendation, ...] = Field((), description="What consultees and groups recommend, quoted.")
+    not_seen: tuple[str, ...] = Field(
+        (), description="Documents, parts and pages that the documents name and that are not among those read."
+    )
     full_markdown: str = ""
 
     @property
@@ -270,4 +273,5 @@ class Judgement(Stored):
     fallback_from: str | None = None
     conclusion: Conclusion | None = None
     consultees: tuple[Recommendation, ...] = ()
+    not_seen: tuple[str, ...] = ()
     quality: Quality | None = None

@@ -12,6 +12,7 @@ from trigpoint.review.aspects import Aspect, Check
 from trigpoint.review.consultees import recommendations
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Assessed, Calculation, Comparison, Finding, Measure, NotAssessed, Place
+from trigpoint.review.not_seen import not_seen
 from trigpoint.review.parking import by_standard
 from trigpoint.review.quoting import asks, cite, cite_source, places, quotations, rates_asked
 from trigpoint.review.rating import key_issue, rate
@@ -43,6 +44,7 @@ def judge_by_rules(evidence: Evidence, aspects: Iterable[Aspect]) -> Judgement:
         analyser="rules",
         model="rules",
         consultees=recommendations(evidence),
+        not_seen=not_seen(evidence),
     )
 
 
@@ -85,7 +87,7 @@ def judge_check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding | N
             evidence, check, Undecided("We could not tell whether this is asked of such a development")
         )
     if not evidence.cite(check.provisions):
-        reason = f"No policy that is loaded and was in force on {evidence.effective_date} could be cited for it"
+        reason = f"No policy in force on {evidence.effective_date} that was available could be cited for it"
         return _not_assessed(evidence, check, Undecided(reason))
     verdict = _verdict(evidence, check)
     if isinstance(verdict, Undecided):

@@ -17,6 +17,7 @@ from trigpoint.reading.vocabulary import Polarity, Status, Topic
 from trigpoint.review.letter import Stance
 from trigpoint.review.models import FocusArea
 
+SizeUnit = Literal["dwelling", "m2", "bed", "pupil", "place", "job", "pitch", "unit"]
 SummaryPart = Literal["proposed", "good", "decides"]
 DraftOutcome = Literal["met", "partly", "failed", "contradicted", "not_shown"]
 Support = Literal["supported", "overstated", "not_supported"]
@@ -114,11 +115,18 @@ class SizeCorrection(Submitted):
 
     use: Use
     size: float = Field(gt=0, description="As stated, for example 96.")
-    unit: Literal["dwelling", "m2", "bed", "pupil", "place", "job", "pitch", "unit"] = Field(
+    unit: SizeUnit = Field(
         description="What is counted: `bed` for rooms of students, patients or guests, `pitch` for tents and caravans, `unit` "
         "for lodges and pods."
     )
     quote: Quote | None = Field(None, description="The words that state it, unless the proposal itself does.")
+
+
+class WrongSize(Submitted):
+    """A size in the profile that is none of this development's."""
+
+    use: Use
+    unit: SizeUnit
 
 
 class ProfileCorrection(Submitted):
@@ -131,6 +139,11 @@ class ProfileCorrection(Submitted):
         (),
         max_length=12,
         description="Sizes that are wrong or missing. Each replaces what was read of that use and unit.",
+    )
+    no_sizes: tuple[WrongSize, ...] = Field(
+        (),
+        max_length=12,
+        description="Sizes of the profile to strike out: of what exists already, of another use, or of another scheme.",
     )
     quote: Quote | None = Field(None, description="The words that show it, unless the proposal itself does.")
 

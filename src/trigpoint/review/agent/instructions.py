@@ -27,7 +27,9 @@ ORIENT = f"""{_COMMON}
 
 This first step is orientation. You see the proposal, the documents and what a program has read about the development. Say
 whether the profile is right: the kind of application, its scale, its uses (`holiday` for lodges, caravans, pods and pitches) and
-their sizes. Each size that you correct is in the proposal or in words that you quote. Then say which of the pages that are not on
+their sizes. A size is of what this scheme adds: not of what exists already (the staff of today), not of another use (the shops'
+floor area for the homes), not of another scheme. Strike out those that are not (`no_sizes`), and give those that are wrong or missing:
+homes, floor area, rooms, pupils, added jobs. Each size that you give is in the proposal or in words that you quote. Then say which of the pages that are not on
 the reading list should be read as well, because their headings promise something about walking, cycling, public transport,
 parking, streets, travel plans, conditions or obligations. Leave out what is already right."""
 

@@ -55,7 +55,8 @@ class Passes:
         plan = make_plan(self.draft, self.settings)
         keys = [key for window in plan.windows for key in window.keys]
         text = shown.pages_to_read(self.draft.sheets, keys)
-        answer = await self._ask("orient", instructions.ORIENT, Oriented, [shown.application(known), text])
+        parts = [part for part in (shown.application(known), shown.sizes(self.draft), text) if part]
+        answer = await self._ask("orient", instructions.ORIENT, Oriented, parts)
         if answer is None:
             return
         if answer.profile is not None:

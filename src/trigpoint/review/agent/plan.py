@@ -152,7 +152,7 @@ def packed(windows: Sequence[Window]) -> list[list[Window]]:
 def _orient_tokens(draft: ReviewDraft, windows: Sequence[Window]) -> int:
     """Return the tokens of the first call, from what it shows: the application, its documents and their pages."""
     keys = [key for window in windows for key in window.keys]
-    text = shown.application(draft.orientation()) + shown.pages_to_read(draft.sheets, keys)
+    text = shown.application(draft.orientation()) + shown.sizes(draft) + shown.pages_to_read(draft.sheets, keys)
     return _ORIENT_TOKENS + int(len(text) / CHARACTERS_PER_TOKEN) + _ORIENT_ANSWER_TOKENS
 
 

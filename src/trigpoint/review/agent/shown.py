@@ -9,15 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from trigpoint.errors import shorten
 from trigpoint.reading.documents import Document
 from trigpoint.reading.facts import Fact
-from trigpoint.reading.profile import Profile
+from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
+from trigpoint.review.citing import document_title
 from trigpoint.review.consultees import recommendations, recommends
 from trigpoint.review.draft import ReviewDraft
-from trigpoint.review.evidence import PolicyPassage
+from trigpoint.review.evidence import PolicyPassage, fold
 from trigpoint.review.findings import Citation, Finding, PolicyCitation
 from trigpoint.review.held import Held
-from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference
+from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference, size_statements
 from trigpoint.review.sheets import Sheet, Sheets
 from trigpoint.review.verify_scope import strong_words
 
@@ -72,12 +73,20 @@ def application(known: Orientation) -> str:
         *(f"Note: {remark}" for remark in known.remarks),
         "Documents:",
         *(
-            f"{one.label}: {one_line(one.name)} ({one.document_type.replace('_', ' ')}, by the {one.written_by}, "
+            f"{one.label}: {_document_name(one.name)} ({one.document_type.replace('_', ' ')}, by the {one.written_by}, "
             f"{one.pages or 1} pages, {one.characters:,} characters)"
             for one in known.documents
         ),
+        *(["Named in these documents, and not among them:"] if known.not_seen else []),
+        *(f"- {one_line(one)}" for one in known.not_seen),
     ]
     return block("application", "\n".join(lines))
+
+
+def _document_name(name: str) -> str:
+    """Return a document's file name, and what people call it if that is more than the name without its ending."""
+    plain, title = one_line(name), document_title(name)
+    return plain if fold(title) in fold(plain.replace("_", " ")) else f"{plain} = {title}"
 
 
 def _profile(profile: Profile) -> str:
@@ -86,6 +95,22 @@ def _profile(profile: Profile) -> str:
         for one in profile.uses
     ]
     return f"kind {profile.kind}, scale {profile.scale}, uses: {'; '.join(dict.fromkeys(sizes)) or 'none read'}"
+
+
+def sizes(draft: ReviewDraft) -> str:
+    """Return where each size of the profile was read, and other statements that give a size."""
+    read = [
+        f"{_sized(one)}: {draft.sheets.label_of(one.source.document_id)} p{one.source.page or 1}: {one_line(one.source.quote)[:300]}"
+        for one in draft.evidence.profile.uses
+        if one.size and one.source is not None
+    ]
+    stated = [f"{label} p{page or 1}: {words[:300]}" for label, page, words in size_statements(draft.sheets)]
+    lines = [*(["Read from:", *dict.fromkeys(read)] if read else []), *(["Statements:", *stated] if stated else [])]
+    return block("statements that give sizes", "\n".join(lines)) if lines else ""
+
+
+def _sized(one: UseSize) -> str:
+    return f"{one.use} {one.size:,g} {one.unit}"
 
 
 def topics() -> str:
