@@ -71,6 +71,10 @@ def found(store: PassageStore, seed: int = 1, **question: object) -> list[str]:
     return [hit.id for hit in store.search(asked)]
 
 
+def scores_by_words(store: PassageStore, words: str) -> dict[str, float]:
+    return {hit.id: hit.bm25 for hit in store.search(Question(unit_vector(1), k=100, words=words, alpha=0.0))}
+
+
 def test_an_empty_collection_answers_with_nothing(store: PassageStore) -> None:
     assert found(store) == []
     assert found(store, words="anything") == []
@@ -228,6 +232,28 @@ def test_documents_are_listed_with_what_is_known_of_them(backend: Backend, store
     assert (row.document_id, row.chunk_count) == ("d1", 2)
     backend.of_library()
     assert (row.path, row.title, row.sha256) == ("d1.pdf", "D1", "hash-d1")
+
+
+def test_a_second_store_searches_the_new_words_of_a_document_that_another_has_replaced(backend: Backend) -> None:
+    first, second = backend.open(), backend.open()
+    write(first, backend.passage("a", 1, text="the hedgehog"), backend.passage("b", 2, doc="d2"))
+    assert scores_by_words(second, "hedgehog")["a"] > 0
+    write(first, backend.passage("a", 1, text="the kingfisher"), replace=["d1"])
+    assert scores_by_words(second, "kingfisher")["a"] > 0
+    assert scores_by_words(second, "hedgehog").get("a", 0) == 0
+
+
+def test_scores_do_not_depend_on_who_wrote_and_who_read(backend: Backend) -> None:
+    """Two stores write in turn and search in between: both end with the same scores, to the last digit."""
+    first, second = backend.open(), backend.open()
+    for number in range(6):
+        written = [backend.passage(f"{number}-{n}", 10 * number + n, doc=f"d{number}") for n in range(number + 2)]
+        write((first, second)[number % 2], *written)
+        if number % 3:
+            found(first, words="passage number")
+    expected = scores_by_words(first, "passage number 3")
+    assert len(expected) == 27
+    assert scores_by_words(second, "passage number 3") == expected
 
 
 def test_nothing_crosses_from_one_collection_to_another(backend: Backend) -> None:

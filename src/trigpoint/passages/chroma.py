@@ -158,10 +158,13 @@ class ChromaPassages:
         self._note(change, changing=True)
         self._write_records(change)
         self._contents.write(change.id, change.contents)
-        self._note(change, changing=False)
+        with (
+            self._refreshing
+        ):  # a search that looked in between would index the same words, and BM25 would count them twice
+            self._note(change, changing=False)
+            self._remember(change.documents, dict.fromkeys(change.documents, change.id))
+            self._index(change.documents)
         self._contents.remove_others(change.documents, change.id)
-        self._remember(change.documents, dict.fromkeys(change.documents, change.id))
-        self._index(change.documents)
         self.move_mark()
 
     def _note(self, change: Change, *, changing: bool) -> None:
@@ -241,7 +244,10 @@ class ChromaPassages:
         known = self._versions
         changed = {i for i in whole.keys() | known.keys() if whole.get(i, "") != known.get(i, "")} - changing
         if changed:
-            self._remember({i: self._read(i) for i in changed}, {i: whole.get(i, "") for i in changed})
+            documents = {i: self._read(i) for i in changed}
+            if not self.lexical.shared:  # else whoever changed them has indexed them
+                self._index(documents)
+            self._remember(documents, {i: whole.get(i, "") for i in changed})
         self._index_what_is_behind()
 
     def _ledgered(self) -> tuple[dict[str, str], set[str]]:

@@ -80,6 +80,7 @@ class LexicalIndex:
     def __init__(self, folder: Path | None, *, shared: bool = False) -> None:
         self._index = self._open(folder)
         self._index.register_tokenizer(_ANALYZER, _PASSAGE_ANALYZER)
+        self.shared = shared
         self._turn = folder.with_name(f"{folder.name}.lock") if shared and folder is not None else None
         self._writer = None if self._turn else self._new_writer()
         self._writing = threading.Lock()
