@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import hashlib
 import io
@@ -15,7 +16,7 @@ import sys
 import textwrap
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ from portal_samples import INTERVAL, PDF, REF, served
 from trigpoint.config import Settings, load_settings
 from trigpoint.demo.faults import Fault
 from trigpoint.demo.portal import DemoPortal
-from trigpoint.errors import DownloadFailed
+from trigpoint.errors import DownloadFailed, RequestFailed
+from trigpoint.registers.directory import open_register
 from trigpoint.registers.downloads import allowed_folder, download_all, download_one, downloads_dir
 from trigpoint.registers.filters import Wanted
 from trigpoint.registers.register import WebRegister
@@ -448,3 +450,48 @@ def test_a_killed_run_resumes_without_fetching_again(
     assert [path for path in folder.iterdir() if path.name.endswith(".part")] == []
     fetches = [one for one in running.seen if "Download" in one.target]
     assert len(fetches) <= count + kills  # a kill costs at most the document that was under way
+
+
+@contextlib.asynccontextmanager
+async def listening(answer: bytes | None) -> AsyncIterator[str]:
+    """A register that accepts connections and gives every request this answer, or none at all."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        if answer is None:
+            await reader.read()  # until the client gives up
+        else:
+            writer.write(answer)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1")
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        pytest.param(None, RequestFailed, id="no answer"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n%PDF-1.7", RequestFailed, id="half an answer"),
+        pytest.param(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", DownloadFailed, id="an error"),
+    ],
+)
+async def test_a_register_that_falls_silent_may_be_asked_again_and_one_that_answers_with_an_error_may_not(
+    tmp_path: Path, answer: bytes | None, error: type[Exception]
+) -> None:
+    async with listening(answer) as url:
+        settings = load_settings(
+            trigpoint_data_dir=tmp_path / "data",
+            cherwell_portal_url=url,
+            scraper_rate_limit=0,
+            scraper_timeout=0.3,
+        )
+        async with open_register(settings) as register:
+            path = tmp_path / "plan.pdf"
+            began = time.monotonic()
+            with pytest.raises(error, match="failed 3 times") as failed:
+                await register.fetch(f"{url}/Document/Download?id=1", path)
+    assert type(failed.value) is error
+    assert time.monotonic() - began < 10
+    assert not path.exists()
