@@ -223,3 +223,43 @@ def test_a_review_survives_the_death_of_every_embedded_server_and_keeper(tmp_pat
             goes_on(time.monotonic() - killed)
             assert review["status"] == "completed", review
             assert up.get("/api/v1/health").json()["status"] == "healthy"
+
+
+@pytest.mark.fault(
+    "the embedded Valkey and its keeper (kill -9)",
+    phase="submit, status",
+    seen="503 `store_unavailable` for a few seconds, then everything works again",
+)
+def test_requests_work_within_ten_seconds_of_the_death_of_valkey_and_its_keeper(
+    tmp_path: Path, goes_on: GoesOn
+) -> None:
+    data = tmp_path / "data"
+    register = sample_register(load_settings(trigpoint_data_dir=tmp_path / "portal"))
+    took = []
+    with DemoPortal(register, port=0) as portal:
+        env = environment(data, CHERWELL_PORTAL_URL=portal.url, SCRAPER_RATE_LIMIT="0")
+        with Running("up", env=env) as up:
+            review_id = submitted(up, SMALL)
+            assert finished(up, review_id)["status"] == "completed"
+            for _ in range(3):
+                killed = dict(embedded_processes(data / "redis"))
+                assert killed.keys() == {"keeper", "Valkey"}
+                for pid in (killed["keeper"], killed["Valkey"]):
+                    os.kill(pid, signal.SIGKILL)
+                took.append(seconds_until_answered(up, f"/api/v1/reviews/{review_id}"))
+                assert up.get(f"/api/v1/reviews/{review_id}").json()["status"] == "completed"
+            again = submitted(up, SMALL)
+            assert finished(up, again)["status"] == "completed"
+    goes_on(max(took))
+    assert max(took) < 10, took
+
+
+def seconds_until_answered(up: Running, path: str) -> float:
+    """Ask until the answer is 200; each answer before is 503, never another error."""
+    began = time.monotonic()
+    while (answer := up.get(path)).status_code != 200:
+        assert answer.status_code == 503, answer.text
+        assert answer.json()["error"]["code"] == "store_unavailable"
+        assert time.monotonic() - began < 60, answer.text
+        time.sleep(0.05)
+    return time.monotonic() - began
