@@ -137,9 +137,15 @@ def api(open_api: Callable[..., Api]) -> Api:
     return open_api()
 
 
+@pytest.fixture
+def walk_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Meet every hit on a walk along the ordering, as if hits were many."""
+    for module in ("listing", "search_text"):
+        monkeypatch.setattr(f"trigpoint.graph.{module}.FEW", -1)
+
+
 @pytest.fixture(params=["gathered", "walked"])
-def read_both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def read_both_ways(request: pytest.FixtureRequest) -> None:
     """A few thousand hits are gathered and then ordered, more are met on a walk along the ordering: neither may show."""
     if request.param == "walked":
-        for module in ("listing", "search_text"):
-            monkeypatch.setattr(f"trigpoint.graph.{module}.FEW", -1)
+        request.getfixturevalue("walk_always")
