@@ -392,4 +392,6 @@ def test_a_sentence_names_only_sections_that_were_looked_up(sentence: str, holds
 def test_the_limits_that_a_conclusion_is_told_are_those_that_are_enforced() -> None:
     enforced = DraftConclusion.model_json_schema()["properties"]
     for part in ("summary", "recommendations", "conditions", "main", "letter"):
-        assert f"- `{part}`: at most {enforced[part]['maxItems']} " in CONCLUDE.replace(",", " "), part
+        most = enforced[part]["maxItems"] - (part == "letter")  # one more entry welcomes what is good
+        assert f"- `{part}`: at most {most} " in CONCLUDE.replace(",", " "), part
+    assert "One more entry of the letter may welcome what is good" in CONCLUDE

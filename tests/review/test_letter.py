@@ -185,14 +185,14 @@ def test_grounds_are_in_order_of_weight_with_evidence_policy_and_what_is_asked(r
     assert narrow.text.startswith("A route for cycling is narrower than the recommended 3.0 m: 2.5 m.")
     assert f"The Document 1 says (page 1): “{SHORT}”" in narrow.text
     assert "LTN 1/20, table 6-3, expects that shared use routes are at least 3.0 m wide" in narrow.text
-    assert narrow.asks.startswith("make shared routes and two-way cycle tracks at least 3.0 m wide")
+    assert narrow.asks.startswith("have the applicant make shared routes and two-way cycle tracks at least 3.0 m wide")
     assert added.heading == "Cycle parking: figures that do not add up"
     assert "The parts make 134, not the 144" in added.text
     assert left_open.text.startswith(
         "The application leaves this to a condition, an illustration or a later approval: long-stay cycle parking at the "
         "rate for the use (Document 1, page 2). It should be settled before the decision."
     )
-    assert left_open.asks == "settle now, rather than later, long-stay cycle parking at the rate for the use"
+    assert left_open.asks == "have the applicant settle now, rather than later, long-stay cycle parking at the rate for the use"
     assert [ground.text for ground in letter.grounds if ground.kind == "strength"] == [
         "A travel plan is submitted or promised (Document 1, page 1)."
     ]
@@ -256,7 +256,7 @@ def test_an_objection_leaves_praise_and_open_questions_unticked(result: ReviewRe
     assert (ticked["shortfall"], ticked["strength"]) == (True, False)
     text = letter_text(letter)
     assert "Grounds of objection" in text
-    assert "To make the application acceptable, the applicant should:" in text
+    assert "I ask the council, before it decides, to:\n- have the applicant " in text
     assert "refuse the application unless it is amended as set out above" in text
 
 

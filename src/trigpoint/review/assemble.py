@@ -43,6 +43,7 @@ def assemble_review(
     findings = [finding for aspect in judged for finding in aspect.findings]
     contradicted = [finding for finding in findings if finding.outcome == "contradicted"]
     kept = {finding.check for finding in (*findings, *judgement.contradictions)}
+    kept |= {point.id for aspect in judged for point in aspect.not_assessed if point.id}
     conclusion = judgement.conclusion and judgement.conclusion.resting_on(kept)
     return ReviewBody(
         overall_rating=overall_rating(judged, CORE),

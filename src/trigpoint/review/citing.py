@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from trigpoint.review.evidence import collapse, short_name
 from trigpoint.review.findings import Citation, Place, PolicyCitation, listed_pages
@@ -32,6 +32,7 @@ _UNIT = re.compile(r"(?<![£\w.,])(\d[\d,.]*)(mph|km/h|mm|cm|km|m|ha|sqm)\b")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 _SMALL = frozenset("and at by for from in le of on or the to under upon with".split())
 _MOST_PAGES = 4
+_MOST_PAGES_OF_GROUND = 10
 
 
 def document_title(name: str) -> str:
@@ -97,13 +98,18 @@ def document_places(citations: Iterable[Citation], most: int, told: str = "") ->
 
     Pages that the text `told` names together with their document are left out.
     """
-    pages: dict[str, set[int]] = {}
+    pages: dict[str, dict[int, None]] = {}
     for citation in citations:
         title = document_title(citation.document)
         named = {number for number in citation.pages if title in told and re.search(rf"\bpages? {number}\b", told)}
-        pages.setdefault(title, set()).update(set(citation.pages) - named)
-    places = [f"{title}, {listed_pages(tuple(sorted(found))[:_MOST_PAGES])}" for title, found in pages.items() if found]
+        pages.setdefault(title, {}).update(dict.fromkeys(number for number in citation.pages if number not in named))
+    places = [f"{title}, {_chosen_pages(list(found))}" for title, found in pages.items() if found]
     return "; ".join(places[:most])
+
+
+def _chosen_pages(numbers: Sequence[int]) -> str:
+    """Return the pages in their order; of very many those that come first, which prove most."""
+    return listed_pages(tuple(sorted(numbers[:_MOST_PAGES_OF_GROUND])))
 
 
 def place_text(place: Place) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from trigpoint.review.aspects import Aspect
-from trigpoint.review.citing import document_places
+from trigpoint.review.citing import document_places, place_text
 from trigpoint.review.conclusion import Conclusion, Sentence
 from trigpoint.review.consultees import Recommendation, recommendations
 from trigpoint.review.deciding import deciding_first
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Finding, NotAssessed
+from trigpoint.review.findings import Citation, Finding, NotAssessed, Place, Rating
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
 from trigpoint.review.not_seen import not_seen
 from trigpoint.review.proportion import demanding, disproportionate
@@ -22,7 +22,9 @@ from trigpoint.review.rating import key_issue, rate, weightiest
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.rules import assessed, contradictions, general_contradictions, judge_check
 from trigpoint.review.submitted import (
+    MOST_GROUNDS,
     MOST_MAIN,
+    MOST_OPEN,
     Cited,
     DraftConclusion,
     DraftFinding,
@@ -82,7 +84,8 @@ def conclude(
     """Return the judgement. What the judge left unanswered is judged by rules if they are certain, and else left open."""
     left = _unsettled(evidence, settled)
     counting = {name: one for name, one in held.items() if one.counts and not (given and name in given.repeats)}
-    judged = tuple(_aspect(left, one, counting) for one in aspects)
+    main = given.main if given else ()
+    judged = tuple(_aspect(left, one, counting, main) for one in aspects)
     findings = {name: one.finding for name, one in counting.items() if one.finding is not None}
     return Judgement(
         aspects=judged,
@@ -109,11 +112,17 @@ def _unsettled(evidence: Evidence, settled: frozenset[str]) -> Evidence:
     return replace(evidence, discrepancies=kept)
 
 
-def _aspect(evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding]) -> AspectReview:
-    own = [one for one in counting.values() if one.given.aspect == aspect.id]
-    findings = [one.finding for one in own if one.finding is not None]
-    open_points = [one.open_point for one in own if one.open_point is not None]
-    answered = {one.given.question for one in own}
+def _aspect(
+    evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding], main: Sequence[str] = ()
+) -> AspectReview:
+    own = {name: one for name, one in counting.items() if one.given.aspect == aspect.id}
+    findings = [one.finding for one in own.values() if one.finding is not None]
+    open_points = [
+        one.open_point.model_copy(update={"id": _open_id(name)})
+        for name, one in own.items()
+        if one.open_point is not None
+    ]
+    answered = {one.given.question for one in own.values()}
     asked = aspect.asked(evidence.profile)
     for check in asked:
         if check.id not in answered:
@@ -122,12 +131,14 @@ def _aspect(evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding])
     found = (*findings, *contradictions(evidence, aspect))
     said = quotations(evidence, aspect)
     rating = rate(found, open_points)
+    chosen = [own[name].finding for name in main if name in own]
     applies = bool(asked) or bool(findings)
     return AspectReview(
         id=aspect.id,
         name=aspect.name,
         rating=rating,
-        key_issue=key_issue(aspect.name, rating, found, open_points, said, applies=applies),
+        key_issue=_key_issue(chosen, rating)
+        or key_issue(aspect.name, rating, found, open_points, said, applies=applies),
         findings=found,
         assessed=assessed(found, open_points),
         not_assessed=tuple(open_points),
@@ -135,6 +146,16 @@ def _aspect(evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding])
         asks=asks(evidence, aspect) if asked else (),
         says=said,
     )
+
+
+def _open_id(name: str) -> str:
+    return f"open-{name.lower()}"
+
+
+def _key_issue(chosen: Iterable[Finding | None], rating: Rating) -> str:
+    """Return the weightiest shortfall of an aspect by the order of the conclusion; nothing if it names none."""
+    short = [one for one in chosen if one is not None and one.outcome in ("failed", "partly", "contradicted")]
+    return short[0].text.rstrip(".") if short and rating != "green" else ""
 
 
 def conclusion_verdicts(
@@ -151,7 +172,26 @@ def conclusion_verdicts(
     for number, first in _repeated(given.letter).items():
         again = f"It rests on the same findings as letter {first}: make each point once, and put both into one ground"
         verdicts.append(Verdict(id=f"letter {number}", verdict="dropped", reasons=(again,)))
+    verdicts += [Verdict(id="main", verdict="dropped", reasons=(reason,)) for reason in _main_reasons(given, findings)]
     return verdicts
+
+
+def _main_reasons(given: DraftConclusion, findings: Mapping[str, Finding]) -> Iterator[str]:
+    """Yield what should be mended in the main part: two findings of one outcome that rest on the same words."""
+    chosen = [name for name in dict.fromkeys(given.main) if name in findings]
+    for at, name in enumerate(chosen):
+        for other in chosen[at + 1 :]:
+            one, two = findings[name], findings[other]
+            if one.outcome == two.outcome and _deciding(one) & _deciding(two):
+                yield (
+                    f"{name} and {other} rest on the same words: if they make one point, list one of them in `repeats` and "
+                    "leave it out of `main`; otherwise hand both in again"
+                )
+
+
+def _deciding(finding: Finding) -> set[str]:
+    """Return the places of the words that prove most of a finding."""
+    return {one.passage_id for one in deciding_first(finding.text, finding.evidence)[:1]}
 
 
 def _repeated(grounds: Sequence[DraftGround]) -> dict[int, int]:
@@ -187,8 +227,11 @@ def _sentence_reasons(part: str, one: Cited, known: Known, evidence: Evidence) -
     sources = [*_sources(resting, evidence), *_open_sources(known[name] for name in one.rests_on)]
     check = proposed_reasons if part in ("recommendations", "conditions") else figure_reasons
     reasons = check(one.text, sources, [c for f in resting for c in f.calculations], evidence)
+    if isinstance(one, DraftGround) and one.asks:
+        calculations = [c for f in resting for c in f.calculations]
+        reasons += [f"What it asks: {why}" for why in proposed_reasons(one.asks, sources, calculations, evidence)]
     if _ABOUT_DOCUMENTS.search(one.text):
-        reasons.append("Never say what the documents do not say: say what was looked for and not found")
+        reasons.append("Never say what the documents do not say: write “I found no …”, or ask for it to be shown")
     if part in ("recommendations", "conditions", "letter") and not one.rests_on:
         reasons.append("It must rest on a finding")
     if part in ("recommendations", "conditions") and resting and all(f.outcome == "met" for f in resting):
@@ -250,8 +293,10 @@ def _sources(findings: Iterable[Finding], evidence: Evidence) -> list[str]:
 
 
 def _open_sources(given: Iterable[Finding | DraftFinding]) -> list[str]:
-    """Return what open points quote, with the pages: a sentence may tell what was found where something was looked for."""
-    return [f"{q.words} {q.page or ''}" for one in given if isinstance(one, DraftFinding) for q in one.evidence]
+    """Return what open points quote, with the pages, and what they propose: a sentence may tell what was found."""
+    points = [one for one in given if isinstance(one, DraftFinding)]
+    quoted = [f"{quote.words} {quote.page or ''}" for one in points for quote in one.evidence]
+    return [*quoted, *(text for one in points for text in (one.recommendation, one.condition) if text)]
 
 
 def _conclusion(
@@ -262,7 +307,7 @@ def _conclusion(
         summary=_kept("summary", given.summary, known, evidence),
         recommendations=_kept("recommendations", given.recommendations, known, evidence),
         conditions=_kept("conditions", given.conditions, known, evidence),
-        main=_main(given.main, findings),
+        main=_main(given.main, findings, known),
     )
 
 
@@ -270,7 +315,7 @@ def _kept(part: str, sentences: Iterable[Cited], known: Known, evidence: Evidenc
     return tuple(
         Sentence(
             text=_sentence(one.text),
-            rests_on=tuple(finding.check for finding in _findings(one.rests_on, known)),
+            rests_on=_resting(one.rests_on, known),
             part=one.part if isinstance(one, SummarySentence) else None,
         )
         for one in sentences
@@ -286,19 +331,20 @@ def _sentence(text: str) -> str:
 
 
 def _letter(
-    given: DraftConclusion, findings: Mapping[str, Finding], held: Mapping[str, Holding], evidence: Evidence
+    given: DraftConclusion, findings: Mapping[str, Finding], counting: Mapping[str, Holding], evidence: Evidence
 ) -> Letter | None:
     """Return the letter: its grounds as they were written, its references from the findings they rest on.
 
     None if no ground holds: the letter is then written from the findings.
     """
-    known = _known(findings, held)
+    known = _known(findings, counting)
     repeated = _repeated(given.letter)
-    grounds = [
+    held = [
         one
         for number, one in enumerate(given.letter, 1)
         if number not in repeated and not _sentence_reasons("letter", one, known, evidence)
     ]
+    grounds = [*[one for one in held if not one.welcomes][:MOST_GROUNDS], *[one for one in held if one.welcomes][:1]]
     if not grounds:
         return None
     conditions = _kept("conditions", given.conditions, known, evidence)
@@ -309,36 +355,39 @@ def _letter(
         reference=evidence.application_ref,
         site=evidence.profile.site[:1000],
         proposal=evidence.profile.proposal[:6000],
-        grounds=tuple(_ground(number, one, known, stance) for number, one in enumerate(grounds, 1)),
+        grounds=tuple(_ground(number, one, known, counting) for number, one in enumerate(grounds, 1)),
         conditions=tuple(Condition(text=one.text, rests_on=one.rests_on, annex=True) for one in conditions),
     )
 
 
-def _ground(number: int, one: DraftGround, known: Known, stance: Stance) -> Ground:
-    """Return a ground. What is met is no ground against anything: it is welcomed, and left out of an objection."""
+def _ground(number: int, one: DraftGround, known: Known, counting: Mapping[str, Holding]) -> Ground:
+    """Return a ground. What is met is no ground against anything: it is welcomed."""
     cited = _findings(one.rests_on, known)
     resting = [finding for finding in cited if finding.outcome != "met"] or cited
     kind: PointKind = "strength" if one.welcomes else _kind(resting)
+    told = cited if one.welcomes else resting
+    places = [place for name in one.rests_on if (left := counting[name].open_point) for place in left.places]
+    quoted = deciding_first(one.text, (citation for finding in told for citation in finding.evidence))
     return Ground(
         id=f"ground-{number}",
         kind=kind,
-        ticked=not (kind == "strength" and stance == "object"),
+        ticked=kind != "strength" or (one.welcomes and not any(f.outcome in ("failed", "contradicted") for f in told)),
         heading=one.heading.strip().rstrip("."),
-        text=f"{_sentence(one.text)}{_places(one.text, resting)}",
-        references=tuple(_references(one.text, resting))[:_MOST_REFERENCES],
+        text=f"{_sentence(one.text)}{_places(one.text, quoted, places)}",
+        references=tuple(_references(quoted, told))[:_MOST_REFERENCES],
         asks=" ".join(one.asks.split()) if kind != "strength" else "",
-        rests_on=tuple(finding.check for finding in resting),
+        rests_on=_resting((name for name in one.rests_on if known[name] not in cited or known[name] in told), known),
     )
 
 
-def _places(text: str, resting: Iterable[Finding]) -> str:
+def _places(text: str, quoted: Sequence[Citation], places: Sequence[Place]) -> str:
     """Return where the documents say what a ground tells, in brackets, without the pages that it names itself.
 
-    The documents that have its figures and words come first.
+    The documents that have its figures and words come first. An open point without quotations names the pages that touch
+    on it.
     """
-    cited = deciding_first(text, (one for finding in resting for one in finding.evidence))
-    places = document_places(cited, _MOST_PLACES, text)
-    return f" (See {places}.)" if places else ""
+    named = document_places(quoted, _MOST_PLACES, text) or "; ".join(place_text(one) for one in places[:_MOST_PLACES])
+    return f" (See {named}.)" if named else ""
 
 
 def _kind(resting: Sequence[Finding]) -> PointKind:
@@ -350,10 +399,10 @@ def _kind(resting: Sequence[Finding]) -> PointKind:
     return "contradiction" if outcomes == {"contradicted"} else "shortfall"
 
 
-def _references(text: str, resting: Sequence[Finding]) -> Iterable[Reference]:
+def _references(quoted: Iterable[Citation], resting: Sequence[Finding]) -> Iterable[Reference]:
     """Return the places of the findings, each once: documents first, and of them those that prove the text."""
     said: dict[str, Reference] = {}
-    for one in deciding_first(text, (one for finding in resting for one in finding.evidence)):
+    for one in quoted:
         said.setdefault(
             one.place,
             Reference(text=one.place[:300], document_id=one.document_id, passage_id=one.passage_id, pages=one.pages),
@@ -370,8 +419,16 @@ def _stance(given: Stance, findings: Iterable[Finding]) -> Stance:
     return "comment" if given == "object" and not short else given
 
 
-def _main(given: Iterable[str], findings: Mapping[str, Finding]) -> tuple[str, ...]:
-    """Return the findings of the main part: those that were named, or else the weightiest."""
-    named = [findings[name] for name in given if name in findings]
-    chosen = named or weightiest(list(findings.values()))
-    return tuple(dict.fromkeys(finding.check for finding in chosen))[:MOST_MAIN]
+def _main(given: Iterable[str], findings: Mapping[str, Finding], known: Known) -> tuple[str, ...]:
+    """Return the main part: the findings and the few open points that were named, or else the weightiest findings."""
+    names = [name for name in dict.fromkeys(given) if name in known]
+    left = [name for name in names if name not in findings][MOST_OPEN:]
+    named = _resting((name for name in names if name not in left), known)
+    chosen = named or tuple(finding.check for finding in weightiest(list(findings.values())))
+    return tuple(dict.fromkeys(chosen))[:MOST_MAIN]
+
+
+def _resting(names: Iterable[str], known: Known) -> tuple[str, ...]:
+    """Return findings and open points by the ids that they have in the review."""
+    pairs = [(name, known[name]) for name in names]
+    return tuple(one.check if isinstance(one, Finding) else _open_id(name) for name, one in pairs)

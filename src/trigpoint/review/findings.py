@@ -110,6 +110,7 @@ class Place(Stored):
 class NotAssessed(Stored):
     """A check that applies and was not judged: why not, and which pages a person should look at."""
 
+    id: str = Field("", description="By which a conclusion names it; empty if none can.")
     check: str
     requirement: str
     essential: bool = False

@@ -44,7 +44,9 @@ class Ground(Stored):
     text: str = Field(max_length=PARAGRAPH, description="The argument, in whole sentences.")
     references: tuple[Reference, ...] = Field((), max_length=20, description="What the text is checked by.")
     asks: str = Field(
-        "", max_length=PARAGRAPH, description='What would put it right. Completes "The applicant should …".'
+        "",
+        max_length=PARAGRAPH,
+        description='What would put it right. Completes "I ask the council, before it decides, to …".',
     )
     ticked: bool = Field(True, description="False: left out of the letter, and kept for later.")
     annex: bool = Field(False, description="Whether the point is printed in the annex.")

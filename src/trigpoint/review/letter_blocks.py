@@ -88,13 +88,16 @@ def _about(letter: Letter) -> Iterator[Block]:
 def _body(letter: Letter) -> Iterator[Block]:
     points = [ground for ground in letter.grounds if ground.ticked and not ground.annex]
     grounds = [ground for ground in points if ground.kind in _GROUNDS]
+    strengths = [ground for ground in points if ground.kind == "strength"]
+    first = strengths if letter.stance == "object" else []  # a fair word before the grounds, and no list of praise
     yield from _paragraphs(letter.opening or usual_opening(letter))
+    yield from _paragraphs(" ".join(" ".join(_split(ground.text)) for ground in first))
     yield from _paragraphs(" ".join(letter.consultees))
     if grounds:
         yield Block("heading", _grounds_title(letter))
         yield from _grounds(grounds, 1)
     yield from _items(_questions_title(letter), [ground for ground in points if ground.kind == "question"])
-    yield from _welcome(letter, [ground for ground in points if ground.kind == "strength"])
+    yield from _welcome(letter, [ground for ground in strengths if ground not in first])
     yield from _asked(letter)
     yield from _conditions(letter, [one for one in letter.conditions if one.ticked and not one.annex])
     yield from _paragraphs(letter.closing or usual_closing(letter))
@@ -235,9 +238,9 @@ def _questions_title(letter: Letter) -> tuple[str, str]:
 
 
 def _asks_title(letter: Letter) -> tuple[str, str]:
-    if letter.stance == "object":
-        return "What would make the application acceptable", "To make the application acceptable, the applicant should:"
-    return f"What {_me(letter)} ask for", "Before the application is decided, the applicant should be asked to:"
+    acceptable = "What would make the application acceptable"
+    heading = acceptable if letter.stance == "object" else f"What {_me(letter)} ask for"
+    return heading, f"{_upper(_me(letter))} ask the council, before it decides, to:"
 
 
 def _listed(texts: Sequence[str]) -> Iterator[Block]:

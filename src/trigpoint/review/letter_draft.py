@@ -222,9 +222,14 @@ def _heading(finding: Finding, aspect: AspectReview | None) -> str:
 
 def _ask(finding: Finding, aspect: AspectReview | None) -> str:
     if known := DISAGREEMENTS.get(finding.check):
-        return known.asks.format(subject=(aspect.name if aspect else finding.short or "this").lower())
+        return _of_applicant(known.asks.format(subject=(aspect.name if aspect else finding.short or "this").lower()))
     plain = in_plain_words(finding.recommendation or "", (), {policy.ref for policy in finding.policy})
-    return _lower(plain.rstrip("."))
+    return _of_applicant(_lower(plain.rstrip(".")))
+
+
+def _of_applicant(wanted: str) -> str:
+    """Return what an applicant should do as something that the council is asked for."""
+    return f"have the applicant {wanted}" if wanted else ""
 
 
 def _remark(text: str) -> str:
@@ -302,10 +307,10 @@ def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
             f"The application leaves this to a condition, an illustration or a later approval: {wanted} ({where}). It "
             "should be settled before the decision."
         )
-        asks = f"settle now, rather than later, {wanted}"
+        asks = _of_applicant(f"settle now, rather than later, {wanted}")
     else:
         text = f"{_sentence_case(subject)} could not be found in the written documents of the application."
-        asks = f"show {subject}"
+        asks = _of_applicant(f"show {subject}")
     if point.policy:
         asking = [place_of_ref(ref) for ref in point.policy[:2]]
         text += f" {', and '.join(asking)}, {'asks' if len(asking) == 1 else 'ask'} for it."

@@ -98,7 +98,8 @@ def _with_one_more_in_annex(letter: Letter) -> Letter | None:
         moved = tuple(one.model_copy(update={"annex": True}) for one in letter.conditions)
         return letter.model_copy(update={"conditions": moved})
     shown = [place for place, one in enumerate(letter.grounds) if one.ticked and not one.annex]
-    minor = [place for place in shown if letter.grounds[place].kind in ("strength", "question")]
+    kinds = ("question",) if letter.stance == "object" else ("strength", "question")
+    minor = [place for place in shown if letter.grounds[place].kind in kinds]
     chosen = minor[-1:] or shown[1:][-1:]
     if not chosen:
         return None

@@ -26,6 +26,7 @@ MOST_SENTENCES = 6
 MOST_RECOMMENDATIONS = 10
 MOST_CONDITIONS = 10
 MOST_MAIN = 15
+MOST_OPEN = 4
 MOST_GROUNDS = 8
 """Limits of a conclusion: its instructions name them, and no more is taken."""
 
@@ -174,10 +175,12 @@ class DraftGround(Cited):
     asks: str = Field(
         "",
         max_length=400,
-        description='What would put it right. Completes "The applicant should …" in a list at the end of the letter, so it '
-        "names the place by itself.",
+        description='What would put it right. Completes "I ask the council, before it decides, to …" in a list at the end of '
+        "the letter, so it names the place by itself.",
     )
-    welcomes: bool = Field(False, description="True if it welcomes what is good, and so is no ground of objection.")
+    welcomes: bool = Field(
+        False, description="True for the one entry that welcomes what is good: it is printed first and is no ground."
+    )
 
 
 class DraftConclusion(Submitted):
@@ -187,12 +190,16 @@ class DraftConclusion(Submitted):
     recommendations: tuple[Cited, ...] = Field((), max_length=MOST_RECOMMENDATIONS)
     conditions: tuple[Cited, ...] = Field((), max_length=MOST_CONDITIONS)
     main: tuple[str, ...] = Field(
-        (), max_length=MOST_MAIN, description="Ids of the findings that matter most, weightiest first."
+        (),
+        max_length=MOST_MAIN,
+        description=f"Ids of the findings that matter most, weightiest first; at most {MOST_OPEN} of them not shown.",
     )
     stance: Stance
     why_stance: str = Field("", max_length=400, description="Why this stance, in one sentence.")
     letter: tuple[DraftGround, ...] = Field(
-        (), max_length=MOST_GROUNDS, description="The letter's grounds, weightiest first."
+        (),
+        max_length=MOST_GROUNDS + 1,
+        description=f"At most {MOST_GROUNDS} grounds, weightiest first, and one entry that welcomes what is good.",
     )
     repeats: tuple[str, ...] = Field((), max_length=40, description="Ids of findings that only repeat another one.")
     outdated: tuple[str, ...] = Field(

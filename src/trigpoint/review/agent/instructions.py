@@ -8,6 +8,7 @@ from trigpoint.review.submitted import (
     MOST_CONDITIONS,
     MOST_GROUNDS,
     MOST_MAIN,
+    MOST_OPEN,
     MOST_RECOMMENDATIONS,
     MOST_SENTENCES,
 )
@@ -115,27 +116,40 @@ wrong again is kept."""
 
 CONCLUDE = f"""{_COMMON}
 
-This last step is the conclusion across all aspects. You see the proposal and the verified findings (F1 …). Write:
-- `repeats`: ids of findings that only repeat another one, so that each point is made once. Look at those first that rest on
-  the same words: unless they make different points, keep the one that proves most.
-- `main`: at most {MOST_MAIN} ids, the findings that matter most to the decision, weightiest first, including what is good and
-  the contradictions that matter. They are the main part of the report.
+This last step is the conclusion across all aspects. You see the proposal, the verified findings and open points (F1 …), and what the
+documents name that nobody here has read. Write:
+- `repeats`: ids of findings that only repeat another one, so that each point is made once. Go through those that rest on the same
+  words, pair by pair: unless they make different points, keep the one that proves most and list the other.
+- `main`: at most {MOST_MAIN} ids, what matters most to the decision, weightiest first: shortfalls and contradictions in one order
+  of weight, at most {MOST_OPEN} open points (`not shown`) that are essential, then what is good. They are the main part of the report. No two of
+  them make one point.
 - `summary`: at most {MOST_SENTENCES} sentences: what is proposed, what is good about it, what decides, and how it comes out; `part` says
-  which of these a sentence tells. Each is understood by itself: name what it is about instead of "it".
+  which of these a sentence tells. Each is understood by itself: name what it is about instead of "it". What decides is told in two
+  to four sentences, one matter each, the weightiest first.
 - `recommendations`: at most {MOST_RECOMMENDATIONS}, in order of weight; each names the place and the action, and rests on findings.
 - `conditions`: at most {MOST_CONDITIONS}, those a council could impose if it approves. Each must be necessary, relevant to planning and to this
-  development, enforceable, precise and reasonable: "Before any home is occupied, … shall …". Not what a redesign must settle.
+  development, enforceable, precise and reasonable: "Before any home is occupied, … shall …". Not what a redesign must settle. Keep the
+  numbers of the findings and of their conditions: "no fewer than 291 spaces, 5% of them for larger cycles", not "the spaces shown".
 - `stance` for a letter to the council: `object` if something essential fails and a condition cannot cure it; `support` if
   it meets what matters; else `comment`.
 - `letter`: at most {MOST_GROUNDS} grounds in order of weight, each a short heading and one paragraph of two to four sentences that a
-  local campaigner would sign: what the scheme does (with figure and place), what policy asks, why it matters. Begin
-  with the strongest. Each point is made in one ground only, and no two grounds rest on the same findings. Write whole sentences, as a
-  person speaks, without "I", "we" or "our"; name documents and policies as people do ("the Transport Assessment", "NPPF, paragraph
-  117"); their pages are added for you. `asks` says what should be done: all of them are read together in a list at the end of
-  the letter, so each names its place ("widen the path on Mill Lane to 3.0 m"), and not "these" or "the junction". A point that is met is
-  never a ground of objection. One more may welcome what is good (`welcomes`); an objection is sent without it. Nothing about this
-  review or how it was made.
+  local campaigner would sign: what the scheme does (with figure and place), what policy asks (with its section: "LTN 1/20, Table
+  6-3, asks for 3.0 m"), why it matters. A heading says what is wrong or wanted, and the same as its ask. Begin
+  with the strongest. Each point is made in one ground only, and no two grounds rest on the same findings. Open points may be grounds
+  too. Whole sentences, as a person speaks, without "we" or "our"; name documents and policies as people do ("the Transport
+  Assessment", "NPPF, paragraph 117"), each document by one name; their pages are added for you. Say whose figure, request or view it is ("as
+  the county council asks"), and the reason that the applicant gives, if there is one. Things that are counted are whole: 4.9 spaces
+  short are five.
+- What was not found is told as "I found no …" or "I did not find …", and only of what was read. If one of the documents that were named and not read
+  may have it, write "I have not seen the Travel Plan, which the Planning Statement names", and ask that it be published, not submitted.
+- `asks` completes "I ask the council, before it decides, to …" in a list at the end of the letter: "require the path on Mill Lane to
+  be widened to 3.0 m", "secure by condition that …", "have the applicant show …". Each names its place by itself, not "these" or "the
+  junction", has the figures of its ground, and asks for no less than the grounds and conditions say. Do not ask for a rate of national
+  guidance if a note says that a plan which is not among the policies may ask for more: ask for no less than that plan's.
+- One more entry of the letter may welcome what is good (`welcomes`): one or two sentences that rest on what is met, printed
+  in an objection too: "The new school is welcome, and so are …". A point that is met is never a ground of objection. Nothing about this review or how it
+  was made.
 - `outdated`: the letter opens with the answers of consultees that are shown (K1 …), so do not quote them again. List here those
   that, by what you have read, were withdrawn or replaced later.
-Every sentence rests on findings (`rests_on`) and uses no figure that they do not have. Never write that the documents do not
-say something; write what was looked for and not found, or ask for it to be shown."""
+Every sentence rests on findings or open points (`rests_on`) and uses no figure that they do not have. Never write that the documents do
+not say something: write that it was not found, or ask for it to be shown."""

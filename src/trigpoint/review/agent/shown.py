@@ -12,7 +12,7 @@ from trigpoint.reading.facts import Fact
 from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
-from trigpoint.review.citing import document_title
+from trigpoint.review.citing import document_place, document_places, document_title
 from trigpoint.review.consultees import recommendations, recommends
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import PolicyPassage, fold
@@ -26,6 +26,8 @@ LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
 LONGEST_STATEMENT = 600  # of which a quotation is a part
 LONGEST_CITED = 700  # of a policy that is cited as a whole
 LONGEST_BEFORE = 240  # of the statement before a quotation
+LONGEST_SHOWN_POLICY = 160  # of a policy in the conclusion
+MOST_PLACES = 8  # documents of a finding that the conclusion is shown
 MOST_FACTS = 90
 MOST_CONTENTS = 12_000  # characters of the headings that orientation shows
 LONGEST_TITLE = 70
@@ -324,19 +326,45 @@ def verified(draft: ReviewDraft) -> str:
     for name, held in draft.state.held.items():
         if not held.counts:
             continue
-        if held.finding is None:
-            lines.append(f"{name} [{held.given.aspect}] not shown: {held.open_point.reason if held.open_point else ''}")
-            continue
-        finding = held.finding
-        weight = ", essential" if finding.essential else ""
-        lines.append(f"{name} [{held.given.aspect}{weight}] {finding.outcome}: {one_line(finding.text)}")
-        where = "; ".join(dict.fromkeys(one.place for one in finding.evidence))
-        lines.append(f"   {where}. Policy: {', '.join(dict.fromkeys(one.ref for one in finding.policy)) or 'none'}")
-        lines += [f"   {kind}: {text}" for kind in ("recommendation", "condition") if (text := getattr(finding, kind))]
+        lines += _finding(name, held, held.finding) if held.finding is not None else _open_point(name, held)
     same = _same_words(draft)
     return block("findings", "\n".join(lines)) + (
         f"\n\n{block('findings that rest on the same words', same)}" if same else ""
     )
+
+
+def _finding(name: str, held: Held, finding: Finding) -> Iterable[str]:
+    """Yield a finding as the conclusion is shown it: its claim, what it is measured by, its places and its sums."""
+    weight = ", essential" if finding.essential else ""
+    yield f"{name} [{held.given.aspect}{weight}] {finding.outcome}: {one_line(finding.text)}"
+    yield f"   asked for: {one_line(finding.requirement)}"
+    policy = "; ".join(dict.fromkeys(f"{one.ref} {_cited_words(one.quote)}".strip() for one in finding.policy))
+    places = document_places(finding.evidence, MOST_PLACES)
+    yield f"   {places or 'no page'}. Policy: {policy or 'none'}"
+    if finding.standard is not None:
+        yield f"   standard that {document_place(finding.standard)} quotes: {_cited_words(finding.standard.quote)}"
+    if finding.calculations:
+        yield f"   sums: {'; '.join(one.expression for one in finding.calculations)}"
+    yield from _proposed(finding.recommendation, finding.condition)
+
+
+def _open_point(name: str, held: Held) -> Iterable[str]:
+    point = held.open_point
+    if point is None:
+        return
+    weight = ", essential" if point.essential else ""
+    yield f"{name} [{held.given.aspect}{weight}] not shown: {one_line(point.reason)}"
+    yield f"   asked for: {one_line(point.requirement)}. Policy: {', '.join(point.policy) or 'none'}"
+    yield from _proposed(held.given.recommendation, held.given.condition)
+
+
+def _proposed(recommendation: str | None, condition: str | None) -> Iterable[str]:
+    told = {"recommendation": recommendation, "condition": condition}
+    return [f"   {kind}: {one_line(text)}" for kind, text in told.items() if text]
+
+
+def _cited_words(words: str) -> str:
+    return f"“{shorten(one_line(words), LONGEST_SHOWN_POLICY)}”" if words else ""
 
 
 def _same_words(draft: ReviewDraft) -> str:
