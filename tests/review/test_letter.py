@@ -192,7 +192,10 @@ def test_grounds_are_in_order_of_weight_with_evidence_policy_and_what_is_asked(r
         "The application leaves this to a condition, an illustration or a later approval: long-stay cycle parking at the "
         "rate for the use (Document 1, page 2). It should be settled before the decision."
     )
-    assert left_open.asks == "have the applicant settle now, rather than later, long-stay cycle parking at the rate for the use"
+    assert (
+        left_open.asks
+        == "have the applicant settle now, rather than later, long-stay cycle parking at the rate for the use"
+    )
     assert [ground.text for ground in letter.grounds if ground.kind == "strength"] == [
         "A travel plan is submitted or promised (Document 1, page 1)."
     ]

@@ -15,12 +15,14 @@ from trigpoint.review.agent import shown
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import assemble_review
 from trigpoint.review.citing import council_name, tidied
+from trigpoint.review.concluded_sentences import conclusion_verdicts
 from trigpoint.review.conclusion import Conclusion, Quality, Sentence
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Finding
 from trigpoint.review.letter_blocks import letter_blocks
 from trigpoint.review.letter_draft import draft_letter
+from trigpoint.review.letter_files import letter_text
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.overview import MOST_IN_REPORT, Overview
 from trigpoint.review.render import render_pdf, report_data
@@ -68,8 +70,7 @@ def test_the_main_part_of_a_report_is_what_the_conclusion_chose_in_its_order() -
     findings = [finding(f"f{n}", ("failed", "partly", "met", "contradicted")[n % 4]) for n in range(24)]
     chosen = [f"f{n}" for n in (5, 4, 7, 2, 6, 3, 1)]
     part = Overview(review(findings, main=chosen)).report
-    assert [point.finding.check for point in part.short] == ["f5", "f4", "f1"]
-    assert [point.finding.check for point in part.contradictions] == ["f7", "f3"]
+    assert [point.finding.check for point in part.matters] == ["f5", "f4", "f7", "f3", "f1"]
     assert [point.finding.check for point in part.good] == ["f2", "f6"]
 
 
@@ -77,7 +78,7 @@ def test_the_main_part_of_a_report_is_what_the_conclusion_chose_in_its_order() -
 def test_the_main_part_has_at_most_fifteen_findings(named: tuple[str, ...]) -> None:
     findings = [finding(f"f{n}", "contradicted" if n % 2 else "failed") for n in range(60)]
     part = Overview(review(findings, main=named)).report
-    assert len(part.short) + len(part.contradictions) + len(part.good) == MOST_IN_REPORT == 15
+    assert len(part.matters) + len(part.good) == MOST_IN_REPORT == 15
 
 
 def test_a_summary_is_told_in_three_parts_by_its_writer_or_by_what_it_rests_on() -> None:
@@ -178,6 +179,71 @@ def test_a_ground_that_makes_a_point_again_is_sent_back_and_left_out() -> None:
     [verdict] = draft.check_conclusion(given)
     assert verdict.id == "letter 2"
     assert "letter 1" in verdict.reasons[0]
+
+
+def test_an_open_point_may_be_in_the_main_part_and_a_ground_of_the_letter() -> None:
+    draft = draft_of()
+    judged(draft)
+    [verdict] = draft.submit_findings(
+        [
+            DraftFinding(
+                aspect="cycle_parking",
+                question="short_stay",
+                outcome="not_shown",
+                statement="We did not find parking for visitors.",
+                looked_for=("visitor", "short stay"),
+                condition="Before first use 20 visitor spaces shall be provided.",
+            )
+        ]
+    )
+    assert verdict.verdict == "verified"
+    assert "not shown: We did not find parking for visitors" in shown.verified(draft)
+    visitors = DraftGround(
+        heading="Visitors", text="I found no parking for visitors.", rests_on=("F2",), asks="have the 20 spaces shown"
+    )
+    result = judged(draft, main=("F2", "F1"), letter=(ground(), visitors))
+    labels = [(point.label, point.finding.text) for point in Overview(result.review).report.matters]
+    assert [label for label, _ in labels] == ["Not shown", "Partly met"]
+    assert "parking for visitors" in labels[0][1]
+    assert result.review.letter is not None
+    assert [one.kind for one in result.review.letter.grounds] == ["shortfall", "request"]
+    printed = letter_text(result.review.letter.model_copy(update={"stance": "comment"}))
+    assert (
+        "I ask the council, before it decides, to:\n- widen the path on Mill Lane;\n- have the 20 spaces shown."
+        in printed
+    )
+
+
+def test_a_figure_that_is_asked_for_and_that_no_finding_has_is_sent_back() -> None:
+    draft = draft_of()
+    judged(draft)
+    strange = ground().model_copy(update={"asks": "widen the path on Mill Lane to 4.7 m"})
+    given = DraftConclusion(summary=(SummarySentence(text="Homes are proposed."),), stance="object", letter=(strange,))
+    [verdict] = draft.check_conclusion(given)
+    assert verdict.reasons[0].startswith("What it asks: 4.7:")
+    letter = judged(draft, letter=(strange,)).review.letter
+    assert letter is not None
+    assert (len(letter.grounds), letter.grounds[0].asks) == (1, "")
+
+
+def test_two_points_of_the_main_part_that_rest_on_the_same_words_are_sent_back() -> None:
+    draft = draft_of()
+    judged(draft)
+    findings = {"F1": draft.verified()["F1"], "F2": draft.verified()["F1"].model_copy(update={"check": "other"})}
+    given = DraftConclusion(summary=(SummarySentence(text="Homes are proposed."),), stance="object", main=("F1", "F2"))
+    [verdict] = conclusion_verdicts(given, findings, draft.evidence, {})
+    assert verdict.id == "main"
+    assert "F1 and F2 rest on the same words" in verdict.reasons[0]
+
+
+def test_an_objection_may_begin_with_a_fair_word() -> None:
+    draft = draft_of()
+    judged(draft)
+    kind = DraftGround(text="The path along Mill Lane is welcome.", rests_on=("F1",), welcomes=True)
+    letter = judged(draft, letter=(kind,)).review.letter
+    assert letter is not None
+    printed = letter_text(letter.model_copy(update={"stance": "object"}))
+    assert "I am writing to object to this application.\n\nThe path along Mill Lane is welcome." in printed
 
 
 def test_sentences_of_a_conclusion_begin_and_end_as_sentences() -> None:

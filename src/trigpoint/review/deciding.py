@@ -24,16 +24,26 @@ def deciding_first(text: str, citations: Iterable[Citation]) -> tuple[Citation, 
     A citation that adds nothing keeps its place among the others that add nothing, and the standard by which something
     is measured comes after what is said of the application.
     """
+    return tuple(one for one, _ in _by_what_each_adds(text, citations))
+
+
+def proving(text: str, citations: Iterable[Citation], *, fewest: int, most: int) -> tuple[Citation, ...]:
+    """Return the citations that prove a text: those that add a figure, or several words, to the ones before."""
+    ordered = _by_what_each_adds(text, citations)
+    return tuple(one for place, (one, adds) in enumerate(ordered) if place < fewest or adds >= _FIGURE_WEIGHS)[:most]
+
+
+def _by_what_each_adds(text: str, citations: Iterable[Citation]) -> list[tuple[Citation, float]]:
     left = list(dict.fromkeys(citations))
     wanted = _parts(text)
     parts = {one: _parts(one.quote) for one in left}
-    ordered: list[Citation] = []
+    ordered: list[tuple[Citation, float]] = []
     while left:
         best = max(left, key=lambda one: (one.status != "policy", _weight(parts[one] & wanted)))
         left.remove(best)
+        ordered.append((best, _weight(parts[best] & wanted)))
         wanted -= parts[best]
-        ordered.append(best)
-    return tuple(ordered)
+    return ordered
 
 
 def _parts(text: str) -> set[float | str]:

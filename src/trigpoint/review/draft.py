@@ -19,7 +19,8 @@ from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.sources import SPEAKER_OF, genre_of
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.checked import Checked
-from trigpoint.review.concluding import conclude, conclusion_verdicts
+from trigpoint.review.concluded_sentences import conclusion_verdicts
+from trigpoint.review.concluding import conclude
 from trigpoint.review.conclusion import Quality
 from trigpoint.review.evidence import Evidence, PolicyPassage
 from trigpoint.review.findings import Calculation

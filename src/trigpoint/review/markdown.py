@@ -134,7 +134,7 @@ def _main(review: ReviewBody) -> Iterator[str]:
         return
     part = Overview(review).report
     yield "## Points That Matter"
-    for title, points in (("", part.short), ("Contradictions", part.contradictions), ("What is good", part.good)):
+    for title, points in (("", part.matters), ("What is good", part.good)):
         if title and points:
             yield ""
             yield f"**{title}**"

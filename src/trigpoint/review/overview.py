@@ -5,7 +5,7 @@ Everything here is derived from a finished result, whoever judged it, so that pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -14,13 +14,14 @@ from typing import Literal
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidDate
 from trigpoint.review.citing import in_plain_words
-from trigpoint.review.deciding import deciding_first
+from trigpoint.review.deciding import deciding_first, proving
 from trigpoint.review.findings import Citation, Finding, NotAssessed, Outcome
 from trigpoint.review.rating import weightiest
 from trigpoint.review.result import AspectReview, ReviewBody
 
 MOST_POINTS = 5
 MOST_CONTRADICTIONS = 10
+MOST_QUOTED = 2
 MOST_IN_REPORT = MOST_POINTS + MOST_CONTRADICTIONS
 PROBLEMS: frozenset[Outcome] = frozenset({"failed", "partly", "contradicted"})
 
@@ -51,6 +52,12 @@ class Point:
         """Its quotations, those first that have the figures and most of the words of its text."""
         return deciding_first(self.finding.text, self.finding.evidence)
 
+    @property
+    def proof(self) -> tuple[Citation, ...]:
+        """The quotations to print with it: both sides of a contradiction, and of others what proves its figures."""
+        fewest = 2 if self.finding.outcome == "contradicted" else 1
+        return proving(self.finding.text, self.finding.evidence, fewest=fewest, most=MOST_QUOTED)
+
 
 LABELS = {
     "essential": "Not met: essential",
@@ -58,7 +65,7 @@ LABELS = {
     "partly": "Partly met",
     "contradicted": "Contradiction",
     "met": "Met",
-    "not-found": "No statement found",
+    "not-found": "Not shown",
 }
 
 
@@ -93,10 +100,12 @@ class AspectOverview:
 
 @dataclass(frozen=True)
 class MainPart:
-    """The findings that a report tells first, each with its evidence, in order of weight."""
+    """What a report tells first, each point with its evidence, in order of weight: what matters, and what is good.
 
-    short: tuple[Point, ...]
-    contradictions: tuple[Point, ...]
+    Shortfalls, contradictions and the open points that a conclusion names are one list.
+    """
+
+    matters: tuple[Point, ...]
     good: tuple[Point, ...]
 
 
@@ -144,13 +153,27 @@ class Overview:
         contradictions that weigh most.
         """
         named = self.review.conclusion.main if self.review.conclusion else ()
-        chosen = [point for name in named for point in self.points if point.finding.check == name]
+        known = (*self.points, *self._open_points())
+        chosen = [point for name in named for point in known if point.finding.check == name]
         shown = (chosen or [*self.main, *self.contradictions])[:MOST_IN_REPORT]
         return MainPart(
-            short=tuple(point for point in shown if point.finding.outcome in ("failed", "partly")),
-            contradictions=tuple(point for point in shown if point.finding.outcome == "contradicted"),
+            matters=tuple(point for point in shown if point.finding.outcome != "met"),
             good=tuple(point for point in shown if point.finding.outcome == "met"),
         )
+
+    def _open_points(self) -> Iterator[Point]:
+        """Yield the open points that a conclusion can name, each as a finding of which nothing was found."""
+        for aspect in self.review.aspects:
+            for one in aspect.not_assessed:
+                if one.id:
+                    finding = Finding(
+                        check=one.id,
+                        requirement=one.requirement,
+                        outcome="not_found",
+                        text=one.reason,
+                        essential=one.essential,
+                    )
+                    yield Point(0, finding, aspect)
 
     @cached_property
     def told(self) -> Told | None:

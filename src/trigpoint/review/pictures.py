@@ -18,8 +18,6 @@ from trigpoint.text.picture import PagePicture
 
 log = logging.getLogger(__name__)
 
-MOST_CONTRADICTIONS = 5
-
 Pictures = Mapping[Citation, bytes]
 """PNG by the quotation it shows."""
 
@@ -27,13 +25,11 @@ DrawStrip = Callable[[Path, int, str], PagePicture]
 
 
 def pictured(review: ReviewBody) -> list[Citation]:
-    """Return the quotations to show as pictures: the one that decides each main point, both sides of a contradiction.
+    """Return the quotations to show as pictures: what proves each main point, both sides of a contradiction.
 
     Pages of public comments are never shown: a picture has the name and address that were masked in the words.
     """
-    overview = Overview(review)
-    wanted = [citation for point in overview.report.short for citation in point.deciding[:1]]
-    wanted += [c for point in overview.report.contradictions[:MOST_CONTRADICTIONS] for c in point.deciding[:2]]
+    wanted = [citation for point in Overview(review).report.matters for citation in point.proof]
     return [one for one in dict.fromkeys(wanted) if one.pages and not is_public_comment(one.document)]
 
 

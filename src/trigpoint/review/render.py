@@ -43,9 +43,8 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "told": asdict(overview.told) if overview.told else None,
         "verdict": overview.verdict[0] if overview.told else " ".join(overview.verdict),
         "consultees": [recommends(one) for one in result.review.consultees],
-        "main": [_point(point, pictures or {}, 1) for point in overview.report.short],
-        "contradictions": [_point(point, pictures or {}, 2) for point in overview.report.contradictions],
-        "good": [_point(point, {}, 1) for point in overview.report.good],
+        "main": [_point(point, pictures or {}) for point in overview.report.matters],
+        "good": [_point(point, {}) for point in overview.report.good],
         "policies": [policy.model_dump(mode="json") for policy in result.review.policies()],
         "rows": [place_of_ref(row.ref) for row in result.review.policy_compliance],
         "policy_names": {policy.passage_id: policy_place(policy) for policy in result.review.policies()},
@@ -65,7 +64,7 @@ def _documents(result: ReviewResult) -> set[str]:
     return places | {citation.document for citation in result.review.quotations()}
 
 
-def _point(point: Point, pictures: Pictures, most: int) -> dict[str, Any]:
+def _point(point: Point, pictures: Pictures) -> dict[str, Any]:
     finding = point.finding
     return {
         "kind": point.kind,
@@ -75,7 +74,7 @@ def _point(point: Point, pictures: Pictures, most: int) -> dict[str, Any]:
         "finding": finding.model_dump(mode="json"),
         "quotations": [
             {"place": document_place(citation), "quote": citation.quote, "picture": _picture(pictures.get(citation))}
-            for citation in point.deciding[:most]
+            for citation in point.proof
         ],
     }
 

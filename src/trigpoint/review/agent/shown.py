@@ -322,7 +322,7 @@ def answers_of_consultees(draft: ReviewDraft) -> str:
 
 def verified(draft: ReviewDraft) -> str:
     """Return everything that counts, for the conclusion."""
-    lines = []
+    lines: list[str] = []
     for name, held in draft.state.held.items():
         if not held.counts:
             continue
