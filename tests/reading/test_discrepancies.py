@@ -121,6 +121,11 @@ def test_a_claim_of_compliance_next_to_an_admitted_shortfall_is_found() -> None:
             "cycle_route.width",
         ),
         (
+            "A 3.0m wide shared-use path runs along the western side of the spine road.",
+            "The shared footway and cycleway along the spine road is 2.5m wide, beside a verge of 2.0m.",
+            "cycle_route.width",
+        ),
+        (
             "The nearest bus stop is located 380m from the site.",
             "The nearest bus stop is located 650m from the centre of the site.",
             "bus.stop_distance",

@@ -62,6 +62,9 @@ _NUMBER_OF_SERVICE = re.compile(
 _STATION_NAME = re.compile(r"\b((?:[A-Z][\w’'-]+ ){1,3})(?:[Rr]ailway |[Tt]rain |[Uu]nderground )?[Ss]tation\b")
 _ANY_STOP = re.compile(r"\s*(?:There (?:is|are) )?(?:a |two |several )?bus stops?\b", re.IGNORECASE)
 _OTHER_PLACE = re.compile(r"(?:town|city|village|shopping|local|district) (?:centre|hall)|station|school|bridge")
+_ONLY_STREET = re.compile(
+    r"\b(?:along|on|beside|alongside|side of) the (primary|spine|loop|central|main) (?:street|road)\b"
+)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 OLD = 3  # years before the document, from which on a count of traffic is history
 _ALONG = frozenset("along on of beside alongside off fronting via across".split())
@@ -70,6 +73,7 @@ _LENGTHS = ("m", "km", "mile")
 LATEST, RECENT = 2028, 2015  # years: later ones are forecasts, earlier ones are history in any document
 LEAST_FLOW = 100  # vehicles a day
 AROUND = 6  # words around a figure among which the thing that it measures is named
+SUBJECT = 9  # words before a width: "the shared footway and cycleway along the primary street is 2.5m wide"
 
 
 def place_measures(said: Said, gazetteer: Gazetteer, stations: frozenset[str]) -> Iterator[Measured]:
@@ -114,11 +118,15 @@ def _width(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Measured
     before, after = _words_before(text, one.start), _words_after(text, one.end)
     if "portion" in _CUES.tag_text(text) or not _is_width(before, after):
         return
-    kind = _kind_of_path(before, after)
+    kind = _kind_of_path(_words_before(text, one.start, SUBJECT), after)
     place = _place(said, one, gazetteer)
     if kind is not None and place is not None:
-        what = f"the width of the {kind} at {place.title()}"
+        what = f"the width of the {kind} at {_titled(place)}"
         yield Measured(_WIDTH, ("width", kind, place, _state(said)), what, one, said, whole=True)
+
+
+def _titled(place: str) -> str:
+    return place if place.startswith("the ") else place.title()
 
 
 def _is_width(before: str, after: str) -> bool:
@@ -134,7 +142,7 @@ def _is_width(before: str, after: str) -> bool:
 
 def _kind_of_path(before: str, after: str) -> str | None:
     """Return what is so wide: the noun that follows, or else the one before."""
-    for words in (" ".join(after.split()[:5]), " ".join(before.split()[-6:])):
+    for words in (" ".join(after.partition(",")[0].split()[:5]), before):
         near = _CUES.tag_text(words)
         found = next((kind for kind in ("path", "track", "footway") if kind in near), None)
         if "not_path" in near or found is not None:
@@ -145,7 +153,7 @@ def _kind_of_path(before: str, after: str) -> str | None:
 def _place(said: Said, one: Quantity, gazetteer: Gazetteer) -> str | None:
     """Return the place that a path runs along: named with it, else in the sentence before, else in the heading."""
     names = gazetteer.names(said.text)
-    along = _along(said.text, names)
+    along = _along(said.text, names) or _only_street(said.text)
     if along is None and len({name.known for name in names}) == 1 and not _leads_to(said.text, names[0]):
         return names[0].known
     if along is None and said.previous is not None:
@@ -159,6 +167,12 @@ def _place(said: Said, one: Quantity, gazetteer: Gazetteer) -> str | None:
 def _along(text: str, names: tuple[Name, ...]) -> str | None:
     """Return the first name that comes after "along", "on", "side of"."""
     return next((name.known for name in names if set(text[: name.start].lower().split()[-2:]) & _ALONG), None)
+
+
+def _only_street(text: str) -> str | None:
+    """Return the street of which a scheme has one, and which therefore needs no name: "along the spine road"."""
+    street = _ONLY_STREET.search(text)
+    return f"the {street[1]} street" if street else None
 
 
 def _leads_to(text: str, name: Name) -> bool:
