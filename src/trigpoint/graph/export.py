@@ -6,22 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from trigpoint.graph.load import LoadedBlock, LoadedEntity
 from trigpoint.graph.models import Entity, Project, QuotableBlock
 from trigpoint.graph.moments import print_moment
 from trigpoint.graph.tables import entity, entity_relation, project, quotable_block
 
-_KEPT = (
-    "entityType",
-    "slug",
-    "title",
-    "summary",
-    "difficulty",
-    "conceptKind",
-    "repoUrl",
-    "canonicalUrl",
-    "status",
-    "createdAt",
-)
+_KEPT = ("entityType", *(name for name in LoadedEntity.json_fields() if name != "entityType"))  # its type comes first
+_KEPT_OF_BLOCK = tuple(name for name in LoadedBlock.json_fields() if name != "entity")
 
 
 def export_project(connection: Connection, project_id: str) -> dict[str, Any]:
@@ -30,7 +21,7 @@ def export_project(connection: Connection, project_id: str) -> dict[str, Any]:
     names = {one.id: f"{one.entity_type}/{one.slug}" for one in entities}
     return {
         "project": _without_nulls({"slug": found.slug, "name": found.name, "description": found.description}),
-        "entities": [_without_nulls({name: one.shown()[name] for name in _KEPT}) for one in entities],
+        "entities": [_without_nulls(one.shown(_KEPT)) for one in entities],
         "relations": [
             _without_nulls(
                 {
@@ -53,8 +44,7 @@ def _rows(connection: Connection, table: Any, project_id: str) -> Any:
 
 
 def _block(block: QuotableBlock, names: dict[str, str]) -> dict[str, Any]:
-    shown = block.shown(("text", "claimType", "sourceCitation", "verifiedUntil", "topicTag", "createdAt"))
-    return _without_nulls({"entity": names[block.entity_id], **shown})
+    return _without_nulls({"entity": names[block.entity_id], **block.shown(_KEPT_OF_BLOCK)})
 
 
 def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:

@@ -86,6 +86,10 @@ class Input(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True)
 
     @classmethod
+    def json_fields(cls) -> tuple[str, ...]:
+        return tuple(field.alias or name for name, field in cls.model_fields.items())
+
+    @classmethod
     def parse(cls, given: object) -> Self:
         """Raise GraphBadRequest that says which field is wrong, its value, and what it must be."""
         try:
@@ -105,14 +109,13 @@ class Filter(Input):
         return super().parse({name: value for name, value in params.items() if value not in (None, "")})
 
 
-def explained(error: ErrorDetails, of: type[BaseModel], *, skipped: int = 0) -> str:
+def explained(error: ErrorDetails, of: type[Input], *, skipped: int = 0) -> str:
     """Return what is wrong in one sentence or two; the first `skipped` parts of the place are left out."""
     name, rule = ".".join(map(str, error["loc"][skipped:])), error["msg"].removeprefix("Value error, ")
     if error["type"] == "missing":
         return f"{name} is required"
     if error["type"] == "extra_forbidden":
-        known = ", ".join(field.alias or name for name, field in of.model_fields.items())
-        return f"Unknown field: '{shorten(name)}'. Known fields: {known}"
+        return f"Unknown field: '{shorten(name)}'. Known fields: {', '.join(of.json_fields())}"
     if error["type"] in ("model_type", "model_attributes_type"):
         return "The body must be a JSON object"
     return f"Invalid {name}: '{shorten(error['input'])}'. {rule}" if name else rule
