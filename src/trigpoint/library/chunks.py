@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -23,6 +24,7 @@ RECOMMENDED_CHUNKS = 100
 OUR_DIMENSIONS = 384
 _LONGEST_ID = 512
 _LONGEST_TEXT = 100_000
+_LARGEST_METADATA = 100_000  # bytes of JSON, without `fulltext`: a chunk must fit into an answer with its text
 _LAST_PLACE = 1 << 31
 
 
@@ -116,12 +118,20 @@ def _check(project: Project, item: Mapping[str, Any], index: int) -> Passage:
             _refuse(index, f"metadata.{name} must be an object")
     if not is_unicode([chunk_id, text, metadata]):
         _refuse(index, "id, text and metadata must be valid Unicode, without halves of surrogate pairs")
+    if (size := _json_bytes({**metadata, "fulltext": None})) > _LARGEST_METADATA:
+        _refuse(index, f"metadata has {size:,} bytes of JSON; at most {_LARGEST_METADATA:,} are taken, fulltext apart")
+    if len(str(metadata.get("fulltext") or "")) > _LONGEST_TEXT:
+        _refuse(index, f"metadata.fulltext must be a string of at most {_LONGEST_TEXT} characters")
     vector = _vector(item.get("embedding"), model, index)
     payload = {**metadata, "project": project.id}
     doc = _part(payload, "doc")
     seq = doc.get("seq")
     place = seq if type(seq) is int and 0 <= seq <= _LAST_PLACE else index
     return Passage(chunk_id, _doc_id(payload, chunk_id), place, text, payload, vector)
+
+
+def _json_bytes(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode())
 
 
 def _vector(value: Any, model: str, index: int) -> Any:

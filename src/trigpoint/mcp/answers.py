@@ -51,7 +51,10 @@ def fitting(body: dict[str, Any], cut: Cut | None, most_bytes: int = MOST_BYTES)
         raise AnswerTooLarge(f"The answer has {_size(size)}; MCP clients accept {_size(most_bytes)}. Ask for less")
     kept = _as_many_as_fit(body, cut.items, items, most_bytes)
     if not kept:
-        raise AnswerTooLarge(f"One item of the answer is larger than the {_size(most_bytes)} that MCP clients accept")
+        raise AnswerTooLarge(
+            f"The answer has {_size(size)}, and is too large even without most of it; MCP clients accept "
+            f"{_size(most_bytes)}. {cut.way_out}"
+        )
     note = {
         "count": len(items) - len(kept),
         "reason": f"The answer would have {_size(size)}; MCP clients accept {_size(most_bytes)}. {cut.way_out}",
@@ -77,7 +80,7 @@ def fitting_text(text: str, most_bytes: int = MOST_BYTES - 100_000) -> str:
 
 def left_off_schema() -> dict[str, Any]:
     """Return the schema of the note on an answer that was cut short: how much is missing, why, and how to get it."""
-    return {"type": "object", "description": "Only if cut short: count and reason"}
+    return {"type": "object", "description": "If cut short: count, reason"}
 
 
 def _as_many_as_fit(body: Mapping[str, Any], field: str, items: list[Any], most_bytes: int) -> list[Any]:

@@ -280,6 +280,7 @@ TOOLS = [
         Inspected,
         _inspect,
         read_only=True,
+        cut=Cut("sample", None, "Ask for a smaller sample"),
     ),
     Tool("list_projects", "List the configured projects.", Nothing, Listed, _list_projects, read_only=True),
     Tool(
@@ -289,6 +290,7 @@ TOOLS = [
         OneChunk,
         _get_chunk,
         read_only=True,
+        cut=Cut("after", None, "Ask for fewer neighbours, or for a neighbour by its chunk_id"),
     ),
     Tool(
         "find_quote",

@@ -28,9 +28,7 @@ class Answer(BaseModel):
     model_config = _BRIEF
 
 
-ProjectId = Annotated[
-    PlainText, Field(min_length=1, max_length=210, description="Project id, e.g. citeloom/clean-arch")
-]
+ProjectId = Annotated[PlainText, Field(min_length=1, max_length=210, description="Id, e.g. citeloom/clean-arch")]
 Text = Annotated[PlainText, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 TopK = Annotated[int, Field(ge=1, le=100, description="Most results; the project may cap it lower")]
 FilterObject = Annotated[
