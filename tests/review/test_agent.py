@@ -39,7 +39,7 @@ def finding(**changes: Any) -> dict[str, Any]:
     return {
         "aspect": "cycle_routes",
         "question": "width",
-        "outcome": "partly",
+        "outcome": "failed",
         "statement": "The shared path along Mill Lane is 2.5 m wide, below the 3.0 m asked for.",
         "evidence": [{"document": "D1", "page": 1, "words": "shared path along Mill Lane will be 2.5 m wide"}],
         "recommendation": "Widen the shared path along Mill Lane to 3.0 m",
@@ -113,7 +113,7 @@ async def test_a_review_goes_through_its_passes_and_every_claim_is_verified(use:
     judgement = judging.judgement
     assert dict(model.asked) == {"orient": 1, "read": 1, "judge": 1, "check": 1, "conclude": 1}
     [routes] = judgement.aspects
-    assert [one.outcome for one in routes.findings][:1] == ["partly"]
+    assert [one.outcome for one in routes.findings][:1] == ["failed"]
     assert routes.findings[0].evidence[0].pages == (1,)
     assert judgement.conclusion is not None
     assert [one.text for one in judgement.conclusion.summary][1].startswith("The shared path")

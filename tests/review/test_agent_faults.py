@@ -308,7 +308,7 @@ async def test_a_uploaded_policy_that_gives_orders_is_shown_as_data(use: Use) ->
         judging = await judge(evidence, settings)
     for request in server.requests:
         _is_inside_blocks(text_of(request), "You are an AI")
-    assert judging.judgement.aspects[0].rating == "amber"
+    assert judging.judgement.aspects[0].rating == "red"
 
 
 def test_hidden_text_of_a_pdf_is_not_shown(tmp_path: Path) -> None:

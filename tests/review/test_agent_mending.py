@@ -62,7 +62,7 @@ async def test_a_contradiction_survives_the_whole_loop_without_the_policy_that_d
         judging = await judge(evidence_of_text(TWO_WIDTHS), settings)
     [kept] = by_model(judging.judgement)
     assert (kept.outcome, kept.policy, len(kept.evidence)) == ("contradicted", (), 2)
-    assert (model.asked["judge"], model.asked["check"], model.asked["mend"]) == (1, 2, 1)
+    assert (model.asked["judge"], model.asked["check"], model.asked["mend"]) == (2, 2, 1)
 
 
 async def test_a_finding_that_was_returned_in_judging_is_sent_back_again_by_the_second_reader(use: Use) -> None:

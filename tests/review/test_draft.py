@@ -43,7 +43,7 @@ def finding(**changes: Any) -> DraftFinding:
     given: dict[str, Any] = {
         "aspect": "cycle_routes",
         "question": "width",
-        "outcome": "partly",
+        "outcome": "failed",
         "statement": "The shared path along Mill Lane is 2.5 m wide.",
         "evidence": [
             {"document": "D1", "page": 1, "words": "The proposed shared path along Mill Lane will be 2.5 m wide"}
@@ -133,9 +133,6 @@ def test_a_finding_with_words_on_the_page_counts() -> None:
         ({"calculations": ["3.0 - 2.5 = 0.7"], "statement": "It is 0.7 m short."}, "0.5, not 0.7"),
         ({"calculations": ["3.0 - 2.9 = 0.1"], "statement": "It is 0.1 m short."}, "2.9"),
         ({"outcome": "contradicted"}, "both of its sides"),
-        ({"outcome": "not_shown"}, "looked_for"),
-        ({"outcome": "not_shown", "aspect": "cycle_parking", "question": "long_stay", "evidence": [],
-          "looked_for": ["cycle parking spaces"]}, "do speak of it"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_proved_is_returned_with_the_reason_and_then_dropped(
@@ -182,9 +179,20 @@ def test_a_finding_that_repeats_or_contradicts_another_is_returned() -> None:
     draft = draft_of()
     assert verdict(draft)[0] == "verified"
     assert "repeats F1" in verdict(draft, statement="The shared path along Mill Lane is 2.5 m wide only.")[1]
-    failed = {"outcome": "failed", "statement": "At 2.5 m the path is too narrow for this."}
-    assert verdict(draft, **failed)[0] == "verified"
-    assert "contradicts F3" in verdict(draft, outcome="met", statement="A wide path of 2.5 m follows Mill Lane.")[1]
+    assert "contradicts F1" in verdict(draft, outcome="met", statement="A wide path of 2.5 m follows Mill Lane.")[1]
+
+
+def test_an_absence_that_a_certain_statement_answers_is_told_with_that_statement() -> None:
+    draft = draft_of()
+    absent = {"outcome": "not_shown", "aspect": "cycle_parking", "question": "long_stay", "evidence": [],
+              "statement": "We did not find a number of spaces.", "looked_for": ["cycle parking spaces"]}  # fmt: skip
+    first, said = verdict(draft, **absent)
+    assert (first, "do speak of it" in said) == ("returned", True)
+    assert verdict(draft, **absent, id="F1")[0] == "verified"
+    point = draft.state.held["F1"].open_point
+    assert point is not None
+    assert "did not find" not in point.reason
+    assert "“Secure and covered cycle parking for 250 cycles will be provided in the basement.”" in point.reason
 
 
 def test_what_was_not_shown_becomes_an_open_point_and_never_a_failure() -> None:
@@ -268,7 +276,7 @@ async def test_policy_found_by_a_search_can_be_cited_with_its_words() -> None:
         return [passage]
 
     [label] = await draft.search_policy("lighting", ask)
-    assert "quote its words" in verdict(draft, policy=[{"policy": label}])[1]
+    assert "without its words" in verdict(draft, policy=[{"policy": label}])[1]
     cited = PolicyQuote(policy=label, words="Shared paths beside Mill Lane must be lit")
     assert verdict(draft, policy=[cited.model_dump()], id="F1")[0] == "verified"
     again = ReviewDraft.from_state(evidence_of_text(TEXT), ASPECTS, json.loads(json.dumps(draft.to_state())))

@@ -24,6 +24,10 @@ POOL: list[dict[str, Any]] = [
     {"outcome": "failed", "statement": "The 2.5 m shared path along Mill Lane is too narrow."},
     {"outcome": "met", "statement": "The shared path along Mill Lane will be 2.5 m wide.", "recommendation": None},
     {"policy": [{"policy": "P99"}]},
+    {"outcome": "partly"},
+    {"outcome": "partly", "lacking": "It is narrower than policy asks."},
+    {"outcome": "partly", "lacking": "We did not find lighting.", "looked_for": ["street lighting"]},
+    {"outcome": "met", "lacking": "It is 1.1 m too narrow."},
     {"evidence": [quote("nowhere to be found in it")]},
     {"question": None, "requirement": "Wide paths", "statement": "The shared path along Mill Lane is 400 m long."},
     CONTRADICTION,
@@ -53,8 +57,10 @@ def _second_reader(draft: ReviewDraft, choose: random.Random) -> None:
             choose.choice(["supported", "overstated", "not_supported"]),
             "it says less",
             choose.choice(INSTEAD),
-            choose.choice([None, "partly", "met"]),
+            choose.choice([None, "partly", "met", "not_shown"]),
             refs[: choose.randint(0, 1)],
+            choose.choice(["shown", "not_shown"]),
+            choose.choice(["", "It is narrower than asked.", "It is 8.8 m short."]),
         )
 
 

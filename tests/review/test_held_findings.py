@@ -41,7 +41,8 @@ def draft_of(text: str = TEXT) -> ReviewDraft:
 def test_a_contradiction_needs_no_policy_and_is_not_lost_for_the_words_of_one() -> None:
     draft = draft_of()
     wrong_policy = [{"policy": "P1", "words": "words that no policy has"}, {"policy": "P99"}]
-    assert verdict(draft, **CONTRADICTION, policy=wrong_policy) == ("verified", "")
+    assert verdict(draft, **CONTRADICTION, policy=wrong_policy)[0] == "returned"
+    assert verdict(draft, **CONTRADICTION, policy=wrong_policy, id="F1")[0] == "verified"
     [held] = draft.verified().values()
     assert (held.outcome, held.policy, len(held.evidence)) == ("contradicted", (), 2)
 
@@ -167,7 +168,7 @@ def test_a_figure_of_the_calculating_tool_from_figures_that_are_not_quoted_is_re
         ({"aspect": "cycle_routes", "question": "width", "outcome": "met",
           "statement": "The existing stop is 300 m away.", "evidence": [quote("bus stop on Mill Lane is 300 m")]}, False),
         ({"aspect": "trip_generation", "question": "forecast", "outcome": "partly",
-          "statement": "42 trips are forecast for the morning peak hour only.",
+          "statement": "42 trips are forecast.", "lacking": "The forecast is for the morning peak hour.",
           "evidence": [quote("would generate 42 two-way trips")]}, True),
         ({"aspect": "cycle_parking", "question": "quality", "outcome": "met",
           "statement": "42 trips are forecast.", "evidence": [quote("would generate 42 two-way trips")]}, False),

@@ -29,7 +29,7 @@ def draft_of() -> ReviewDraft:
     return ReviewDraft(make_evidence(documents, application), ASPECTS)
 
 
-def reasons(words: str, statement: str, outcome: str = "partly", document: str = "D1") -> str:
+def reasons(words: str, statement: str, outcome: str = "failed", document: str = "D1") -> str:
     given = finding(**OTHER, statement=statement, outcome=outcome, evidence=[quote(words) | {"document": document}])
     [answer] = draft_of().submit_findings([given])
     return " ".join(answer.reasons)

@@ -117,7 +117,7 @@ def judged(draft: ReviewDraft, **changes: Any) -> ReviewResult:
     width = DraftFinding(
         aspect="cycle_routes",
         question="width",
-        outcome="partly",
+        outcome="failed",
         statement="The shared path along Mill Lane is 2.5 m wide.",
         evidence=(Quote(document="D1", page=1, words="shared path along Mill Lane will be 2.5 m wide"),),
         recommendation="widen the shared path along Mill Lane",

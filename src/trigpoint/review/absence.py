@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.statements import split_sentences
 from trigpoint.review.aspects import Check
-from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import NotAssessed, Place
+from trigpoint.review.evidence import Evidence, fold
+from trigpoint.review.findings import Citation, NotAssessed, Place
 from trigpoint.review.locating import Found
 from trigpoint.review.submitted import DraftFinding
 
+UNSETTLED = "That does not settle the point."
 _NONE = (
     r"\bno (?:evidence|detail|information|mention|reference|assessment|figure|statement|indication|proposal|provision|cycle|"
     r"commitment|target|measure|drawing|plan|audit|survey|data|justification)\w*\b"
@@ -21,6 +22,10 @@ _NOT = (
     r"\b(?:do|does|did|has|have|is|are) not (?:show|state|mention|provide|give|include|identif|set out|specif|address|"
     r"explain|demonstrat|commit|propose|assess|consider|secur|been (?:shown|provided|assessed|given))\w*"
     r"|\b(?:silent on|fails? to|without any|nothing (?:is|in)|nowhere|omits?|absent|missing)\b"
+)
+_DENIED = re.compile(
+    r"\b(?:no|none|nothing|nowhere|neither)\b(?! (?:more|less|fewer|later|longer|wider|narrower|higher|lower|greater)\b)",
+    re.IGNORECASE,
 )
 _ABSENCE = re.compile(f"{_NONE}|{_NOT}", re.IGNORECASE)
 _CLAIM = re.compile(_NOT, re.IGNORECASE)
@@ -47,11 +52,8 @@ def not_shown_point(
     that the point is not lost. `proved` says whether the judge's figures have their source, `read` how many pages were
     read whole.
     """
-    subject = asked.words.subject if asked else _uncapitalised(given.requirement or "it")
-    ask = f"Show {subject}" if asked is None or asked.essential or asked.show else None
-    if given.recommendation:
-        ask = " ".join(given.recommendation.split()).rstrip(".")
-    own = proved and tells_what_was_found(given.statement)
+    subject = _subject(asked, given)
+    own = proved and bool(given.looked_for) and tells_what_was_found(given.statement, [one.words for one in quotes])
     kept = _without_absence(given.statement) if proved else ""
     ours = " ".join(part for part in (_in_our_words(evidence, subject, given, places, quotes, read), kept) if part)
     return NotAssessed(
@@ -60,18 +62,72 @@ def not_shown_point(
         essential=bool(asked and asked.essential),
         reason=" ".join(given.statement.split()) if own else ours,
         places=places,
-        request=ask,
+        evidence=_citations(quotes),
+        request=_request(asked, given),
         policy=tuple(policy.ref for policy in evidence.cite(asked.provisions)) if asked else (),
     )
 
 
-def tells_what_was_found(statement: str) -> bool:
-    """Return whether a statement of an absence is worded as a search that found nothing, in each of its sentences."""
+def unsettled_point(
+    evidence: Evidence, asked: Check | None, given: DraftFinding, *, places: tuple[Place, ...], quotes: Sequence[Found]
+) -> NotAssessed:
+    """Return an open point of a statement that is proved and does not settle what is asked for."""
+    said = " ".join(given.statement.split())
+    return NotAssessed(
+        check=asked.id if asked else "other",
+        requirement=asked.requirement if asked else (given.requirement or given.statement),
+        essential=bool(asked and asked.essential),
+        reason=f"{said.rstrip('.')}. {UNSETTLED}",
+        places=places,
+        evidence=_citations(quotes),
+        request=_request(asked, given),
+        policy=tuple(policy.ref for policy in evidence.cite(asked.provisions)) if asked else (),
+    )
+
+
+def _subject(asked: Check | None, given: DraftFinding) -> str:
+    return asked.words.subject if asked else _uncapitalised(given.requirement or "it")
+
+
+def _request(asked: Check | None, given: DraftFinding) -> str | None:
+    """Return what to ask for: what the judge recommends, or to show the point."""
+    if given.recommendation:
+        return " ".join(given.recommendation.split()).rstrip(".")
+    return f"Show {_subject(asked, given)}" if asked is None or asked.essential or asked.show else None
+
+
+def _citations(quotes: Sequence[Found]) -> tuple[Citation, ...]:
+    return tuple(dict.fromkeys(one.citation("not_found") for one in quotes))
+
+
+def tells_what_was_found(statement: str, quoted: Sequence[str] = ()) -> bool:
+    """Return whether a statement of an absence is worded as a search that found nothing, in each of its sentences.
+
+    An absence that somebody else claims in the quoted words is told as theirs, and is none of ours.
+    """
     sentences = [statement[start:end] for start, end in split_sentences(statement)]
     searched = [bool(_SEARCHED.search(one)) for one in sentences]
     return any(searched) and not any(
-        (_CLAIM if told else _ABSENCE).search(one) for told, one in zip(searched, sentences, strict=True)
+        _claimed(_CLAIM if told else _ABSENCE, one, quoted) for told, one in zip(searched, sentences, strict=True)
     )
+
+
+def claims_absence(text: str, quoted: Sequence[str] = ()) -> bool:
+    """Return whether a text says that something was not found or is not there, in words that nothing quoted has."""
+    return bool(_SEARCHED.search(text)) or any(_claimed(one, text, quoted) for one in (_ABSENCE, _DENIED))
+
+
+def in_searched_words(looked_for: Sequence[str], where: str) -> str:
+    """Return a lack as a search that found nothing: what was looked for, and where."""
+    *others, last = [" ".join(one.split()) for one in looked_for]
+    sought = f"{', '.join(others)} and {last}" if others else last
+    return f"We looked for {sought} in {where or 'the documents'} and did not find it."
+
+
+def _claimed(pattern: re.Pattern[str], text: str, quoted: Sequence[str]) -> bool:
+    said = [fold(one) for one in quoted]
+    claimed = [re.compile(rf"\b{re.escape(fold(match.group()))}\b") for match in pattern.finditer(text)]
+    return any(not any(words.search(one) for one in said) for words in claimed)
 
 
 def _without_absence(statement: str) -> str:

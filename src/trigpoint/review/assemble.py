@@ -15,6 +15,7 @@ from trigpoint.review.findings import Assessed, Finding, PolicyCitation
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
+from trigpoint.review.verify import is_from_draft
 from trigpoint.text.classify import DocumentClassifier
 
 _CENTRAL = frozenset({"transport_assessment", "design_access_statement", "planning_statement", "site_plan"})
@@ -26,6 +27,7 @@ BRIEF = (
 )
 
 MOST_RECOMMENDATIONS = 10
+NO_PROVISION = "No provision cited"
 _NAMES_ITS_SUBJECT = re.compile(r"[^.:]{3,60}: ")
 
 RECORDED = (
@@ -108,13 +110,19 @@ def _with_places(finding: Finding) -> str:
 def _matrix(findings: Sequence[Finding]) -> tuple[ComplianceRow, ...]:
     rows: dict[tuple[str, str], ComplianceRow] = {}
     for finding in findings:
-        if finding.standard is not None or finding.policy:
+        if _has_row(finding):
             rows.setdefault((finding.requirement, finding.text), _row(finding))
     return tuple(rows.values())
 
 
+def _has_row(finding: Finding) -> bool:
+    """Whether a finding is in the matrix: what is measured by something, and every shortfall and contradiction that was judged."""
+    judged_short = finding.outcome in ("failed", "partly", "contradicted") and is_from_draft(finding)
+    return bool(finding.standard or finding.policy or judged_short)
+
+
 def _row(finding: Finding) -> ComplianceRow:
-    """Return a row that names what the finding is measured by: a standard that a document quotes, or a policy."""
+    """Return a row that names what the finding is measured by: a standard that a document quotes, a policy, or none."""
     row = ComplianceRow(
         requirement=finding.requirement,
         policy_source="",
@@ -126,6 +134,8 @@ def _row(finding: Finding) -> ComplianceRow:
         quoted, place = document_title(finding.standard.document), document_place(finding.standard)
         named = {"policy_source": f"Standard quoted in {quoted}", "policy_ref": f"Standard quoted in {place}"}
         return row.model_copy(update=named)
+    if not finding.policy:
+        return row.model_copy(update={"policy_source": NO_PROVISION})
     policy = _measured_by(finding)
     named = {"policy_source": policy.source, "policy_ref": policy.ref, "revision_id": policy.revision_id}
     return row.model_copy(update=named)

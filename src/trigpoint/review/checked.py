@@ -22,6 +22,7 @@ class Failure(StrEnum):
     FIGURE = "a figure, a section or quoted words without a source"
     MEANING = "quoted words that do not show it"
     SCOPE = "a claim that says more than the quoted words"
+    LACK = "nothing that shows what is lacking"
     ABSENCE = "an absence that was not looked for, or that a page answers"
 
 

@@ -230,6 +230,14 @@ class ReviewDraft(HeldFindings):
             cited.append(one.model_copy(update={"policy": label}))
         return given.model_copy(update={"policy": tuple(cited)})
 
+    def searched_place(self, given: DraftFinding) -> str:
+        """Return the pages in which a finding looked for something; nothing if it looked everywhere."""
+        return self._verifier().lacks.absence.named_place(given)
+
+    def nearest(self, given: DraftFinding) -> list[Hit]:
+        """Return the statements nearest to what a finding looked for and did not find."""
+        return self._verifier().lacks.nearest(given)
+
     # -- the end ------------------------------------------------------------------------------------------------------
 
     def check_conclusion(self, given: DraftConclusion) -> list[Verdict]:

@@ -81,6 +81,9 @@ class Finding(Stored):
     requirement: str
     outcome: Outcome
     text: str
+    lacking: str | None = Field(
+        None, description="What is lacking: the last sentence of the text, if it was named apart."
+    )
     essential: bool = False
     evidence: tuple[Citation, ...] = ()
     policy: tuple[PolicyCitation, ...] = ()
@@ -93,6 +96,11 @@ class Finding(Stored):
     comparison: Comparison | None = Field(None, description="Its figures against their standard, or each other.")
     recommendation: str | None = None
     condition: str | None = None
+
+    @property
+    def provided(self) -> str:
+        """The text without the sentence on what is lacking."""
+        return self.text.removesuffix(self.lacking).strip() if self.lacking else self.text
 
 
 class Place(Stored):
@@ -116,6 +124,7 @@ class NotAssessed(Stored):
     essential: bool = False
     reason: str
     places: tuple[Place, ...] = ()
+    evidence: tuple[Citation, ...] = Field((), description="What the documents do say on it, as it was quoted.")
     request: str | None = Field(None, description="What to ask of the applicant, if the documents leave it open.")
     policy: tuple[str, ...] = Field((), description="References of the policy that asks for it.")
 

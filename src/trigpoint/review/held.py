@@ -34,6 +34,7 @@ class Held(BaseModel):
     failures: tuple[str, ...] = Field((), description="What the rules found wrong, without the words of the claim.")
     questioned: bool = Field(False, description="Whether a second reader has already sent it back.")
     instead: str = Field("", description="The claim as the second reader would put it.")
+    instead_lacking: str | None = Field(None, description="What is lacking, as the second reader would put it.")
     instead_outcome: DraftOutcome | None = None
     unfit: tuple[str, ...] = Field((), description="References of policies that the second reader found not to fit.")
     reworded: bool = Field(False, description="Whether it counts in the second reader's words.")

@@ -17,8 +17,9 @@ from trigpoint.review.conclusion import LeftOut
 from trigpoint.review.findings import Finding
 from trigpoint.review.held import By, DraftState, Held
 from trigpoint.review.stated import read_numbers
-from trigpoint.review.submitted import DraftFinding, DraftOutcome, Support, Verdict
+from trigpoint.review.submitted import DraftFinding, DraftOutcome, Lack, Support, Verdict
 from trigpoint.review.verify_drafts import DraftVerifier
+from trigpoint.review.verify_figures import used_in
 from trigpoint.review.verify_together import contradicted, repeated
 
 MOST_FINDINGS = 120
@@ -68,9 +69,15 @@ class HeldFindings(ABC):
         self._merge(name)
         return self.state.held[name].verdict
 
-    def _check(self, name: str, given: DraftFinding, tries: int, before: Held | None = None) -> Held:
-        """Check a finding by the rules and against the others. The first try is strict, so that it can be mended."""
-        checked = self._verifier().check(given, lenient=tries > 1, unfit=before.unfit if before else ())
+    def _check(
+        self, name: str, given: DraftFinding, tries: int, before: Held | None = None, *, settles: bool = True
+    ) -> Held:
+        """Check a finding by the rules and against the others. The first try is strict, so that it can be mended.
+
+        Without `settles` it is told as an open point.
+        """
+        verifier = self._verifier()
+        checked = verifier.check(given, lenient=tries > 1, unfit=before.unfit if before else (), settles=settles)
         self._change(told=tuple(dict.fromkeys((*self.state.told, *checked.told))))
         by: By = "rules"
         if checked.finding is not None:
@@ -81,7 +88,7 @@ class HeldFindings(ABC):
         held = Held(given=given, verdict=_verdict(name, checked, tries), tries=tries, by=by, **_kept(checked))
         if before is None:
             return held
-        kept = ("questioned", "instead", "instead_outcome", "unfit")
+        kept = ("questioned", "instead", "instead_lacking", "instead_outcome", "unfit")
         return held.model_copy(update={field: getattr(before, field) for field in kept})
 
     def _hold(self, name: str, held: Held) -> None:
@@ -125,12 +132,15 @@ class HeldFindings(ABC):
         instead: str = "",
         outcome: DraftOutcome | None = None,
         unfit: Iterable[str] = (),
+        lack: Lack = "shown",
+        lack_instead: str = "",
     ) -> Verdict:
         """Note what a second, independent reader says of a verified finding.
 
         Policies that do not ask for the point (`unfit`, by their references) are left out for good: the finding rests on
-        its quotations. What is overstated counts in the second reader's own words (`instead`, `outcome`) if these can be
-        verified. Everything else that is not supported is sent back once, and then dropped.
+        its quotations. Statement and lack are judged apart, and the second reader's words (`instead`, `lack_instead`) take
+        the place of ours if they can be verified; the outcome then follows from what is left. Everything else that is not
+        supported is sent back once, and then dropped.
         """
         held = self.state.held[name].model_copy(update={"support": support})
         if left_out := (*held.unfit, *unfit):
@@ -139,14 +149,19 @@ class HeldFindings(ABC):
             self._hold(name, held)
         if not held.counts:
             return held.verdict  # what it says is not proved without that policy
-        if support == "supported":
+        told = {
+            "instead": instead if support == "overstated" else held.given.statement if support == "supported" else "",
+            "instead_lacking": lack_instead or (held.given.lacking if lack == "shown" else None),
+            "instead_outcome": outcome,
+        }
+        held = held.model_copy(update=told)
+        if support == "supported" and self._agrees(held):
             self._hold(name, held)
             return held.verdict
-        words = "goes further than" if support == "overstated" else "is not supported by"
+        words = "is not supported by" if support == "not_supported" else "goes further than"
         reasons = (f"A second reader says that the statement {words} the quoted words: {why}",)
-        told = {"instead": instead if support == "overstated" else "", "instead_outcome": outcome}
         verdict = Verdict(id=name, verdict="returned", reasons=reasons)
-        self._hold(name, held.model_copy(update={**told, "verdict": verdict, "by": "second reader"}))
+        self._hold(name, held.model_copy(update={"verdict": verdict, "by": "second reader"}))
         if self._reword(name):
             self._merge(name)
         elif held.questioned:
@@ -154,6 +169,40 @@ class HeldFindings(ABC):
         else:
             self._hold(name, self.state.held[name].model_copy(update={"questioned": True}))
         return self.state.held[name].verdict
+
+    def _agrees(self, held: Held) -> bool:
+        """Whether the second reader leaves a finding whose statement it supports as it is."""
+        return (self._outcome_read(held), held.instead_lacking) == (held.given.outcome, held.given.lacking)
+
+    def _outcome_read(self, held: Held) -> DraftOutcome:
+        """Return the outcome that is left by the second reader's opinion.
+
+        What it calls met is met unless a lack is shown, or another finding on the same question names a shortfall; what is
+        called partly met without a lack is not settled.
+        """
+        said = held.instead_outcome or held.given.outcome
+        if said == "met" and held.given.outcome != "met":
+            if held.instead_lacking:
+                return held.given.outcome
+            return "not_shown" if self._falls_short_elsewhere(held) else "met"
+        if said == "partly" and not held.instead_lacking and held.given.outcome == "partly":
+            return "not_shown"
+        return said
+
+    def _falls_short_elsewhere(self, held: Held) -> bool:
+        return any(one.outcome in ("failed", "partly", "contradicted") for one in self.siblings(held).values())
+
+    def siblings(self, held: Held) -> dict[str, Finding]:
+        """Return the other findings that count on the question of a finding; none for one without a question."""
+        if held.given.question is None:
+            return {}
+        asked = held.given.aspect, held.given.question
+        return {
+            name: one
+            for name, one in self.verified().items()
+            if name != held.verdict.id
+            and (self.state.held[name].given.aspect, self.state.held[name].given.question) == asked
+        }
 
     def settle(self) -> None:
         """End the waiting of everything that was returned: it is kept without what failed, reworded, or dropped."""
@@ -174,9 +223,23 @@ class HeldFindings(ABC):
         held = self.state.held[name]
         if not held.instead:
             return False
-        outcome = held.instead_outcome or held.given.outcome
-        given = held.given.model_copy(update={"statement": held.instead, "outcome": outcome})
+        outcome = self._outcome_read(held)
+        said = {"statement": held.instead, "lacking": held.instead_lacking, "outcome": outcome}
+        sums = used_in(f"{held.instead} {held.instead_lacking or ''}", held.given.calculations)
+        given = held.given.model_copy(update={**said, "calculations": sums})
+        if outcome == "not_shown" and held.given.outcome != "not_shown":
+            return self._leave_open(name, given.model_copy(update={"lacking": None}))
         again = self._check(name, given, held.tries + 1, held)
+        kept = again.counts and (again.finding is not None or held.questioned)
+        if kept:
+            self._hold(name, again.model_copy(update={"support": "overstated", "reworded": True}))
+        return kept
+
+    def _leave_open(self, name: str, given: DraftFinding) -> bool:
+        """Make a finding whose words are proved and settle nothing an open point, if they hold by the rules."""
+        held = self.state.held[name]
+        tested = given.model_copy(update={"outcome": held.given.outcome})
+        again = self._check(name, tested, held.tries + 1, held, settles=False)
         if again.counts:
             self._hold(name, again.model_copy(update={"support": "overstated", "reworded": True}))
         return again.counts

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from trigpoint.errors import shorten
 from trigpoint.land_uses import Use
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.statements import split_sentences
@@ -17,6 +18,8 @@ from trigpoint.review.lookup import stems
 LONG_SENTENCE = 220  # characters: a longer one is read clause by clause
 FEWEST_USES = 3  # different uses that a table by use names
 ENOUGH = 0.55  # score that words must reach to be quoted
+FEWEST_WORDS = 4  # a shorter quotation says nothing
+_LONGEST_HEADING = 140
 _GENERIC = frozenset(
     "cycle develop plan site scheme propos application document transport policy space way use need new road rout route provision "
     "street provid parking park unit area people per stay".split()
@@ -58,16 +61,47 @@ def policy_units(text: str) -> list[str]:
     return list(dict.fromkeys([one for one in said if one[-1] in ".;:|" or " | " in one or " and" in one[-5:]] or said))
 
 
+def headings_of(passage: PolicyPassage) -> list[str]:
+    """Return the lines of a passage that head its text: those without a stop at their end that others follow."""
+    lines = [collapse(line) for line in passage.text.splitlines() if line.strip()]
+    return [
+        line
+        for line in lines[:-1]
+        if len(line) < _LONGEST_HEADING and line[-1] not in ".;:|,)" and " | " not in line and not line.endswith(" and")
+    ]
+
+
+def without_heading(words: str, passage: PolicyPassage) -> str:
+    """Return quoted words without a heading in front of them, on one line."""
+    plain = collapse(words)
+    for heading in headings_of(passage):
+        if len(plain) > len(heading) and plain.casefold().startswith(heading.casefold()):
+            return plain[len(heading) :].strip()
+    return plain
+
+
+def passage_shown(passage: PolicyPassage, claim: str, profile: Profile, most: int) -> str:
+    """Return the text of a passage, its headings in brackets; of a table by use, the heading and the row that fits a claim."""
+    heads = headings_of(passage)
+    row = _row(_rows_by_use(policy_units(passage.text)), claim, profile)
+    if row:
+        return f"[{heads[0]}] {row}" if heads else row
+    lines = dict.fromkeys(collapse(line) for line in passage.text.splitlines() if line.strip())
+    text = " ".join(f"[{line}]" if line in heads else line for line in lines)
+    return shorten(text, most)
+
+
 def fitting_words(passage: PolicyPassage, claim: str, profile: Profile) -> str:
     """Return the words of a passage that fit a claim, or nothing if none fit clearly.
 
     Only words count: a figure that somebody made up must not find the sentence that happens to have it.
     """
     units = policy_units(passage.text)
-    row = _row(_rows_by_use(units), claim, profile)
-    if row:
-        return row
+    rows = _rows_by_use(units)
+    if rows:
+        return _row(rows, claim, profile)
     heading = collapse(passage.text.splitlines()[0]) if passage.text else ""
+    units = [one for one in units if len(one.split()) >= FEWEST_WORDS and one not in headings_of(passage)]
     scores = _scores(units, claim, heading)
     best = max(range(len(units)), key=scores.__getitem__, default=None)
     return units[best] if best is not None and scores[best] >= ENOUGH else ""
@@ -113,10 +147,10 @@ def _uses_of_row(label: str) -> set[Use]:
 
 
 def _row(rows: Sequence[tuple[str, set[Use]]], claim: str, profile: Profile) -> str:
-    """Return the row of the use that a claim names, or else of the use that is built if there is one."""
+    """Return the row of the use that a claim names, or of the use that is built if it names none."""
     spoken = {use for use, _ in read_uses(claim)}
     built = {one.use for one in profile.uses}
-    for wanted in (spoken & built, spoken, built):
+    for wanted in (spoken & built, spoken or built):
         fitting = [(len(uses - wanted), row) for row, uses in rows if uses & wanted]
         if fitting:
             nearest = min(others for others, _ in fitting)

@@ -10,21 +10,24 @@ from trigpoint.review.result import AspectReview
 NOT_ENOUGH = "Not assessed"
 SEVERITY: dict[Outcome, int] = {"failed": 0, "partly": 1, "contradicted": 2, "met": 7, "not_found": 5}
 
+FAILURES_THAT_DECIDE = 3
 ASPECT_RULE = (
-    "An aspect is red when more than half of its essential checks that could be judged fail; green when every essential "
-    "check is judged and met and nothing fails or is contradicted; amber otherwise. An aspect of which nothing could be "
-    "judged is not assessed, and has no rating."
+    "An aspect is red when more than half of its essential points that could be judged fail; green when every essential "
+    "point is judged and met, with nothing lacking, and nothing fails or is contradicted; amber otherwise. An aspect of which "
+    "nothing could be judged is not assessed, and has no rating."
 )
 OVERALL_RULE = (
     "The overall rating comes from assessed aspects only. It is red when two core aspects (cycle parking, cycle routes, "
-    "junctions, permeability) are red, or all that were reviewed if they are fewer, or more than half of all aspects; green "
-    "when every core aspect is green and no other is red; amber otherwise. If no core aspect could be assessed, there is none."
+    "junctions, permeability) are red, or all that were reviewed if they are fewer, or more than half of all aspects, or when "
+    "three essential points fail in two aspects or more; green when every core aspect is green and no other is red; amber "
+    "otherwise. If no core aspect could be assessed, there is none."
 )
 
 
 def rate(findings: Sequence[Finding], open_points: Sequence[NotAssessed] = ()) -> Rating:
     """Return the rating of an aspect, by `ASPECT_RULE`. Of an aspect that is not assessed it is amber by convention."""
-    decided = [finding.outcome for finding in findings if finding.essential and finding.outcome != "not_found"]
+    essential = [finding.outcome for finding in findings if finding.essential]
+    decided = [outcome for outcome in essential if outcome in ("met", "partly", "failed")]
     if decided and sum(outcome == "failed" for outcome in decided) * 2 > len(decided):
         return "red"
     clean = not any(finding.outcome in ("failed", "contradicted") for finding in findings)
@@ -85,6 +88,9 @@ def overall_rating(judged: Sequence[AspectReview], core: frozenset[str]) -> Rati
     red = sum(one.rating == "red" for one in weighing if one.assessed != "no")
     red_in_all = sum(one.rating == "red" for one in asked if one.assessed != "no")
     if red and (red >= min(2, len(weighing)) or red_in_all * 2 > len(asked)):
+        return "red"
+    failing = [sum(f.essential and f.outcome == "failed" for f in one.findings) for one in asked]
+    if sum(failing) >= FAILURES_THAT_DECIDE and sum(map(bool, failing)) > 1:
         return "red"
     clean = bool(weighing) and not red_in_all and all(one.assessed != "no" for one in weighing)
     return "green" if clean and all(one.rating == "green" for one in weighing) else "amber"

@@ -21,6 +21,7 @@ SizeUnit = Literal["dwelling", "m2", "bed", "pupil", "place", "job", "pitch", "u
 SummaryPart = Literal["proposed", "good", "decides"]
 DraftOutcome = Literal["met", "partly", "failed", "contradicted", "not_shown"]
 Support = Literal["supported", "overstated", "not_supported"]
+Lack = Literal["shown", "not_shown"]
 
 MOST_SENTENCES = 6
 MOST_RECOMMENDATIONS = 10
@@ -48,12 +49,20 @@ class Quote(Submitted):
     words: _Words = Field(description="One sentence, bullet or table row, or part of it, copied word for word.")
 
 
+class Pages(Submitted):
+    """Pages of a document."""
+
+    document: str = Field(max_length=300, description="Label, for example D3.")
+    first: int = Field(ge=1)
+    last: int = Field(ge=1)
+
+
 class PolicyQuote(Submitted):
     """Words of a policy in force, copied exactly."""
 
     policy: str = Field(min_length=1, max_length=200, description="Label of the policy passage, for example P4.")
     words: str | None = Field(
-        None, max_length=600, description="The words that ask for it. Needed unless the question itself names P4."
+        None, max_length=600, description="The words that ask for it, at least four; of a table, the row that applies."
     )
 
 
@@ -69,8 +78,8 @@ class DraftFact(Submitted):
 class DraftFinding(Submitted):
     """One judged point.
 
-    `not_shown` is the outcome for something that applies and that the documents do not settle; it names what was looked
-    for. A derived figure needs its calculation, written as an equation.
+    `not_shown`, and a lack that nothing quoted shows, name what was looked for. A derived figure needs its calculation,
+    written as an equation.
     """
 
     id: str | None = Field(None, description="Only for a finding that was returned: its id, for example F7.")
@@ -82,6 +91,11 @@ class DraftFinding(Submitted):
     )
     outcome: DraftOutcome
     statement: _Text = Field(description="The point in one or two sentences, with its figures.")
+    lacking: str | None = Field(
+        None,
+        max_length=400,
+        description="For partly: what is lacking, in one sentence, as words show it or as a search.",
+    )
     requirement: str | None = Field(
         None, max_length=200, description="What is asked for. Needed only without a question."
     )
@@ -95,7 +109,10 @@ class DraftFinding(Submitted):
         (), max_length=6, description="Equations of figures that are quoted, for example `127 + 7 = 134`."
     )
     looked_for: tuple[Annotated[str, Field(max_length=200)], ...] = Field(
-        (), max_length=8, description="For not_shown: the words that were searched for."
+        (), max_length=8, description="For what was not found: the words that were searched for."
+    )
+    looked_in: tuple[Pages, ...] = Field(
+        (), max_length=4, description="Where, if not everywhere: for example the pages of the conditions."
     )
     settles: tuple[str, ...] = Field(
         (), max_length=6, description="Ids of suspected discrepancies that it reports (C2)."

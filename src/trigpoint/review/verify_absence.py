@@ -13,11 +13,13 @@ from trigpoint.review.locating import Found
 from trigpoint.review.lookup import Hit, Lookup, shared, stems
 from trigpoint.review.quoting import places
 from trigpoint.review.sheets import Sheets
-from trigpoint.review.submitted import DraftFinding
+from trigpoint.review.submitted import DraftFinding, Pages
 from trigpoint.review.verdicts import deciding
 
 CLEAR_HIT = 0.8  # share of a query's weight that a statement must have to answer it
 FEWEST_SHARED_WORDS = 2
+_ALL = 100_000  # statements: those of a place are chosen afterwards
+_LONGEST_PLACE = 400  # pages
 
 
 @dataclass(frozen=True)
@@ -34,27 +36,74 @@ class AbsenceDesk:
     def reasons(self, given: DraftFinding, asked: Check | None) -> list[str]:
         """Return why an absence cannot be accepted, quoting what speaks against it."""
         reasons = [] if given.looked_for else ["not_shown needs `looked_for`: the words that you searched for"]
-        said = self._answers(asked)
-        if said:
-            quoted = "; ".join(
-                f"{self.sheets.label_of(f.source.document_id)} page {f.source.page}: “{f.source.quote[:160]}”"
-                for f in said[:2]
-            )
+        if said := self._answers(asked):
+            quoted = "; ".join(self._quoted(fact) for fact in said[:2])
             reasons.append(f"The documents do speak of it: {quoted}. Judge what they say")
         unread = {hit.key: hit for hit in self.unread(given, asked)}
-        return [*reasons, *(f"You have not read {shown(hit)}" for hit in list(unread.values())[:3])]
+        unseen = [f"You have not read {shown(hit)}" for hit in list(unread.values())[:3]]
+        return [*reasons, *self.place_reasons(given), *unseen]
+
+    def _quoted(self, fact: Fact) -> str:
+        label = self.sheets.label_of(fact.source.document_id)
+        return f"{label} page {fact.source.page}: “{fact.source.quote[:160]}”"
 
     def unread(self, given: DraftFinding, asked: Check | None) -> list[Hit]:
         """Return statements that have the words searched for, speak of the point, and were not shown to the judge."""
         return [
             hit
             for words in given.looked_for
-            for hit in self.lookup.search(words, 4)
+            for hit in self.search(words, given, 4)
             if hit.score >= CLEAR_HIT
             and hit.page_key not in self.read
             and hit.key not in self.told
             and self._concerns(hit, words, asked)
         ]
+
+    def search(self, words: str, given: DraftFinding, most: int) -> list[Hit]:
+        """Return the statements nearest to some words in the place in which a finding looked for them."""
+        place = self._keys(given)
+        if not given.looked_in:
+            return list(self.lookup.search(words, most))
+        return [hit for hit in self.lookup.search(words, _ALL) if hit.page_key in place][:most]
+
+    def speaking(self, given: DraftFinding, quotes: Sequence[Found]) -> list[Hit]:
+        """Return statements that have the words of a lack, other than those that the finding itself quotes.
+
+        In a place that is named every statement counts; elsewhere those on pages that the judge was not shown. One that
+        was sent back with a reason does not count again: the judge has taken it into account, and the second reader sees it.
+        """
+        own = [(place.document.id, place.start, place.end) for place in quotes]
+        return [
+            hit
+            for words in given.looked_for
+            for hit in self.search(words, given, 4)
+            if hit.score >= CLEAR_HIT
+            and hit.key not in self.told
+            and (given.looked_in or hit.page_key not in self.read)
+            and not any(self.sheets.labels[hit.label].id == d and a < hit.end and hit.start < b for d, a, b in own)
+            and self._concerns(hit, words, None)
+        ]
+
+    def place_reasons(self, given: DraftFinding) -> list[str]:
+        """Return what is wrong with the place in which something was looked for."""
+        known = {sheet.key for sheet in self.sheets.all}
+        return [
+            f"{one.document}, pages {one.first} to {one.last}: there is no such page with text"
+            for one in given.looked_in
+            if not known & set(_page_keys(one))
+        ]
+
+    def named_place(self, given: DraftFinding) -> str:
+        """Return `Decision Notice, pages 3 to 9` for the place in which something was looked for; nothing without one."""
+        named = [
+            f"{document.name}, page{f's {one.first} to {one.last}' if one.last > one.first else f' {one.first}'}"
+            for one in given.looked_in
+            if (document := self.sheets.document(one.document)) is not None
+        ]
+        return " and ".join(named)
+
+    def _keys(self, given: DraftFinding) -> set[str]:
+        return {key for one in given.looked_in for key in _page_keys(one)}
 
     def _concerns(self, hit: Hit, words: str, asked: Check | None) -> bool:
         """Whether a statement is on the subject of a question; without one, whether it shares more than a word."""
@@ -68,6 +117,11 @@ class AbsenceDesk:
             and hit.start < fact.source.end
             for fact in self.evidence.facts
         )
+
+    def certain_answer(self, asked: Check | None) -> str:
+        """Return the words of certain facts on a question, with their places; nothing if there are none."""
+        known = [] if asked is None or asked.judged_by == "person" else deciding(asked, self.evidence)
+        return "; ".join(f"{one.source.document}, page {one.source.page}: “{one.source.quote}”" for one in known[:2])
 
     def _answers(self, asked: Check | None) -> list[Fact]:
         if asked is None or asked.judged_by == "person":
@@ -96,6 +150,12 @@ class AbsenceDesk:
         return _joined((*quoted, *found))
 
 
+def _page_keys(one: Pages) -> list[str]:
+    label = one.document.strip().upper()
+    numbers = range(one.first, min(max(one.first, one.last), one.first + _LONGEST_PLACE) + 1)
+    return [f"{label}:{number}" for number in numbers] + ([f"{label}:0"] if one.first == 1 else [])
+
+
 def answered_by_itself(given: DraftFinding, provided: Iterable[Found]) -> list[str]:
     """Return that the words quoted with an absence provide what was looked for. `provided` are those that promise something."""
     for place in provided:
@@ -104,8 +164,8 @@ def answered_by_itself(given: DraftFinding, provided: Iterable[Found]) -> list[s
             for sought in given.looked_for
         ):
             return [
-                f"What you quote speaks of what you looked for: “{place.words[:160]}”. Judge what it provides, or look for and "
-                f"name only what it leaves open"
+                f"What you quote speaks of what you looked for: “{place.words[:160]}”. Judge what it provides, with what it "
+                f"leaves open in `lacking`, or look for and name only that"
             ]
     return []
 

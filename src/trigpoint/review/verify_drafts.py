@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from trigpoint.review.absence import absence_reasons, not_shown_point
+from trigpoint.review.absence import absence_reasons, not_shown_point, unsettled_point
 from trigpoint.review.aspects import Aspect, Check, aspect
 from trigpoint.review.checked import Checked, Failure, Lost
 from trigpoint.review.evidence import Evidence, short_name
-from trigpoint.review.findings import Calculation, Citation, Finding, Outcome, PolicyCitation
+from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, Outcome, PolicyCitation
 from trigpoint.review.locating import Found, parts_of
 from trigpoint.review.lookup import Lookup
 from trigpoint.review.orientation import PolicyLabels
 from trigpoint.review.proportion import disproportionate
+from trigpoint.review.rules import judge_check
 from trigpoint.review.sheets import Sheets
 from trigpoint.review.submitted import DraftFinding, Quote
 from trigpoint.review.verify_absence import AbsenceDesk, answered_by_itself, shown
@@ -28,6 +30,7 @@ from trigpoint.review.verify_figures import (
     figure_reasons,
     proposed_reasons,
 )
+from trigpoint.review.verify_lacking import LackDesk
 from trigpoint.review.verify_policies import PolicyVerifier
 from trigpoint.review.verify_scope import scope_reasons
 from trigpoint.review.verify_status import Told, is_provision, status_reasons, told
@@ -52,32 +55,35 @@ class DraftVerifier:
     told_statements: frozenset[str] = frozenset()
     calculated: tuple[Calculation, ...] = ()
 
-    def check(self, given: DraftFinding, *, lenient: bool = False, unfit: Collection[str] = ()) -> Checked:
+    def check(
+        self, given: DraftFinding, *, lenient: bool = False, unfit: Collection[str] = (), settles: bool = True
+    ) -> Checked:
         """Return the finding as it would count, with every reason why it does not.
 
         A support that fails (a policy row, one of the quotations, an equation, the recommendation) is a reason too. With
         `lenient` it is left out instead, and said, if what is left carries the whole statement; and a word that seems to say
-        too much is left to the second reader. `unfit` are references of policies that are not to be cited for it.
+        too much is left to the second reader. `unfit` are references of policies that are not to be cited for it. Without
+        `settles` what is proved is told as an open point.
         """
         checked = Checked()
-        given, asked = self._question(given, checked)
+        given, asked = self._question(with_fitting_outcome(given), checked)
         if given.outcome == "not_shown":
             return self._not_shown(given, asked, checked, lenient=lenient)
-        quotes = self.quotes(given.evidence, checked)
+        quotes, outcome = self.quotes(given.evidence, checked), given.outcome
+        given = given.model_copy(update={"lacking": self.lacks.worded(given, quotes) if lenient else given.lacking})
         standard = self._standard(given, quotes, checked)
-        cited = tuple(dict.fromkeys(_cited(place, given.outcome, self._told(place)) for place in quotes))
+        cited = tuple(dict.fromkeys(_cited(place, outcome, self._told(place)) for place in quotes))
         finding = _finding(given, asked, cited, (), self._calculations(given, checked), standard)
         sources = self.sources(finding, [*quotes, *standard])
-        if given.outcome != "contradicted":
-            verifier = PolicyVerifier(self.evidence, self.labels)
-            policies = verifier.cited(given, asked, checked, measured_elsewhere=bool(standard))
-            finding = finding.model_copy(update={"policy": tuple(one for one in policies if one.ref not in unfit)})
-            sources = self.sources(finding, [*quotes, *standard])
+        verifier = PolicyVerifier(self.evidence, self.labels)
+        policies = verifier.cited(given, asked, checked, measured_elsewhere=bool(standard), lenient=lenient)
+        finding = finding.model_copy(update={"policy": tuple(one for one in policies if one.ref not in unfit)})
+        sources = self.sources(finding, [*quotes, *standard])
         finding = self._with_proved_calculations(finding, sources, checked)
         finding = self._with_proved_actions(finding, sources, checked)
         checked.finding = finding
         if not (checked.lost and not quotes):
-            figures = figure_reasons(finding.text, sources, finding.calculations, self.evidence)
+            figures = figure_reasons(finding.provided, sources, finding.calculations, self.evidence)
             checked.object(Failure.FIGURE, figures)
             telling = [self._told(place) for place in quotes]
             checked.object(Failure.MEANING, _meaning_reasons(given, finding, asked, quotes, telling))
@@ -85,11 +91,55 @@ class DraftVerifier:
             if not lenient:
                 checked.object(Failure.SCOPE, scope_reasons(given, finding, quotes, telling))
         checked.settle_lost(finding.text, sources, lenient=lenient and bool(quotes))
+        if settles:
+            self._settle_lack(given, finding, asked, quotes, sources, checked, lenient=lenient)
+        elif not checked.reasons:
+            checked.finding, checked.open_point = None, self.unsettled(given, asked, quotes)
         if finding.outcome == "met" and (given.recommendation or given.condition):
             checked.remarks.append(
                 "A point that is met has no recommendation or condition: hand it in as another finding"
             )
         return checked
+
+    @cached_property
+    def _absence(self) -> AbsenceDesk:
+        return AbsenceDesk(self.evidence, self.sheets, self.lookup, self.read, self.told_statements)
+
+    @cached_property
+    def lacks(self) -> LackDesk:
+        """What checks the lack of a finding."""
+        return LackDesk(self._absence)
+
+    def _settle_lack(
+        self,
+        given: DraftFinding,
+        finding: Finding,
+        asked: Check | None,
+        quotes: Sequence[Found],
+        sources: Sequence[str],
+        checked: Checked,
+        *,
+        lenient: bool,
+    ) -> None:
+        """Check what is lacking. With `lenient`, a lack that nothing shows goes, and a finding that rests on it is open."""
+        figures = figure_reasons(given.lacking or "", sources, finding.calculations, self.evidence)
+        reasons = [*self.lacks.reasons(given, quotes), *figures]
+        checked.told += self.lacks.told(given, quotes)
+        if not reasons:
+            return
+        if not lenient or checked.reasons:
+            checked.object(Failure.LACK, reasons)
+        elif given.outcome == "partly":
+            checked.remarks.append("Nothing shows what is lacking: it is told as an open point")
+            checked.finding, checked.open_point = None, self.unsettled(given, asked, quotes)
+        else:
+            checked.remarks.append(f"Left out: {reasons[0]}")
+            checked.finding = finding.model_copy(update={"text": finding.provided, "lacking": None})
+
+    def unsettled(self, given: DraftFinding, asked: Check | None, quotes: Sequence[Found]) -> NotAssessed:
+        """Return an open point of a statement that is proved and does not settle what is asked for."""
+        where = self._absence.places(given, asked, quotes)
+        return unsettled_point(self.evidence, asked, given, places=where, quotes=quotes)
 
     def _question(self, given: DraftFinding, checked: Checked) -> tuple[DraftFinding, Check | None]:
         """Return the finding with its question. Statements that contradict each other need none that is asked."""
@@ -148,11 +198,9 @@ class DraftVerifier:
         It is the one that was handed in, or policy text among the quotations if no policy is cited and none of those
         that were shown is named. It proves nothing of what is provided.
         """
-        if given.outcome == "contradicted":
-            return []
         if given.standard is not None:
             return self.quotes([given.standard], checked)[:1]
-        if given.policy:
+        if given.policy or given.outcome == "contradicted":
             return []
         names = {short_name(one.source).casefold() for one in self.labels.by_label.values()}
         texts = [
@@ -213,27 +261,66 @@ class DraftVerifier:
         return passage.text if passage else ""
 
     def _not_shown(self, given: DraftFinding, asked: Check | None, checked: Checked, *, lenient: bool) -> Checked:
-        """Check an absence. A quotation that is nowhere is left out: the absence does not rest on it."""
+        """Check an absence. A quotation that is nowhere is left out: the absence does not rest on it.
+
+        With `lenient` it counts, unless the question is settled by what certain facts say: then rules judge it.
+        """
         quotes = self.quotes(given.evidence, checked)
         checked.remarks += [one.reason for one in checked.lost]
-        desk = AbsenceDesk(self.evidence, self.sheets, self.lookup, self.read, self.told_statements)
-        checked.object(Failure.ABSENCE, desk.reasons(given, asked))
+        desk = self._absence
+        reasons = desk.reasons(given, asked)
+        provided = [place for place in quotes if any(is_provision(one) for one in self._told(place))]
         if not lenient:
-            provided = [place for place in quotes if any(is_provision(one) for one in self._told(place))]
-            checked.object(Failure.ABSENCE, answered_by_itself(given, provided))
+            checked.object(Failure.ABSENCE, [*reasons, *answered_by_itself(given, provided)])
+        elif asked is not None and isinstance(judge_check(self.evidence, aspect(given.aspect), asked), Finding):
+            checked.object(Failure.ABSENCE, reasons)
         checked.told += [hit.key for hit in desk.unread(given, asked)]
-        if not checked.reasons:
-            sources = [place.words for place in quotes]
-            sources += [self.evidence.profile.proposal, f"{self.evidence.pages_read} pages, {len(self.read)} pages"]
-            proved = not figure_reasons(given.statement, sources, (), self.evidence)
-            asks = given.recommendation or ""
-            if proposed_reasons(asks, sources, (), self.evidence) or disproportionate(asks, self.evidence.profile):
-                given = given.model_copy(update={"recommendation": None})
-            where = desk.places(given, asked, quotes)
-            checked.open_point = not_shown_point(
-                self.evidence, asked, given, places=where, quotes=quotes, proved=proved, read=len(self.read)
-            )
+        if checked.reasons:
+            return checked
+        if said := desk.certain_answer(asked):
+            told = self._asking(given, quotes).model_copy(update={"statement": f"The documents speak of it: {said}"})
+            checked.open_point = self.unsettled(told, asked, quotes)
+            return checked
+        proved = not figure_reasons(given.statement, self._open_sources(given, quotes), (), self.evidence)
+        checked.open_point = not_shown_point(
+            self.evidence,
+            asked,
+            self._asking(given, quotes),
+            places=desk.places(given, asked, quotes),
+            quotes=quotes,
+            proved=proved,
+            read=len(self.read),
+        )
         return checked
+
+    def _open_sources(self, given: DraftFinding, quotes: Sequence[Found]) -> list[str]:
+        """Return the texts that the figures of an open point may come from."""
+        texts = [text for place in quotes for text in (place.words, place.document.text[place.start : place.end])]
+        texts += [f"{place.document.name} {' '.join(map(str, place.pages))}" for place in quotes]
+        texts += [f"{one.first} {one.last}" for one in given.looked_in]
+        texts += [passage.text for one in given.policy if (passage := self.labels.find(one.policy)) is not None]
+        read = f"{self.evidence.pages_read} pages, {len(self.read)} pages"
+        return [*texts, self.evidence.profile.proposal, given.requirement or "", *given.looked_for, read]
+
+    def _asking(self, given: DraftFinding, quotes: Sequence[Found]) -> DraftFinding:
+        """Return an open point without a recommendation whose figures have no source or that asks too much."""
+        asks = given.recommendation or ""
+        wrong = proposed_reasons(asks, self._open_sources(given, quotes), (), self.evidence)
+        if wrong or disproportionate(asks, self.evidence.profile):
+            return given.model_copy(update={"recommendation": None})
+        return given
+
+
+def with_fitting_outcome(given: DraftFinding) -> DraftFinding:
+    """Return a finding as it is meant: what names a lack is not met, and an open point tells it in its statement."""
+    if not given.lacking:
+        return given
+    if given.outcome == "met":
+        return given.model_copy(update={"outcome": "partly"})
+    if given.outcome == "not_shown":
+        told = f"{given.statement.rstrip('. ')}. {given.lacking}"
+        return given.model_copy(update={"statement": told, "lacking": None})
+    return given.model_copy(update={"lacking": None}) if given.outcome == "contradicted" else given
 
 
 def _meaning_reasons(
@@ -263,8 +350,9 @@ def _finding(
         check=f"{given.aspect}-{given.question or 'other'}",
         requirement=asked.requirement if asked else _plain(given.requirement or given.aspect),
         outcome=outcome,
-        text=_plain(given.statement),
-        essential=bool(asked and asked.essential) and outcome != "contradicted",
+        text=_told(given),
+        lacking=_sentence(given.lacking) if given.lacking else None,
+        essential=bool(asked and asked.essential),
         short=asked.short if asked else None,
         evidence=cited if measure is None or measure.passage_id in quoted else (*cited, measure),
         standard=measure,
@@ -287,6 +375,15 @@ def _both_sides(finding: Finding, quotes: Sequence[Found]) -> list[str]:
     if len(distinct) > 1 or finding.calculations:
         return []
     return ["A contradiction needs both of its sides: two quotations, or one and the calculation that it fails"]
+
+
+def _told(given: DraftFinding) -> str:
+    """Return the text of a finding: what is provided, and then what is lacking."""
+    return f"{_sentence(given.statement)} {_sentence(given.lacking)}" if given.lacking else _plain(given.statement)
+
+
+def _sentence(text: str) -> str:
+    return f"{_plain(text).rstrip('.')}."
 
 
 def _plain(text: str) -> str:

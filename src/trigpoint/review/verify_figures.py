@@ -81,6 +81,20 @@ def proposed_reasons(
     return figure_reasons(_OWN_TIMES.sub(" ", text), [*sources, *whole], calculations, evidence)
 
 
+def used_in(text: str, equations: Sequence[str]) -> tuple[str, ...]:
+    """Return the equations whose results a text tells, and those that they are worked out from."""
+    told, kept = {one.value for one in read_numbers(text)}, list[str]()
+    for equation in reversed(equations):
+        try:
+            made = calculation_of(equation)
+        except ValueError:
+            continue  # it proves nothing
+        if told & {made.result, float(math.ceil(made.result))}:
+            kept.append(equation)
+            told |= set(made.inputs)
+    return tuple(reversed(kept))
+
+
 def computed_by(calculations: Iterable[Calculation]) -> set[float]:
     """Return every figure of some calculations."""
     return {number for one in calculations for number in (*one.inputs, one.result, *figures_of(one.expression))}

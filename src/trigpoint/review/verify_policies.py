@@ -11,10 +11,12 @@ from trigpoint.review.evidence import Evidence, PolicyPassage, fold, policy_cita
 from trigpoint.review.findings import PolicyCitation
 from trigpoint.review.lookup import shared
 from trigpoint.review.orientation import PolicyLabels, reference
-from trigpoint.review.policy_words import fitting_words
+from trigpoint.review.policy_words import FEWEST_WORDS, fitting_words, passage_shown, without_heading
 from trigpoint.review.submitted import DraftFinding, PolicyQuote
 from trigpoint.review.verify import policy_problem
 from trigpoint.review.verify_absence import FEWEST_SHARED_WORDS
+
+LONGEST_OFFERED = 500  # characters of a section that is sent back to be quoted
 
 
 @dataclass(frozen=True)
@@ -25,35 +27,44 @@ class PolicyVerifier:
     labels: PolicyLabels
 
     def cited(
-        self, given: DraftFinding, asked: Check | None, checked: Checked, *, measured_elsewhere: bool
+        self, given: DraftFinding, asked: Check | None, checked: Checked, *, measured_elsewhere: bool, lenient: bool
     ) -> tuple[PolicyCitation, ...]:
-        own = self._own_policies(asked, given) if asked else ()
-        named = [self._policy(one, given, {policy.passage_id for policy in own}, checked) for one in given.policy]
-        cited = [one for one in named if one is not None] or ([] if measured_elsewhere else list(own))
+        """Return the policies that a finding cites, each with the words that ask for the point.
+
+        If it names none, those that its question rests on are cited, as far as words of theirs fit; a contradiction has
+        those that it names. With `lenient` words are chosen for one that is cited without.
+        """
+        named = [self._policy(one, given, asked, checked, lenient=lenient) for one in given.policy]
+        cited = [one for one in named if one is not None]
+        if not cited and asked is not None and not measured_elsewhere and given.outcome != "contradicted":
+            cited = self._own_policies(asked, given)
         return _without_parts(cited)
 
-    def _own_policies(self, asked: Check, given: DraftFinding) -> tuple[PolicyCitation, ...]:
-        """Return the policies that the question rests on, each with the words that fit the statement, if any do."""
-        claim = f"{asked.requirement} {given.statement}"
-        return tuple(self._worded(one, claim) for one in self.evidence.cite(asked.provisions))
+    def _own_policies(self, asked: Check, given: DraftFinding) -> list[PolicyCitation]:
+        claim = _claim(given, asked)
+        passages = [(one, self.evidence.policies[one.passage_id]) for one in self.evidence.cite(asked.provisions)]
+        worded = [
+            one.model_copy(update={"quote": fitting_words(passage, claim, self.evidence.profile)})
+            for one, passage in passages
+            if passage.section_ref
+        ]
+        return [one for one in worded if one.quote]
 
-    def _worded(self, citation: PolicyCitation, claim: str) -> PolicyCitation:
-        passage = self.evidence.policies[citation.passage_id]
-        words = fitting_words(passage, claim, self.evidence.profile) if passage.section_ref else ""
-        return citation.model_copy(update={"quote": words})
-
-    def _policy(self, one: PolicyQuote, given: DraftFinding, own: set[str], checked: Checked) -> PolicyCitation | None:
+    def _policy(
+        self, one: PolicyQuote, given: DraftFinding, asked: Check | None, checked: Checked, *, lenient: bool
+    ) -> PolicyCitation | None:
         passage = self.labels.find(one.policy)
         if passage is None:
             unknown = f"There is no policy passage {one.policy!r}. Cite a label that you were shown"
             checked.lost.append(Lost(Failure.POLICY, unknown, one.words or ""))
             return None
-        reason = self._policy_reason(passage, one, given, own)
+        claim = _claim(given, asked)
+        words = without_heading(one.words or "", passage)
+        reason = self._policy_reason(passage, one, words, claim, lenient=lenient)
         if reason:
-            checked.lost.append(Lost(Failure.POLICY, reason, one.words or ""))
+            checked.lost.append(Lost(Failure.POLICY, reason, words))
             return None
-        claim = f"{given.requirement or ''} {given.statement}"
-        chosen = " ".join((one.words or "").split()) or fitting_words(passage, claim, self.evidence.profile)
+        chosen = words if _is_enough(words) else fitting_words(passage, claim, self.evidence.profile)
         citation = policy_citation(passage, claim).model_copy(update={"quote": chosen})
         if problem := policy_problem(citation, self.evidence):
             checked.lost.append(Lost(Failure.POLICY, problem, citation.quote))
@@ -61,18 +72,32 @@ class PolicyVerifier:
         return citation
 
     def _policy_reason(
-        self, passage: PolicyPassage, one: PolicyQuote, given: DraftFinding, own: set[str]
+        self, passage: PolicyPassage, one: PolicyQuote, words: str, claim: str, *, lenient: bool
     ) -> str | None:
-        if one.words and fold(one.words) not in fold(passage.text):
-            return f"These words are not in {one.policy} ({reference(passage)}): “{one.words[:120]}”"
-        if passage.id in own:
-            return None
-        if not one.words:
-            return f"{one.policy} ({reference(passage)}) is not what the question rests on: quote its words that ask for this"
-        claim = f"{given.requirement or ''} {given.statement}"
-        if len(shared(one.words, [claim])) < FEWEST_SHARED_WORDS:
-            return f"The words of {one.policy} ({reference(passage)}) do not speak of this point"
+        """Return why a policy cannot be cited, with its text if only the words are wanting."""
+        named = f"{one.policy} ({reference(passage)})"
+        if words and fold(words) not in fold(passage.text):
+            return f"These words are not in {named}: “{words[:120]}”"
+        if not _is_enough(words):
+            if lenient and fitting_words(passage, claim, self.evidence.profile):
+                return None
+            text = passage_shown(passage, claim, self.evidence.profile, LONGEST_OFFERED)
+            return (
+                f"{named} is cited without its words. Copy at least {FEWEST_WORDS} of those that ask for this point, or leave "
+                f"it out. It says: {text}"
+            )
+        if not lenient and len(shared(words, [claim])) < FEWEST_SHARED_WORDS:
+            return f"The words of {named} do not seem to speak of this point: quote those that do, or say how they do"
         return None
+
+
+def _claim(given: DraftFinding, asked: Check | None) -> str:
+    asks = given.requirement or (asked.requirement if asked else "")
+    return f"{asks} {given.statement} {given.lacking or ''}"
+
+
+def _is_enough(words: str) -> bool:
+    return len(words.split()) >= FEWEST_WORDS
 
 
 def _without_parts(cited: Sequence[PolicyCitation]) -> tuple[PolicyCitation, ...]:

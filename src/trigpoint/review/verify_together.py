@@ -60,8 +60,7 @@ def _repeats(one: Finding, other: Finding) -> bool:
         return False
     if _question(one) and _question(other) and _point(one) != _point(other):
         return False
-    words = set(stems(one.text)), set(stems(other.text))
-    alike = len(words[0] & words[1]) / max(1, len(words[0] | words[1]))
+    alike = _alike(one, other)
     if mine != theirs:
         return alike >= NEARLY_THE_SAME
     if one.outcome != "contradicted" and _question(one) and _point(one) == _point(other):
@@ -90,13 +89,25 @@ def _same_figures(one: str, other: str) -> bool:
 
 
 def _contradicts(one: Finding, other: Finding) -> bool:
+    """Return whether one finding calls met what the other calls failed: the same thing, from the same words.
+
+    A question may be met for one part and fail for another; what rests on other words is left to the second reader, who
+    sees both.
+    """
     if {one.outcome, other.outcome} != {"met", "failed"} or _other_subject(one.text, other.text):
         return False
     mine, theirs = ({c.passage_id for c in finding.evidence} for finding in (one, other))
-    same_question = _point(one) == _point(other) and bool(_question(one))
-    if same_question:
-        return bool(mine & theirs) or not _differ(one.text, other.text)
+    if _differ(one.text, other.text):
+        return False
+    if _point(one) == _point(other) and _question(one):
+        return mine == theirs or (bool(mine & theirs) and _alike(one, other) >= ABOUT_THE_SAME)
     return mine == theirs and one.requirement == other.requirement
+
+
+def _alike(one: Finding, other: Finding) -> float:
+    """Return the share of the words of two statements that are the same."""
+    words = set(stems(one.text)), set(stems(other.text))
+    return len(words[0] & words[1]) / max(1, len(words[0] | words[1]))
 
 
 def _differ(one: str, other: str) -> bool:

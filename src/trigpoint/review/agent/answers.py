@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -10,6 +10,9 @@ from trigpoint.review.submitted import (
     Dismissal,
     DraftFact,
     DraftFinding,
+    DraftOutcome,
+    Lack,
+    Pages,
     ProfileCorrection,
     Submitted,
     Support,
@@ -18,14 +21,6 @@ from trigpoint.review.submitted import (
 MOST_FACTS = 120
 """Facts of one reading call: the instructions say so, and no more are taken."""
 MOST_FINDINGS = 40
-
-
-class Pages(Submitted):
-    """Pages of a document to read."""
-
-    document: str = Field(max_length=300, description="Label, for example D3.")
-    first: int = Field(ge=1)
-    last: int = Field(ge=1)
 
 
 class Oriented(Submitted):
@@ -60,12 +55,14 @@ class Opinion(Submitted):
         max_length=600,
         description="For overstated: the claim as the quoted words show it, in one or two sentences.",
     )
+    lack: Lack = Field("shown", description="not_shown if neither words nor the search bear what is called lacking.")
+    lack_instead: str = Field(
+        "", max_length=400, description="What is lacking, in words that say no more than is shown."
+    )
     unfit: tuple[str, ...] = Field(
         (), max_length=8, description="References of quoted policies that do not ask for the point, as they are shown."
     )
-    outcome: Literal["met", "partly", "failed", "contradicted"] | None = Field(
-        None, description="For overstated: the outcome that the words bear, if it is another one."
-    )
+    outcome: DraftOutcome | None = Field(None, description="The outcome that the words bear, if it is another one.")
 
 
 class Opinions(Submitted):

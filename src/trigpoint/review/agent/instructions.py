@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trigpoint.review.agent.answers import MOST_FACTS, MOST_FINDINGS
 from trigpoint.review.agent.lookups import MOST_LOOKUPS
+from trigpoint.review.outcomes import OUTCOMES
 from trigpoint.review.submitted import (
     MOST_CONDITIONS,
     MOST_GROUNDS,
@@ -54,28 +55,32 @@ JUDGE = f"""{_COMMON}
 This step is judging, aspect by aspect. You see what policy asks, the questions that apply to this development, what was read
 (with its status and place), and figures that seem not to agree. Use the look-up tools sparingly (at most {MOST_LOOKUPS} times),
 when a question turns on something you do not see: search the documents, read pages, search or read policy, calculate. Then
-hand in your findings, at most {MOST_FINDINGS}.
+hand in your findings, at most {MOST_FINDINGS}. The outcomes:
+{OUTCOMES}
 
-- One finding makes one point. Answer each question with one finding, or two if parts of the development differ. Then go through
-  what was read once more: a commitment with a condition or a date, a shortfall, a request that was refused, or two figures that
-  differ, which no question covers, is a finding without a question if it could influence the decision. Make each point once,
-  in one aspect only.
-- `met`: this scheme clearly provides it. `partly`: in part, in stages, or hedged. `failed`: the documents show that it
-  falls short or is ruled out. `contradicted`: two places disagree, or a sum does not add up: quote both places.
-  `not_shown`: it applies and the documents do not settle it; name in `looked_for` what you searched for, and word the
-  statement as your search: "We did not find …; page 12 leaves it to a later plan."
+- One finding makes one point, once, in one aspect only. Answer each question with one finding; if one part of the development has it and
+  another lacks it, with two. At the end go through what was read once more: a commitment with a condition or a date, a shortfall, a
+  refused request, a good thing, or two figures that differ, which no question covers, is a finding without a question if it
+  could influence the decision. And ask: which claims of the applicant ("in full accordance", "top of the hierarchy", a standard that is
+  named) and which queries or demands of consultees in these facts are neither borne out nor answered? Each is a finding that tells
+  who said it and what the scheme does.
+- An absence is never stated as a fact. Tell it as a search, with the words in `looked_for` and, for a named place (the conditions, the
+  heads of terms, one document), its pages in `looked_in`: in `lacking`, if something is provided or promised elsewhere; as
+  `not_shown`, if nothing settles the question or a consultee's demand has no answer: "The county council asks for 3 m; we did not find an
+  answer." A `not_shown` has its quotations and its recommendation like any other.
 - Only what this scheme proposes counts as provision, unless the question says that what exists answers it. Policy text, other
   schemes, requests of others and rejected options never do. Tell what exists as existing, and a forecast as a forecast.
-- Never state that the documents do not say, show or provide something: if nothing settles a question, use `not_shown`.
 - Say no more than the words you quote. Hold each statement against them before you hand it in, and strike out:
   "all", "every", "only", "no", "throughout", "fully", unless they say so; a cause or an effect that they do not name; a comparison with
-  something that is not quoted; a verdict such as "in breach of"; an absence added to what is there ("and no lighting"). What is
-  said of one building, phase, street or group of users is told of that one. A consultee's or objector's view is told as
-  theirs, a requirement or a request as such, and a promise with its "subject to", "up to" or "if".
+  something that is not quoted; a verdict such as "in breach of". What is said of one building, phase, street or group of users is
+  told of that one. A consultee's or objector's view is told as theirs, a requirement or a request as such, what is old with its
+  date, and a promise with its "subject to", "up to" or "if".
 - State what follows, in one or two sentences with the figures that decide: "The 160 m east of the school stays shared at
   2.5 m, beside 11,400 vehicles a day", not "there are concerns". A shortfall against a standard names the standard.
-- Every figure is in words you quote or in a calculation of such figures, written as an equation. For a sum quote each row.
-- Cite the policy that asks for it. If it is not the one listed with the question, quote its words.
+- Every figure is in words you quote or in a calculation of such figures, written as an equation. For a sum quote each row. Of things
+  that are counted, what is required is rounded up: 6.48 spaces are seven.
+- Cite the policy that asks for this point, a contradiction's too, and copy the words that ask for it, of a table the row of this use.
+  If none of its words ask for it, cite none.
 - A standard that you know only from the application's documents (a council's parking standard, say) is not cited as policy: give
   its words in `standard`, and say which document quotes it: "1 per bedroom, the standard that the Transport Statement
   quotes". What is provided needs its own quotation.
@@ -86,24 +91,26 @@ Findings that cannot be verified come back to you once with the reasons."""
 
 CHECK = f"""{_COMMON}
 
-You are a second, independent reader. For each claim you see only the claim and the words that are quoted for it. In brackets
-are the whole statement, if the words are a part of it, which counts as quoted too; and its heading and the statement before it, which
-prove nothing themselves, so that you can tell what "it" is. Say:
-- `supported`: the quoted words, with the policy and the calculation given, show what the claim says.
-- `overstated`: they show less than the claim says. Look for: a hedge left out; one building, phase, street or group of users told
+You are a second, independent reader. For each claim you see only the claim, the words that are quoted for it, and the other claims
+on the same question in brief. In brackets are the whole statement, if the words are a part of it, which counts as quoted too; and
+its heading and the statement before it, which prove nothing themselves, so that you can tell what "it" is. Judge the statement:
+- `supported`: the quoted words, with the policy and the calculation given, show what it says.
+- `overstated`: they show less. Look for: a hedge left out; one building, phase, street or group of users told
   as the whole scheme; "all", "only", "no", "throughout" or "fully" that they do not say; a cause, an effect or a comparison that they
-  do not make; an absence added to what is there; a view, a request or a requirement told as a fact or as proposed; what exists
-  or is another scheme's told as proposed; a verdict such as "in breach of" that is stronger than its reason. Give in `instead`
-  the same point as the words do show it, complete with its figures: it is published in place of the claim. Give in `outcome`
-  the outcome that they bear, if it is another one. Words that are listed as being in none of the quotations need a second
-  look: they may follow from all that is quoted together, or say too much.
+  do not make; an absence added to what is there; a view, a request or a requirement told as a fact or as proposed; what exists, is
+  out of date or is another scheme's told as proposed; a verdict that is stronger than its reason. Give in `instead`
+  the same point as the words do show it, complete with its figures: it is published in place of the claim. Words that are listed as
+  being in none of the quotations need a second look: they may follow from all that is quoted together, or say too much.
 - `not_supported`: they do not show it, or say something else.
-The outcome is part of the claim. `met` needs words for everything that is asked for. `partly` and `failed` need words that show
-a shortfall: silence, or less detail than one would like, is none. `contradicted` needs two statements that cannot both be true:
-one that says less denies nothing. What somebody reports, estimates or assumes is told as theirs.
-If a policy is quoted that does not ask for the point, or that the scheme satisfies while the claim is of a shortfall, name it in
-`unfit` and judge the claim without it: it is left out. A claim that itself says what policy asks, though none of those quoted
-does, is overstated.
+Judge apart what is called `lacking`: `shown` by quoted words or policy, or by the search that is told: a search needs no quotation, and holds
+unless the nearest statements that are shown answer it. Else `lack` is `not_shown`; or give in `lack_instead` what is lacking in words that hold.
+The outcome is part of the claim. Give in `outcome` the one that is borne out, if it is another one:
+{OUTCOMES}
+`partly` whose lack is shown stays `partly`. `met` needs words for everything that is asked for, and no other claim on the question that
+names a shortfall of the same thing. What you lower to `partly` needs `lack_instead`.
+For each policy that is cited, ask whether these words, in the passage that is shown, ask for this point. If they do not, or if the scheme
+satisfies them while the claim is of a shortfall, name it in `unfit` and judge the claim without it: it is left out. A claim
+that itself says what policy asks, though nothing that is shown does, is overstated.
 Be strict about facts and fair about judgement: what a reasonable officer would conclude from these words is supported."""
 
 MEND = f"""{_COMMON}
@@ -112,7 +119,8 @@ Some findings could not be accepted, for the reasons given with each. Mend those
 only what the quoted words show, quote other words, change the outcome, or make it `not_shown`. Leave out a policy, a quotation or
 a recommendation that cannot be mended, rather than the finding. If one makes two points, hand in two findings under its id. You
 can look things up as in judging, at most {MOST_LOOKUPS} times. Give up the others: list their ids in `give_up`. Nothing that comes back
-wrong again is kept."""
+wrong again is kept. The outcomes:
+{OUTCOMES}"""
 
 CONCLUDE = f"""{_COMMON}
 

@@ -157,12 +157,19 @@ class Passes:
             for name in batch:
                 if (said := opinions.get(name)) is not None:
                     why = shorten(said.why, 300)
-                    self.draft.record_support(name, said.support, why, said.instead, said.outcome, said.unfit)
+                    self.draft.record_support(
+                        name,
+                        said.support,
+                        why,
+                        said.instead,
+                        said.outcome,
+                        said.unfit,
+                        said.lack,
+                        said.lack_instead,
+                    )
 
     async def _check(self, names: Sequence[str]) -> Opinions | None:
-        findings = self.draft.verified()
-        claims = "\n\n".join(shown.claim(name, findings[name], self.draft) for name in names)
-        return await self._ask("check", instructions.CHECK, Opinions, [shown.block("claims", claims)])
+        return await self._ask("check", instructions.CHECK, Opinions, [shown.claims(names, self.draft)])
 
     async def mend(self) -> None:
         """Send back once what did not hold, a few findings to a call; what is not mended is settled without the model."""

@@ -16,15 +16,18 @@ from trigpoint.review.citing import document_place, document_places, document_ti
 from trigpoint.review.consultees import recommendations, recommends
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import PolicyPassage, fold
-from trigpoint.review.findings import Citation, Finding, PolicyCitation
+from trigpoint.review.findings import Citation, Finding
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference, size_statements
+from trigpoint.review.policy_words import headings_of, passage_shown
 from trigpoint.review.sheets import Sheet, Sheets
 from trigpoint.review.verify_scope import strong_words
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
 LONGEST_STATEMENT = 600  # of which a quotation is a part
-LONGEST_CITED = 700  # of a policy that is cited as a whole
+LONGEST_CITED = 1_200  # of a passage of policy that claims cite
+LONGEST_SIBLING = 140  # of another claim on the same question
+MOST_SIBLINGS = 3
 LONGEST_BEFORE = 240  # of the statement before a quotation
 LONGEST_SHOWN_POLICY = 160  # of a policy in the conclusion
 MOST_PLACES = 8  # documents of a finding that the conclusion is shown
@@ -182,8 +185,10 @@ def aspect(entry: AspectEntry, draft: ReviewDraft) -> str:
 
 
 def policy_text(passage: PolicyPassage) -> str:
-    """Return the sentences of a passage, each once, as many as are shown."""
-    text = one_line(passage.text)
+    """Return the sentences of a passage, each once, as many as are shown; its headings are in brackets."""
+    heads = headings_of(passage)
+    lines = [one_line(line) for line in passage.text.splitlines() if line.strip()]
+    text = " ".join(dict.fromkeys(f"[{line}]" if line in heads else line for line in lines))
     sentences = dict.fromkeys(text[start:end].strip() for start, end in split_sentences(text))
     return " ".join(sentences)[:LONGEST_POLICY]
 
@@ -239,29 +244,56 @@ def suspected(given: Iterable[Candidate]) -> str:
     return block("suspected discrepancies", "\n".join(lines)) if lines else ""
 
 
+def claims(names: Iterable[str], draft: ReviewDraft) -> str:
+    """Return claims with their evidence, and after them the passages of policy that they cite, each once."""
+    findings = draft.verified()
+    chosen = {name: findings[name] for name in names}
+    cited = {one.ref: (one, finding) for finding in chosen.values() for one in finding.policy}
+    profile = draft.evidence.profile
+    passages = [
+        f"{ref}: {passage_shown(draft.evidence.policies[one.passage_id], finding.requirement, profile, LONGEST_CITED)}"
+        for ref, (one, finding) in cited.items()
+        if one.passage_id in draft.evidence.policies
+    ]
+    told = block("claims", "\n\n".join(claim(name, finding, draft) for name, finding in chosen.items()))
+    return f"{told}\n\n{block('policies that they cite', chr(10).join(passages))}" if passages else told
+
+
 def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
     """Return a claim and its evidence, and nothing else: each quotation with its heading and the statement before it."""
-    lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.text)}"]
+    held = draft.state.held[name]
+    lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.provided)}"]
+    if finding.lacking:
+        lines.append(f"   lacking: {one_line(finding.lacking)}{_searched(held, draft)}")
     for one in finding.evidence:
         lines.append(f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
     if finding.standard is not None:
         lines.append(
             f"   measured by the standard that {finding.standard.document} quotes: “{one_line(finding.standard.quote)}”"
         )
-    lines += [f"   {one.ref}: {_policy_words(one, draft)}" for one in finding.policy]
+    lines += [f"   {one.ref}: “{one_line(one.quote)}”" for one in finding.policy]
     lines += [f"   calculation: {one.expression}" for one in finding.calculations]
-    if strong := strong_words(finding, [_statement(one, draft.sheets) for one in finding.evidence]):
+    spoken = finding.model_copy(update={"text": finding.provided})
+    if strong := strong_words(spoken, [_statement(one, draft.sheets) for one in finding.evidence]):
         lines.append(f"   (in the claim, and in none of the quoted words: {', '.join(f'“{word}”' for word in strong)})")
+    lines += [
+        f"   (on the same question, {other}, {one.outcome}: {shorten(one_line(one.text), LONGEST_SIBLING)})"
+        for other, one in list(draft.siblings(held).items())[:MOST_SIBLINGS]
+    ]
     proposal = one_line(draft.evidence.profile.proposal)
     return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
 
 
-def _policy_words(one: PolicyCitation, draft: ReviewDraft) -> str:
-    """Return the words of a policy that are cited; of one that is cited as a whole, how it begins."""
-    passage = draft.evidence.policies.get(one.passage_id)
-    if one.quote or passage is None:
-        return f"“{one_line(one.quote)}”"
-    return f"cited as a whole; it begins “{shorten(one_line(passage.text), LONGEST_CITED)}”"
+def _searched(held: Held, draft: ReviewDraft) -> str:
+    """Return what was looked for, and the nearest statements that our own search finds there; nothing without a search."""
+    sought = ", ".join(f"“{one_line(words)}”" for words in held.given.looked_for)
+    if not sought:
+        return ""
+    where = draft.searched_place(held.given)
+    near = [
+        f"{hit.label} p{hit.page or 1} “{one_line(hit.text)[:LONGEST_BEFORE]}”" for hit in draft.nearest(held.given)
+    ]
+    return f" (looked for {sought}{f' in {where}' if where else ''}; nearest by words: {'; '.join(near) or 'nothing'})"
 
 
 def _statement(one: Citation, sheets: Sheets) -> str:
@@ -306,7 +338,8 @@ def returned(waiting: Mapping[str, Held], draft: ReviewDraft) -> str:
     texts, cited = [], dict[str, None]()
     for name, held in waiting.items():
         given = held.given.model_dump_json(exclude_none=True, exclude_defaults=True, exclude={"id"})
-        instead = f"\n   The second reader would say: {one_line(held.instead)}" if held.instead else ""
+        said = f"{held.instead} {held.instead_lacking or ''}"
+        instead = f"\n   The second reader would say: {one_line(said)}" if held.instead else ""
         texts.append(f"{name}: {given}\n   Reasons: {'; '.join(held.verdict.reasons)}{instead}")
         cited.update(dict.fromkeys(one.policy for one in held.given.policy if one.policy in draft.labels.by_label))
     policies = f"\n\n{policy_passages(draft, cited)}" if cited else ""
@@ -377,7 +410,13 @@ def _same_words(draft: ReviewDraft) -> str:
     for (_, words), names in by_words.items():
         if len(names) > 1:
             shared.setdefault(tuple(names), words)
-    return "\n".join(f"{', '.join(names)}: “{shorten(words, 160)}”" for names, words in shared.items())
+    findings = draft.verified()
+    outcomes = {names: {findings[name].outcome for name in names} for names in shared}
+    likely = sorted(shared, key=lambda names: len(outcomes[names]))
+    return "\n".join(
+        f"{', '.join(names)}{' (same outcome)' if len(outcomes[names]) == 1 else ''}: “{shorten(shared[names], 160)}”"
+        for names in likely
+    )
 
 
 def policy_passages(draft: ReviewDraft, labels: Iterable[str]) -> str:

@@ -1,0 +1,176 @@
+"""What is partly met names what is lacking, and something shows it: quoted words, or a search in a named place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from review_samples import evidence_of_text
+from test_draft import finding, quote
+
+from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.submitted import Verdict
+
+TEXT = (
+    "1 Proposed development\n\nThe proposed shared path along Mill Lane will be 2.5 m wide.\n\n"
+    "Vouchers for electric cycles will be offered to each household.\n\n"
+    "A link to Pound Farm could be explored in future.\n\n"
+    "The county council asks for a path of 3 m.\f"
+    "2 Conditions\n\nCondition 5: The shared path along Mill Lane shall be open before first occupation.\n\n"
+    "Condition 6: Street lighting shall be installed along the shared path.\n"
+)
+VOUCHERS: dict[str, Any] = {
+    "aspect": "travel_planning", "question": None, "requirement": "Measures that are secured", "outcome": "partly",
+    "statement": "Vouchers for electric cycles will be offered to each household.",
+    "evidence": [quote("Vouchers for electric cycles will be offered to each household")],
+    "lacking": "We did not find the vouchers in the conditions.", "looked_for": ["vouchers electric cycles"],
+    "looked_in": [{"document": "D1", "first": 2, "last": 2}], "recommendation": "Secure the vouchers by a condition",
+}  # fmt: skip
+PATH = {"lacking": "It is narrower than the 3 m that the county council asks for.",
+        "evidence": [quote("shared path along Mill Lane will be 2.5 m wide"), quote("county council asks for a path of 3 m")]}  # fmt: skip
+
+
+def draft_of(text: str = TEXT) -> ReviewDraft:
+    return ReviewDraft(evidence_of_text(text), ("cycle_routes", "travel_planning"))
+
+
+def submit(draft: ReviewDraft, **changes: Any) -> Verdict:
+    [answer] = draft.submit_findings([finding(**{"outcome": "partly"} | changes)])
+    return answer
+
+
+def reason_of(draft: ReviewDraft, name: str = "F1") -> str:
+    point = draft.state.held[name].open_point
+    return point.reason if point is not None else ""
+
+
+def test_a_promise_that_another_place_does_not_secure_is_partly_met() -> None:
+    draft = draft_of()
+    assert submit(draft, **VOUCHERS).verdict == "verified"
+    [kept] = draft.verified().values()
+    assert kept.text == f"{VOUCHERS['statement']} {VOUCHERS['lacking']}"
+    assert (kept.outcome, kept.lacking, kept.provided) == ("partly", VOUCHERS["lacking"], VOUCHERS["statement"])
+
+
+def test_a_lack_is_searched_for_in_the_place_that_it_names_and_accepted_when_what_is_there_was_seen() -> None:
+    draft = draft_of(f"{TEXT}\nCondition 7: Vouchers for electric cycles shall be offered.\n")
+    first = submit(draft, **VOUCHERS)
+    assert first.verdict == "returned"
+    assert "D1 page 2: “Condition 7: Vouchers for electric cycles shall be offered.” has the words" in first.reasons[0]
+    assert submit(draft, **VOUCHERS, id="F1").verdict == "verified"
+    elsewhere = VOUCHERS | {"looked_in": [{"document": "D1", "first": 9, "last": 9}]}
+    assert "no such page with text" in " ".join(submit(draft_of(), **elsewhere).reasons)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, "`partly` needs `lacking`"),
+        (
+            {"lacking": "No condition names a width.", "looked_for": ["width in metres"]},
+            "Word `lacking` as your search",
+        ),
+        ({"lacking": "We did not find a segregated track."}, "name it in `looked_for`"),
+        ({"lacking": "It is 1.1 m too narrow."}, "1.1"),
+    ],
+)
+def test_partly_without_a_lack_that_is_shown_is_returned_once(changes: dict[str, Any], reason: str) -> None:
+    draft = draft_of()
+    first = submit(draft, **changes)
+    assert first.verdict == "returned"
+    assert reason in " ".join(first.reasons)
+
+
+@pytest.mark.parametrize("changes", [{}, {"lacking": "It is 1.1 m too narrow."}])
+def test_what_stays_partly_met_without_a_lack_is_an_open_point_with_its_quotations(changes: dict[str, Any]) -> None:
+    draft = draft_of()
+    submit(draft, **changes)
+    draft.settle()
+    assert draft.verified() == {}
+    assert reason_of(draft) == "The shared path along Mill Lane is 2.5 m wide. That does not settle the point."
+    point = draft.state.held["F1"].open_point
+    assert point is not None
+    assert [one.quote for one in point.evidence] == ["The proposed shared path along Mill Lane will be 2.5 m wide."]
+    assert point.request == "Widen the shared path along Mill Lane"
+
+
+def test_an_absence_in_other_words_than_a_search_is_told_in_ours() -> None:
+    draft = draft_of()
+    wrong = VOUCHERS | {"lacking": "No condition mentions the vouchers."}
+    submit(draft, **wrong)
+    assert submit(draft, **wrong, id="F1").verdict == "verified"
+    [kept] = draft.verified().values()
+    assert kept.lacking is not None
+    assert kept.lacking.startswith("We looked for vouchers electric cycles in ")
+    assert kept.lacking.endswith(", page 2 and did not find it.")
+
+
+def test_what_names_a_lack_is_not_met() -> None:
+    draft = draft_of()
+    submit(draft, **PATH, outcome="met")
+    assert [one.outcome for one in draft.verified().values()] == ["partly"]
+
+
+def test_the_second_reader_judges_statement_and_lack_apart() -> None:
+    draft = draft_of()
+    submit(draft, **VOUCHERS)
+    draft.record_support("F1", "supported", "", outcome="met")
+    assert draft.verified()["F1"].outcome == "partly"  # the lack is shown
+    draft.record_support("F1", "supported", "", lack_instead="We did not find the vouchers in condition 5 or 6.")
+    assert draft.verified()["F1"].lacking == "We did not find the vouchers in condition 5 or 6."
+    assert draft.verified()["F1"].provided == VOUCHERS["statement"]
+
+
+def test_a_lack_that_the_second_reader_strikes_leaves_an_open_point_or_what_it_calls_met() -> None:
+    draft = draft_of()
+    submit(draft, **VOUCHERS)
+    draft.record_support("F1", "supported", "a condition has them", lack="not_shown")
+    assert draft.verified() == {}
+    assert reason_of(draft).startswith("Vouchers for electric cycles will be offered to each household. That does not")
+    draft = draft_of()
+    submit(draft, **VOUCHERS)
+    draft.record_support("F1", "supported", "a condition has them", outcome="met", lack="not_shown")
+    assert [(one.outcome, one.text) for one in draft.verified().values()] == [("met", VOUCHERS["statement"])]
+
+
+def test_partly_is_not_raised_to_met_next_to_a_shortfall_on_the_same_question() -> None:
+    draft = draft_of()
+    submit(draft, **PATH)
+    lit = {"statement": "The shared path will be lit.", "evidence": [quote("Street lighting shall be installed", 2)]}
+    submit(draft, **lit, outcome="failed", recommendation=None)
+    assert set(draft.verified()) == {"F1", "F2"}
+    draft.record_support("F1", "supported", "nothing is lacking", outcome="met", lack="not_shown")
+    assert set(draft.verified()) == {"F2"}
+    assert "does not settle" in reason_of(draft)
+
+
+def test_a_possibility_is_an_open_point_if_the_second_reader_says_so() -> None:
+    draft = draft_of()
+    possible = {"statement": "A link to Pound Farm could be explored in future.", "question": None, "requirement": "Links",
+                "lacking": "It is left for the future.", "evidence": [quote("A link to Pound Farm could be explored")]}  # fmt: skip
+    assert submit(draft, **possible).verdict == "verified"
+    draft.record_support("F1", "supported", "a possibility", outcome="not_shown")
+    assert (draft.verified(), draft.quality().reworded) == ({}, 1)
+    assert reason_of(draft).startswith("A link to Pound Farm could be explored in future. That")
+
+
+def test_what_is_lowered_to_partly_without_a_lack_goes_back_to_the_judge() -> None:
+    draft = draft_of()
+    submit(draft, outcome="met", recommendation=None)
+    less = "The shared path along Mill Lane will be 2.5 m wide."
+    answer = draft.record_support("F1", "overstated", "less", less, "partly")
+    assert answer.verdict == "returned"
+    draft = draft_of()
+    submit(draft, outcome="met", recommendation=None)
+    draft.record_support("F1", "overstated", "less", less, "partly", lack_instead="It is 2.5 m wide and not more.")
+    assert [(one.outcome, one.provided) for one in draft.verified().values()] == [("partly", less)]
+
+
+def test_a_sum_that_the_new_words_do_not_use_goes() -> None:
+    draft = draft_of()
+    told = PATH["evidence"]
+    submit(draft, outcome="failed", evidence=told, calculations=["3 - 2.5 = 0.5"],
+           statement="At 2.5 m the path is 0.5 m narrower than the county council asks.")  # fmt: skip
+    assert len(draft.verified()["F1"].calculations) == 1
+    draft.record_support("F1", "overstated", "less", "The path will be 2.5 m wide; the county council asks for 3 m.")
+    assert draft.verified()["F1"].calculations == ()
