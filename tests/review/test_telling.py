@@ -203,7 +203,7 @@ def test_an_open_point_may_be_in_the_main_part_and_a_ground_of_the_letter() -> N
     )
     result = judged(draft, main=("F2", "F1"), letter=(ground(), visitors))
     labels = [(point.label, point.finding.text) for point in Overview(result.review).report.matters]
-    assert [label for label, _ in labels] == ["Not shown", "Partly met"]
+    assert [label for label, _ in labels] == ["Not shown", "Not met: essential"]
     assert "parking for visitors" in labels[0][1]
     assert result.review.letter is not None
     assert [one.kind for one in result.review.letter.grounds] == ["shortfall", "request"]
