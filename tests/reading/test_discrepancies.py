@@ -38,8 +38,9 @@ def test_parts_whose_shares_make_the_whole_must_make_the_total() -> None:
         "The store has 60 cycle spaces, comprising 40 two-tier spaces and 10 Sheffield stands.",
         "The store has 60 cycle spaces, including 20 covered cycle spaces and 10 cycle spaces for visitors.",
         "The 24 homes have 48 cycle spaces and 30 car spaces.",
+        "The school will have 1,200 pupils: 300 in the infants, 700 in years 3 to 9 and 200 in the sixth form.",
     ],
-    ids=["adds up", "two cycles to a stand", "open list", "different things"],
+    ids=["adds up", "two cycles to a stand", "open list", "different things", "a part beside a range"],
 )
 def test_sums_that_add_up_or_may_are_left_alone(text: str) -> None:
     assert discrepancies(text) == []

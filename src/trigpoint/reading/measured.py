@@ -34,7 +34,6 @@ class Measure:
     topic: Topic
     tolerance: float = 0.0
     beyond: Callable[[Sequence[float]], float] = max
-    revised: bool = False  # whether a figure that an addendum changes is a finding, although it says so
     most_apart: float = 3.0  # times: figures further apart are of different things
 
 
@@ -116,7 +115,7 @@ def _differing(group: Sequence[Measured], numbers: Numbers) -> list[Measured]:
 
 def _is_revision(one: Measured, other: Measured) -> bool:
     """Return whether one figure is in an addendum, which is there to change the other."""
-    return is_revised(one.said.document, other.said.document) and not one.measure.revised
+    return is_revised(one.said.document, other.said.document)
 
 
 def is_revised(one: Document, other: Document) -> bool:

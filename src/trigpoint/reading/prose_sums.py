@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from trigpoint.reading.counts import read_counts
@@ -57,6 +58,7 @@ _COUNTED = {
     "tree": "trees",
 }
 _PLAIN_LIMITS = ("exactly", "about")
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 NEXT_TO = 3  # tokens between a figure and the word that makes it a total
 
 
@@ -108,7 +110,13 @@ def _compare(
         return
     if abs(plain - total.value) < 1 and kind == "area":
         return
+    if total.value - plain in _numbers(said.text):
+        return  # a number that was not read as a count is the part that was left out: "… in years 7 to 11 and 150 in the sixth form"
     yield wrong_sum(topic, _part(total, stated[0]), [_part(one, said) for one in parts], plain)
+
+
+def _numbers(text: str) -> set[float]:
+    return {float(number.replace(",", "")) for number in _NUMBER.findall(text)}
 
 
 def _kind_of(total: Quantity, parts: Sequence[Quantity]) -> str | None:

@@ -15,7 +15,7 @@ from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.uses import read_uses
 
 PEOPLE = Measure("development.size", most_apart=1.5)
-HOMES = Measure("development.size", most_apart=1.5, revised=True)
+HOMES = Measure("development.size", most_apart=1.5)
 AREA = Measure("development.size", tolerance=0.005, most_apart=1.25)
 SITE = Measure("development.size", tolerance=0.05, most_apart=2)
 TRIPS = Measure("trips.forecast", tolerance=0.02, most_apart=2.5)
