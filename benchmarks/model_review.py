@@ -100,7 +100,9 @@ def _details(about: Mapping[str, Any]) -> dict[str, Any]:
     """Return the register's entry. Nothing else of `application.json` is used."""
     known = about.get("register") or {"reference": about["application"], "address": about.get("site", "")}
     day = str(known.get("date_validated") or about.get("date") or "")
-    return {**known, "date_validated": f"{day}-01" if re.fullmatch(r"\d{4}-\d{2}", day) else day or None}
+    if re.fullmatch(r"\d{4}-\d{2}", day):
+        known, day = {**known, "date_validated": None}, f"{day}-01"
+    return {**known, "date_of_documents": day or None}
 
 
 def register_of(about: Mapping[str, Any], table: RegisterTable) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.london import is_in_london
 from trigpoint.review.not_seen import not_seen
+from trigpoint.review.titles import title_of, titles_of
 
 
 def _document(name: str, text: str) -> Document:
@@ -52,6 +53,24 @@ def test_pages_after_the_last_one_and_parts_that_are_missing_are_told() -> None:
     assert "Revised parking and cycle strategy" in told[1]
     whole = _document("statement.pdf", f"{contents}\fOne.\fTwo.\fThree.\fFour.\n")
     assert not_seen(_evidence(whole)) == ()
+
+
+def test_a_document_whose_file_says_nothing_is_called_what_it_calls_itself() -> None:
+    addendum = _document("PA_25_00973_A1-ADDENDUM-2294022.pdf", "Planning Statement\nAddendum\n\nThe site is flat.\n")
+    spaced = _document("ADDENDUM_PART_1.pdf", "D E S I G N & A C C E S S A D D E N D U M\n\nThe site is flat.\n")
+    report = Document(
+        id="r",
+        name="SOS_REFERRAL_-_ATTACHMENT.pdf",
+        text="PLANNING COMMITTEE\n10 June 2026\nCase officer: A\n",
+        source_kind="council",
+    )
+    assert title_of(addendum) == "Planning Statement Addendum"
+    assert title_of(spaced) == "Design and Access Statement Addendum Part 1"
+    assert title_of(report) == "Committee Report"
+    assert titles_of([addendum, STATEMENT]) == {addendum.name: "Planning Statement Addendum"}
+    assert "= Planning Statement Addendum (" in shown.application(
+        ReviewDraft(_evidence(addendum), load_aspects()).orientation()
+    )
 
 
 def test_the_model_is_told_what_is_named_and_not_read() -> None:

@@ -68,6 +68,7 @@ async def test_progress_is_monotonic_by_the_weights_and_never_100(settings: Sett
         ({}, "2025-05-21"),
         ({"date_validated": None}, "2025-05-15"),
         ({"date_validated": None, "date_received": None}, today().isoformat()),
+        ({"date_validated": None, "date_received": None, "date_of_documents": "2025-11-20"}, "2025-11-20"),
         ({"date_validated": "2024-03-14"}, "2024-03-14"),
     ],
 )

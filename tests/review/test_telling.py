@@ -20,6 +20,7 @@ from trigpoint.review.conclusion import Conclusion, Quality, Sentence
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Finding
+from trigpoint.review.letter import Ground, Letter
 from trigpoint.review.letter_blocks import letter_blocks
 from trigpoint.review.letter_draft import draft_letter
 from trigpoint.review.letter_files import letter_text
@@ -237,13 +238,13 @@ def test_two_points_of_the_main_part_that_rest_on_the_same_words_are_sent_back()
 
 
 def test_an_objection_may_begin_with_a_fair_word() -> None:
-    draft = draft_of()
-    judged(draft)
-    kind = DraftGround(text="The path along Mill Lane is welcome.", rests_on=("F1",), welcomes=True)
-    letter = judged(draft, letter=(kind,)).review.letter
-    assert letter is not None
-    printed = letter_text(letter.model_copy(update={"stance": "object"}))
-    assert "I am writing to object to this application.\n\nThe path along Mill Lane is welcome." in printed
+    welcome = Ground(id="a", kind="strength", text="The path along Mill Lane is welcome.")
+    short = Ground(id="b", text="The stores are too small.")
+    printed = letter_text(Letter(stance="object", grounds=(short, welcome)))
+    opening, fair, heading = printed.split("\n\n")[1:4]
+    assert opening.startswith("I am writing to object to this application.")
+    assert (fair, heading) == ("The path along Mill Lane is welcome.", "Grounds of objection")
+    assert "What I welcome" not in printed
 
 
 def test_sentences_of_a_conclusion_begin_and_end_as_sentences() -> None:

@@ -125,7 +125,7 @@ def test_a_review_that_version_0_1_0_stored_is_shown(
     complete(clean_redis_url, ReviewResult.model_validate_json(stored.read_bytes()))
     shown = site.get(place)
     assert shown.status_code == 200
-    assert "No statement found" in shown.text
+    assert "Not shown" in shown.text
     assert site.get(f"{place}/download/pdf").content.startswith(b"%PDF-")
 
 

@@ -62,6 +62,7 @@ def assemble_review(
         conclusion=conclusion,
         consultees=judgement.consultees,
         not_seen=judgement.not_seen,
+        titles=judgement.titles,
     )
 
 

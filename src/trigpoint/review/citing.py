@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from trigpoint.review.evidence import collapse, short_name
 from trigpoint.review.findings import Citation, Place, PolicyCitation, listed_pages
@@ -32,7 +33,15 @@ _UNIT = re.compile(r"(?<![£\w.,])(\d[\d,.]*)(mph|km/h|mm|cm|km|m|ha|sqm)\b")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 _SMALL = frozenset("and at by for from in le of on or the to under upon with".split())
 _MOST_PAGES = 4
+_NO_TITLES: Mapping[str, str] = MappingProxyType({})
+Titles = Mapping[str, str]
+"""Titles of documents that the names of their files do not say, by name."""
 _MOST_PAGES_OF_GROUND = 10
+
+
+def title_in(name: str, titles: Titles) -> str:
+    """Return what people call a document: a title that was read from it, or else the one that its file's name gives."""
+    return titles.get(name) or document_title(name)
 
 
 def document_title(name: str) -> str:
@@ -87,20 +96,20 @@ def place_of_ref(ref: str) -> str:
     return f"{policy_title(name)}, {_section(section)}" if colon else ref
 
 
-def document_place(citation: Citation) -> str:
+def document_place(citation: Citation, titles: Titles = _NO_TITLES) -> str:
     """Return `Transport Assessment, page 11` for a quotation."""
-    title = document_title(citation.document)
+    title = title_in(citation.document, titles)
     return f"{title}, {listed_pages(citation.pages[:_MOST_PAGES])}" if citation.pages else title
 
 
-def document_places(citations: Iterable[Citation], most: int, told: str = "") -> str:
+def document_places(citations: Iterable[Citation], most: int, told: str = "", titles: Titles = _NO_TITLES) -> str:
     """Return `Transport Assessment, pages 5 and 9; Travel Plan, page 4` for quotations, each document once.
 
     Pages that the text `told` names together with their document are left out.
     """
     pages: dict[str, dict[int, None]] = {}
     for citation in citations:
-        title = document_title(citation.document)
+        title = title_in(citation.document, titles)
         named = {number for number in citation.pages if title in told and re.search(rf"\bpages? {number}\b", told)}
         pages.setdefault(title, {}).update(dict.fromkeys(number for number in citation.pages if number not in named))
     places = [f"{title}, {_chosen_pages(list(found))}" for title, found in pages.items() if found]
@@ -112,9 +121,9 @@ def _chosen_pages(numbers: Sequence[int]) -> str:
     return listed_pages(tuple(sorted(numbers[:_MOST_PAGES_OF_GROUND])))
 
 
-def place_text(place: Place) -> str:
+def place_text(place: Place, titles: Titles = _NO_TITLES) -> str:
     """Return `Travel Plan, pages 3 and 4` for pages of a document, at most the first four."""
-    title = document_title(place.document)
+    title = title_in(place.document, titles)
     return f"{title}, {listed_pages(place.pages[:_MOST_PAGES])}" if place.pages else title
 
 
@@ -131,9 +140,9 @@ def tidied(text: str) -> str:
     )
 
 
-def in_plain_words(text: str, documents: Iterable[str], refs: Iterable[str]) -> str:
+def in_plain_words(text: str, documents: Iterable[str], refs: Iterable[str], titles: Titles = _NO_TITLES) -> str:
     """Return a text of a finding in which these documents and references of policy are named as a person names them."""
-    named = {name: document_title(name) for name in documents} | {ref: place_of_ref(ref) for ref in refs}
+    named = {name: title_in(name, titles) for name in documents} | {ref: place_of_ref(ref) for ref in refs}
     for written in sorted(named, key=len, reverse=True):
         text = text.replace(written, named[written])
     return collapse(_ENDING.sub("", text))

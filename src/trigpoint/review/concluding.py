@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from trigpoint.review.aspects import Aspect
-from trigpoint.review.citing import document_places, place_text
+from trigpoint.review.citing import Titles, document_places, place_text
 from trigpoint.review.concluded_sentences import (
     Holding,
     Known,
@@ -38,6 +38,7 @@ from trigpoint.review.submitted import (
     DraftConclusion,
     DraftGround,
 )
+from trigpoint.review.titles import titles_of
 
 _MOST_PLACES = 5  # documents that a ground of the letter names
 _MOST_REFERENCES = 12
@@ -68,6 +69,7 @@ def conclude(
         letter=_letter(given, findings, counting, evidence) if given else None,
         consultees=_current(given, evidence),
         not_seen=not_seen(evidence),
+        titles=titles_of(evidence.documents),
     )
 
 
@@ -163,7 +165,7 @@ def _letter(
         site=evidence.profile.site[:1000],
         proposal=evidence.profile.proposal[:6000],
         grounds=tuple(
-            _ground(number, _with_proved_ask(one, known, evidence), known, counting)
+            _ground(number, _with_proved_ask(one, known, evidence), known, counting, titles_of(evidence.documents))
             for number, one in enumerate(grounds, 1)
         ),
         conditions=tuple(Condition(text=one.text, rests_on=one.rests_on, annex=True) for one in conditions),
@@ -175,7 +177,7 @@ def _with_proved_ask(one: DraftGround, known: Known, evidence: Evidence) -> Draf
     return one.model_copy(update={"asks": ""}) if ask_reasons(one, known, evidence) else one
 
 
-def _ground(number: int, one: DraftGround, known: Known, counting: Mapping[str, Holding]) -> Ground:
+def _ground(number: int, one: DraftGround, known: Known, counting: Mapping[str, Holding], titles: Titles) -> Ground:
     """Return a ground. What is met is no ground against anything: it is welcomed."""
     cited = findings_of(one.rests_on, known)
     resting = [finding for finding in cited if finding.outcome != "met"] or cited
@@ -188,20 +190,21 @@ def _ground(number: int, one: DraftGround, known: Known, counting: Mapping[str, 
         kind=kind,
         ticked=kind != "strength" or (one.welcomes and not any(f.outcome in ("failed", "contradicted") for f in told)),
         heading=one.heading.strip().rstrip("."),
-        text=f"{as_sentence(one.text)}{_places(one.text, quoted, places)}",
+        text=f"{as_sentence(one.text)}{_places(one.text, quoted, places, titles)}",
         references=tuple(_references(quoted, told))[:_MOST_REFERENCES],
         asks=" ".join(one.asks.split()) if kind != "strength" else "",
         rests_on=ids_of((name for name in one.rests_on if known[name] not in cited or known[name] in told), known),
     )
 
 
-def _places(text: str, quoted: Sequence[Citation], places: Sequence[Place]) -> str:
+def _places(text: str, quoted: Sequence[Citation], places: Sequence[Place], titles: Titles) -> str:
     """Return where the documents say what a ground tells, in brackets, without the pages that it names itself.
 
     The documents that have its figures and words come first. An open point without quotations names the pages that touch
     on it.
     """
-    named = document_places(quoted, _MOST_PLACES, text) or "; ".join(place_text(one) for one in places[:_MOST_PLACES])
+    touching = "; ".join(place_text(one, titles) for one in places[:_MOST_PLACES])
+    named = document_places(quoted, _MOST_PLACES, text, titles) or touching
     return f" (See {named}.)" if named else ""
 
 

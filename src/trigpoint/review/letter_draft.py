@@ -96,7 +96,7 @@ def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Groun
     refs = {policy.ref for policy in review.policies()}
 
     def plain(text: str) -> str:
-        return tidied(in_plain_words(text, documents, refs))
+        return tidied(in_plain_words(text, documents, refs, review.titles))
 
     grounds = tuple(
         ground.model_copy(

@@ -140,7 +140,7 @@ def _main(review: ReviewBody) -> Iterator[str]:
             yield f"**{title}**"
             yield ""
         for point in points:
-            places = document_places(point.deciding, _MOST_PLACES)
+            places = document_places(point.deciding, _MOST_PLACES, titles=review.titles)
             where = f" ({escape(places)})" if places else ""
             yield f"- **{point.label.replace(': ', ', ')}:** {escape(plain_text(point.finding))}{where}"
     yield ""

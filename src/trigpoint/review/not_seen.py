@@ -12,6 +12,7 @@ from trigpoint.reading.documents import Document
 from trigpoint.reading.statements import document_statements
 from trigpoint.review.citing import document_title
 from trigpoint.review.evidence import Evidence, collapse
+from trigpoint.review.titles import head_title, title_of
 from trigpoint.text.account import name_pages
 
 MOST_NAMED = 6
@@ -35,9 +36,6 @@ _PART = re.compile(r"\b(?:part|volume|vol)[ _]*(\d{1,2})(?:[ _]*of[ _]*(\d{1,2})
 _ENTRY = re.compile(r"^\s*(?P<title>[A-Za-z0-9][^\n]{3,70}?)[\s.·…|]+(?P<page>\d{1,3})\s*\|?\s*$", re.MULTILINE)
 _FIRST_PAGES = 8  # of a document, on which its list of contents is
 _FEWEST_ENTRIES = 4
-_HEAD = 400  # characters
-_TITLE_LINES = 4
-_LONGEST_TITLE = 60
 
 
 def not_seen(evidence: Evidence) -> tuple[str, ...]:
@@ -64,7 +62,7 @@ def _named_documents(documents: Iterable[Document], own: Sequence[Document]) -> 
                 name = found[0].replace("&", "and")
                 times[name] += 1
                 page = f", page {statement.page}" if statement.page else ""
-                first.setdefault(name, f"{document_title(document.name)}{page}")
+                first.setdefault(name, f"{title_of(document)}{page}")
     missing = [name for name, _ in times.most_common() if not any(_is(name, one) for one in own)]
     for name in missing[:MOST_NAMED]:
         yield f"the {name} (named in {first[name]})"
@@ -72,23 +70,12 @@ def _named_documents(documents: Iterable[Document], own: Sequence[Document]) -> 
 
 def _is(name: str, document: Document) -> bool:
     """Whether a document is the one of a name: by its own name or title, an addendum only if it is called one."""
-    said = f"{document_title(document.name)} {_title(document)}".casefold().replace("&", "and")
+    said = f"{document_title(document.name)} {head_title(document)}".casefold().replace("&", "and")
     kind = name.removesuffix(" Addendum").casefold()
     is_addendum = "addendum" in said
     if name.endswith(" Addendum"):
         return is_addendum and (kind in said or kind.split()[0] in said)
     return all(word in said for word in kind.split()) and not is_addendum
-
-
-def _title(document: Document) -> str:
-    """Return the short lines at the head of a document, in which it says what it is."""
-    lines = [collapse(line) for line in document.text[:_HEAD].splitlines() if line.strip()][:_TITLE_LINES]
-    return " ".join(_closed_up(line) for line in lines if len(_closed_up(line)) <= _LONGEST_TITLE)
-
-
-def _closed_up(line: str) -> str:
-    """Return a line without the spaces between letters that are set apart: D E S I G N."""
-    return re.sub(r"(?<=\b[A-Z&]) (?=[A-Z&]\b)", "", line)
 
 
 def _missing_parts(own: Sequence[Document]) -> Iterator[str]:
@@ -116,7 +103,7 @@ def _missing_pages(own: Sequence[Document]) -> Iterator[str]:
             continue
         pages = name_pages(sorted({page for page, _ in beyond})).lower()
         titles = "; ".join(dict.fromkeys(title for _, title in beyond[:4]))
-        yield f"{pages} of {document_title(document.name)}, which ends at page {last} (its list of contents has: {titles})"
+        yield f"{pages} of {title_of(document)}, which ends at page {last} (its list of contents has: {titles})"
 
 
 def _contents(document: Document) -> list[tuple[int, str]]:

@@ -13,6 +13,7 @@ from trigpoint.review.evidence import Evidence, PolicyPassage, collapse, readabl
 from trigpoint.review.not_seen import not_seen
 from trigpoint.review.quoting import asked_provisions
 from trigpoint.review.sheets import Sheets
+from trigpoint.review.titles import title_of
 from trigpoint.text.classify import OTHER
 
 _SORTS: dict[SourceKind, str] = {
@@ -43,6 +44,7 @@ class DocumentEntry:
     written_by: str
     pages: int
     characters: int
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ def orient(evidence: Evidence, aspects: Iterable[Aspect], sheets: Sheets, labels
 def _documents(sheets: Sheets) -> Iterable[DocumentEntry]:
     for label, document in sheets.labels.items():
         kind = document.document_type if document.document_type != OTHER else _SORTS[document.source_kind]
-        yield DocumentEntry(label, document.name, kind, document.source_kind, len(document.pages), len(document.text))
+        size = len(document.pages), len(document.text)
+        yield DocumentEntry(label, document.name, kind, document.source_kind, *size, title_of(document))
 
 
 def _aspect(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> AspectEntry:

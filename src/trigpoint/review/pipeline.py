@@ -151,11 +151,12 @@ class ReviewRun:
                 raise ScraperError(error.message) from None
             raise
         application = dict(answer["application"])
-        day = application.get("date_validated") or application.get("date_received")
-        effective = parse_day(day) if day else today()
+        dated = next((name for name in POLICY_DATES if application.get(name)), "")
+        effective = parse_day(application[dated]) if dated else today()
         return {
             "application": application,
             "effective_date": effective.isoformat(),
+            "effective_date_from": dated,
             "register": answer.get("register_entry") or {},
             "notes": list(answer.get("notes") or ()),
         }
@@ -333,6 +334,7 @@ class ReviewRun:
             documents_analysed=judged["documents"],
             policy_sources_referenced=len({revision.source for revision in used}),
             policy_effective_date=found["effective_date"],
+            policy_date_from=found.get("effective_date_from", "date_validated"),
             policy_revisions_used=used,
             citations=CitationCounts.model_validate(judged["citations"]),
             documents=document_counts(fetched, ingested),
@@ -353,6 +355,9 @@ class ReviewRun:
 
         return step
 
+
+POLICY_DATES = ("date_validated", "date_received", "date_of_documents")
+"""Dates of an application of which the first that is known decides which policy applies."""
 
 _BEGINNINGS = {
     "fetching_metadata": "Looking the application up",

@@ -9,7 +9,7 @@ from base64 import b64encode
 from dataclasses import asdict
 from typing import Any
 
-from trigpoint.review.citing import document_place, document_title, place_of_ref, policy_place
+from trigpoint.review.citing import Titles, document_place, place_of_ref, policy_place, title_in
 from trigpoint.review.consultees import recommends
 from trigpoint.review.findings import GROUPS
 from trigpoint.review.markdown import OUTCOMES, built, escape, render_markdown
@@ -43,12 +43,12 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "told": asdict(overview.told) if overview.told else None,
         "verdict": overview.verdict[0] if overview.told else " ".join(overview.verdict),
         "consultees": [recommends(one) for one in result.review.consultees],
-        "main": [_point(point, pictures or {}) for point in overview.report.matters],
-        "good": [_point(point, {}) for point in overview.report.good],
+        "main": [_point(point, pictures or {}, result.review.titles) for point in overview.report.matters],
+        "good": [_point(point, {}, result.review.titles) for point in overview.report.good],
         "policies": [policy.model_dump(mode="json") for policy in result.review.policies()],
         "rows": [place_of_ref(row.ref) for row in result.review.policy_compliance],
         "policy_names": {policy.passage_id: policy_place(policy) for policy in result.review.policies()},
-        "titles": {name: document_title(name) for name in _documents(result)},
+        "titles": {name: title_in(name, result.review.titles) for name in _documents(result)},
         "texts": {point.finding.text: plain_text(point.finding) for point in overview.points},
         "judged_by": result.metadata.judged_by,
         "quality": quality.sentence() if quality else "",
@@ -64,7 +64,7 @@ def _documents(result: ReviewResult) -> set[str]:
     return places | {citation.document for citation in result.review.quotations()}
 
 
-def _point(point: Point, pictures: Pictures) -> dict[str, Any]:
+def _point(point: Point, pictures: Pictures, titles: Titles) -> dict[str, Any]:
     finding = point.finding
     return {
         "kind": point.kind,
@@ -73,7 +73,11 @@ def _point(point: Point, pictures: Pictures) -> dict[str, Any]:
         "text": plain_text(finding),
         "finding": finding.model_dump(mode="json"),
         "quotations": [
-            {"place": document_place(citation), "quote": citation.quote, "picture": _picture(pictures.get(citation))}
+            {
+                "place": document_place(citation, titles),
+                "quote": citation.quote,
+                "picture": _picture(pictures.get(citation)),
+            }
             for citation in point.proof
         ],
     }

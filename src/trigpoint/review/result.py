@@ -131,6 +131,10 @@ class ReviewBody(Stored):
     not_seen: tuple[str, ...] = Field(
         (), description="Documents, parts and pages that the documents name and that are not among those read."
     )
+    titles: dict[str, str] = Field(
+        default_factory=dict,
+        description="What people call a document if the name of its file does not say it, by name.",
+    )
     full_markdown: str = ""
 
     @property
@@ -223,6 +227,13 @@ class DocumentCounts(Stored):
     unreadable: tuple[MissingDocument, ...] = ()
 
 
+_POLICY_DATES = {
+    "date_received": "the day of receipt, because no date of validation is given",
+    "date_of_documents": "the date of the documents, because no date of validation is given",
+    "": "the day of this review, because the register gives no date",
+}
+
+
 class Metadata(Stored):
     """How the review was made."""
 
@@ -234,6 +245,9 @@ class Metadata(Stored):
     documents_analysed: int = 0
     policy_sources_referenced: int = 0
     policy_effective_date: str | None = None
+    policy_date_from: str = Field(
+        "date_validated", description="Which of the application's dates that is; empty: the day of the review."
+    )
     policy_revisions_used: tuple[RevisionUsed, ...] = ()
     citations: CitationCounts = CitationCounts()
     documents: DocumentCounts = DocumentCounts()
@@ -241,6 +255,11 @@ class Metadata(Stored):
     fallback_from: str | None = None
     quality: Quality | None = Field(None, description="Of a judged review: what was handed in, sent back and left out.")
     notes: tuple[str, ...] = ()
+
+    @property
+    def why_policy_date(self) -> str:
+        """Why policy of that date is used, if it is not the date of validation."""
+        return _POLICY_DATES.get(self.policy_date_from, "")
 
     @property
     def judged_by(self) -> str:
@@ -274,4 +293,5 @@ class Judgement(Stored):
     conclusion: Conclusion | None = None
     consultees: tuple[Recommendation, ...] = ()
     not_seen: tuple[str, ...] = ()
+    titles: dict[str, str] = Field(default_factory=dict)
     quality: Quality | None = None

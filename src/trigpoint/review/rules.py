@@ -17,6 +17,7 @@ from trigpoint.review.parking import by_standard
 from trigpoint.review.quoting import asks, cite, cite_source, places, quotations, rates_asked
 from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, Judgement
+from trigpoint.review.titles import titles_of
 from trigpoint.review.verdicts import Undecided, Verdict, by_figure, by_statement, measure_of, open_facts
 
 MOST_CITATIONS = 6
@@ -45,6 +46,7 @@ def judge_by_rules(evidence: Evidence, aspects: Iterable[Aspect]) -> Judgement:
         model="rules",
         consultees=recommendations(evidence),
         not_seen=not_seen(evidence),
+        titles=titles_of(evidence.documents),
     )
 
 

@@ -12,7 +12,7 @@ from trigpoint.reading.facts import Fact
 from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.vocabulary import TOPICS, aspects_of
-from trigpoint.review.citing import document_place, document_places, document_title
+from trigpoint.review.citing import document_place, document_places
 from trigpoint.review.consultees import recommendations, recommends
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import PolicyPassage, fold
@@ -78,7 +78,7 @@ def application(known: Orientation) -> str:
         *(f"Note: {remark}" for remark in known.remarks),
         "Documents:",
         *(
-            f"{one.label}: {_document_name(one.name)} ({one.document_type.replace('_', ' ')}, by the {one.written_by}, "
+            f"{one.label}: {_document_name(one.name, one.title)} ({one.document_type.replace('_', ' ')}, by the {one.written_by}, "
             f"{one.pages or 1} pages, {one.characters:,} characters)"
             for one in known.documents
         ),
@@ -88,9 +88,9 @@ def application(known: Orientation) -> str:
     return block("application", "\n".join(lines))
 
 
-def _document_name(name: str) -> str:
+def _document_name(name: str, title: str) -> str:
     """Return a document's file name, and what people call it if that is more than the name without its ending."""
-    plain, title = one_line(name), document_title(name)
+    plain = one_line(name)
     return plain if fold(title) in fold(plain.replace("_", " ")) else f"{plain} = {title}"
 
 
