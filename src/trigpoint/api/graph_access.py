@@ -97,9 +97,12 @@ def envelope(error: TrigpointError) -> dict[str, Any]:
     return {"error": {"code": code, "message": message, **({"details": error.details} if error.details else {})}}
 
 
+_STATUS_OF_CODE = {"BAD_REQUEST": 400, "SERVER_ERROR": 500}
+
+
 def error_response(error: TrigpointError) -> Response:
     body = envelope(error)
-    status = error.status if isinstance(error, GraphError) else 400 if body["error"]["code"] == "BAD_REQUEST" else 500
+    status = error.status if isinstance(error, GraphError) else _STATUS_OF_CODE[body["error"]["code"]]
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     return json_response(body, status, headers)
 

@@ -188,10 +188,15 @@ def reindex(project: ProjectName) -> None:
 
 
 def _reference(item: dict[str, Any]) -> str:
-    pages = item["page_span"]
-    place = "" if not pages else f", p. {pages[0]}" if pages[0] == pages[1] else f", pp. {pages[0]}-{pages[1]}"
     section = f" ({item['section']})" if item["section"] else ""
-    return f"{item['citekey'] or item['title'] or item['doc_id']}{place}{section}"
+    return f"{item['citekey'] or item['title'] or item['doc_id']}{_pages(item['page_span'])}{section}"
+
+
+def _pages(span: list[int] | None) -> str:
+    if not span:
+        return ""
+    first, last = span
+    return f", p. {first}" if first == last else f", pp. {first}-{last}"
 
 
 def _print_json(answer: dict[str, Any]) -> None:

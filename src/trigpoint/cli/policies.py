@@ -235,8 +235,14 @@ def _cells(revision: Revision) -> tuple[str, ...]:
         revision.status.value,
         str(revision.chunk_count if revision.chunk_count is not None else "-"),
         str(revision.page_count if revision.page_count is not None else "-"),
-        shorten(revision.error) if revision.error else ("digest" if is_digest(revision) else ""),
+        _remark(revision),
     )
+
+
+def _remark(revision: Revision) -> str:
+    if revision.error:
+        return shorten(revision.error)
+    return "digest" if is_digest(revision) else ""
 
 
 async def _effective(registry: PolicyRegistry, date: str) -> None:

@@ -193,7 +193,7 @@ async def _run(group: _Group, stop: _Stop) -> None:
 
 
 def _stop_on_signals(stop: _Stop) -> None:
-    """Only the main thread hears signals; it stops the others."""
+    """Stop every server on SIGINT or SIGTERM, which only the main thread hears."""
     if threading.current_thread() is threading.main_thread():
         for signum in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(signum, stop, signum)

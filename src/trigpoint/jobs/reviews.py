@@ -76,7 +76,7 @@ class Review:
 
 @lru_cache(maxsize=_RESULTS_AT_HAND)
 def _parsed(application: str, review: str, metadata: str) -> ReviewResult:
-    """Parsing takes 20 ms, in which nobody else is answered, and somebody who reads a review asks for it page by page."""
+    """Return the parsed result, remembered: parsing takes 20 ms, and whoever reads a review asks for it page by page."""
     return ReviewResult(
         application=Application.model_validate_json(application),
         review=ReviewBody.model_validate_json(review),

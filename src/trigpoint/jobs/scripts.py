@@ -42,7 +42,7 @@ class Scripts:
     async def __call__(self, name: str, *args: str | int | float | bytes) -> Any:
         script = self._registered.get(name)
         if script is None:
-            script = self._registered[name] = self._redis.register_script(_text(name))
+            script = self._registered[name] = self._redis.register_script(_lua_source(name))
         async with answered(self._redis):
             return await script(args=args)
 
@@ -91,6 +91,6 @@ async def patiently(call: Callable[[], Awaitable[T]], *, what: str, longest_wait
 
 
 @cache
-def _text(name: str) -> str:
+def _lua_source(name: str) -> str:
     folder = files(__package__) / "lua"
     return (folder / "ground.lua").read_text(encoding="utf-8") + (folder / f"{name}.lua").read_text(encoding="utf-8")

@@ -177,7 +177,8 @@ def _cited(row: DocumentRow) -> CitedFile:
     by: MatchedBy | None = match.get("by") or ("title" if zotero.get("citekey") else None)
     if "by" not in match and str(row.path).startswith("zotero://"):  # as version 0.1.0 wrote it
         by = "zotero"
-    doubts = match.get("doubts") if "doubts" in match else [zotero["doubt"]] if zotero.get("doubt") else []
+    doubt = zotero.get("doubt")
+    doubts = match.get("doubts", [doubt] if doubt else [])
     return CitedFile(row.document_id, row.path or "", zotero.get("citekey"), by, tuple(map(str, doubts or ())))
 
 

@@ -132,8 +132,10 @@ def _refuse_repeated_keys(path: Path, found: list[Placed]) -> None:
 
 def _read_csl(text: str) -> Iterator[Placed]:
     loaded = json.loads(text)
-    single = isinstance(loaded, dict) and "items" not in loaded and "title" in loaded  # as doi.org answers
-    entries = [loaded] if single else loaded.get("items") if isinstance(loaded, dict) else loaded
+    entries = loaded
+    if isinstance(loaded, dict):
+        is_single = "items" not in loaded and "title" in loaded  # as doi.org answers
+        entries = [loaded] if is_single else loaded.get("items")
     if not isinstance(entries, list):
         raise ConfigurationError("expected a list of CSL-JSON items")
     for number, entry in enumerate(entries, start=1):

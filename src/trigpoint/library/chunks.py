@@ -61,24 +61,26 @@ def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[
 def shown(chunk: Passage, score: float, references: References, *, limit: int, full_text: bool) -> dict[str, Any]:
     """Return one item of a search's answer: trimmed, and with its citation, looked up if no ingest wrote it."""
     source, zotero, doc = (_part(chunk.metadata, name) for name in ("source", "zotero", "doc"))
-    citation = _text(zotero.get("citation"))
+    citation = _text_or_none(zotero.get("citation"))
     work = None if citation else work_behind(references, zotero, source)
     return {
         "render_text": trimmed(chunk.text, limit),
         "score": round(score, 4),
         "citekey": citekey_of(chunk.metadata),
-        "section": _text(doc.get("section")),
+        "section": _text_or_none(doc.get("section")),
         "page_span": page_span(doc),
         "section_path": list(section_path_of(chunk.metadata)),
-        "doi": _text(zotero.get("doi")) or _text(source.get("doi")) or (work.doi if work else None),
+        "doi": _text_or_none(zotero.get("doi")) or _text_or_none(source.get("doi")) or (work.doi if work else None),
         "full_text": chunk.text if full_text else None,
         "chunk_id": chunk.id,
         "doc_id": chunk.document_id,
-        "title": _text(zotero.get("title")) or _text(source.get("title")) or (_text(work.title) if work else None),
-        "url": _text(zotero.get("url")) or _text(source.get("url")) or (work.url if work else None),
+        "title": _text_or_none(zotero.get("title"))
+        or _text_or_none(source.get("title"))
+        or (_text_or_none(work.title) if work else None),
+        "url": _text_or_none(zotero.get("url")) or _text_or_none(source.get("url")) or (work.url if work else None),
         "citation": citation or (work.citation if work else None),
-        "page_label": _text(doc.get("page_label")),
-        "citation_doubt": _text(zotero.get("doubt")),
+        "page_label": _text_or_none(doc.get("page_label")),
+        "citation_doubt": _text_or_none(zotero.get("doubt")),
         "kind": kind_of(chunk.metadata),
     }
 
@@ -157,10 +159,10 @@ def _vector(value: Any, model: str, index: int) -> Any:
 def _doc_id(payload: Mapping[str, Any], chunk_id: str) -> str:
     """Return the document that a chunk belongs to: as said, else by its path or citekey, else the chunk alone."""
     doc, source, zotero = (_part(payload, name) for name in ("doc", "source", "zotero"))
-    said = _text(doc.get("doc_id")) or _text(source.get("doc_id"))
+    said = _text_or_none(doc.get("doc_id")) or _text_or_none(source.get("doc_id"))
     if said:
         return said
-    origin = _text(source.get("path")) or _text(zotero.get("citekey")) or chunk_id
+    origin = _text_or_none(source.get("path")) or _text_or_none(zotero.get("citekey")) or chunk_id
     return hashlib.sha256(origin.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
@@ -169,7 +171,7 @@ def _dimensions(chunk: Passage) -> int:
 
 
 def citekey_of(metadata: Mapping[str, Any]) -> str | None:
-    return _text(_part(metadata, "zotero").get("citekey"))
+    return _text_or_none(_part(metadata, "zotero").get("citekey"))
 
 
 def section_path_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
@@ -187,16 +189,16 @@ def _fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
         "year": year if type(year) is int and abs(year) <= LATEST_YEAR else None,
         "section": SECTION_JOINT.join(section_path_of(metadata)),
         "kind": None if kind_of(metadata) == "source" else kind_of(metadata),
-        "part": _text(_part(metadata, "doc").get("part")),
+        "part": _text_or_none(_part(metadata, "doc").get("part")),
         "collections": tuple(c for c in collections if isinstance(c, str)) if isinstance(collections, list) else (),
     }
 
 
 def _searched_text(passage: Passage) -> str:
     """Return the words by which a passage is found: the headings above it count too."""
-    section = _text(_part(passage.metadata, "doc").get("section"))
+    section = _text_or_none(_part(passage.metadata, "doc").get("section"))
     headings = dict.fromkeys([*section_path_of(passage.metadata), *([section] if section else [])])
-    return "\n".join([*headings, _text(passage.metadata.get("fulltext")) or passage.text])
+    return "\n".join([*headings, _text_or_none(passage.metadata.get("fulltext")) or passage.text])
 
 
 RULES = Rules(
@@ -216,5 +218,5 @@ def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part if isinstance(part, Mapping) else {}
 
 
-def _text(value: object) -> str | None:
+def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) and value else None

@@ -125,7 +125,9 @@ def _told_by(zotero: Mapping[str, Any], source: Mapping[str, Any]) -> Work | Non
 
 def _names(given: Any) -> list[dict[str, str]]:
     """Return authors as CSL has them. `Martin, Robert C.` has a family name; in any other order nobody can tell."""
-    names = given.split(";") if isinstance(given, str) else given if isinstance(given, list) else []
+    names = given.split(";") if isinstance(given, str) else given
+    if not isinstance(names, list):
+        return []
     return [name for one in names[:_MOST_AUTHORS] if (name := _name(one))]
 
 

@@ -12,9 +12,9 @@ from trigpoint.library.citations import References, Work
 
 ExportFormat = Literal["csl", "bibtex", "ris"]
 
-_CITED = re.compile(
-    r"(?<![\w@])@\{?([\w][\w:.#$%&+?<>~/-]*[\w]|[\w])|\\(?:auto|paren|text|foot)?cite[pt]?\*?(?:\[[^]]*\])*\{([^}]+)\}"
-)
+_PANDOC_KEY = r"(?<![\w@])@\{?(?P<key>[\w][\w:.#$%&+?<>~/-]*[\w]|[\w])"
+_LATEX_KEYS = r"\\(?:auto|paren|text|foot)?cite[pt]?\*?(?:\[[^]]*\])*\{(?P<keys>[^}]+)\}"
+_CITED = re.compile(f"{_PANDOC_KEY}|{_LATEX_KEYS}")
 _BIBTEX_TYPES = {
     "article-journal": "article", "book": "book", "chapter": "incollection", "paper-conference": "inproceedings",
     "thesis": "phdthesis", "report": "techreport", "webpage": "online",
@@ -36,8 +36,9 @@ _TEX_SPECIAL = re.compile(r"([&%$#_])")
 
 def cited_keys(text: str) -> list[str]:
     r"""Return the citekeys that a text cites, each once: `@key` as in Pandoc's Markdown, `\cite{one,two}` as in LaTeX."""
-    found = (key.strip() for match in _CITED.finditer(text) for key in (match[1] or match[2]).split(","))
-    return list(dict.fromkeys(key for key in found if key))
+    matches = _CITED.finditer(text)
+    keys = (key.strip() for match in matches for key in (match["key"] or match["keys"]).split(","))
+    return list(dict.fromkeys(key for key in keys if key))
 
 
 def chosen_works(references: References, citekeys: Iterable[str]) -> list[Work]:

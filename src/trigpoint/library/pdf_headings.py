@@ -103,6 +103,8 @@ def _lines_saying(text: str, title: str) -> list[int]:
 
 
 def _level(ref: str) -> int:
-    """Return a heading's level: parts, chapters and annexes have 1, "Section 4.2" has 2, "Section 4.2.1" has 3."""
+    """Return a heading's level: parts, chapters and annexes have 1, policies and "Section 4.2" have 2, "Section 4.2.1" has 3."""
     kind, _, number = ref.partition(" ")
-    return 1 + number.count(".") if kind == "Section" else 2 if kind == "Policy" else 1
+    if kind == "Section":
+        return 1 + number.count(".")
+    return 2 if kind == "Policy" else 1

@@ -96,7 +96,7 @@ def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:
 
 
 def _refuse_shared_citekeys(chosen: Iterable[Item]) -> None:
-    """One work may be in Zotero twice, in one's own library and in a group's; its citekey then means the same work."""
+    """Raise InvalidInput if two works have one citekey. One work may be there twice: in a library and in a group's."""
     first: dict[str | None, Item] = {}
     for item in chosen:
         other = first.setdefault(item.work.citekey, item)

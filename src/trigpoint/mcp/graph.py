@@ -232,8 +232,10 @@ def server(settings: Settings) -> ToolServer:
 
 def graph_error(error: TrigpointError) -> dict[str, Any]:
     """Return the graph's envelope. Arguments that do not fit the schema are BAD_REQUEST."""
-    wrong_call = isinstance(error, InvalidInput | UnknownTool)
-    code = error.code if isinstance(error, GraphError) else "BAD_REQUEST" if wrong_call else "SERVER_ERROR"
+    if isinstance(error, GraphError):
+        code = error.code
+    else:
+        code = "BAD_REQUEST" if isinstance(error, InvalidInput | UnknownTool) else "SERVER_ERROR"
     return {"error": {"code": code, "message": error.message}}
 
 

@@ -71,7 +71,7 @@ def _hybrid(candidates: Candidates, question: Question, words: str) -> list[Rank
 
 
 def _best(fused: Sequence[tuple[str, float]], k: int) -> list[tuple[str, float]]:
-    """The k best once scores are rounded, out of all, best first; those that rounding cannot lift among them are left out."""
+    """Return the k best by rounded score, best first, without sorting those that rounding cannot lift among them."""
     cut = fused[k - 1][1] - 10**-PLACES if len(fused) > k else 0.0
     near = itertools.takewhile(lambda pair: pair[1] >= cut, fused)
     return sorted(((i, round(score, PLACES)) for i, score in near), key=lambda pair: (-pair[1], pair[0]))[:k]

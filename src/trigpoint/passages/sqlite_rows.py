@@ -125,7 +125,7 @@ def mark(connection: sqlite3.Connection, no: int, doc_ids: Iterable[str], chunks
             "insert into document (project_no, doc_id, generation, path, title, sha256) values (?, ?, ?, ?, ?, ?) "
             "on conflict do update set generation = excluded.generation, path = coalesce(excluded.path, path), "
             "title = coalesce(excluded.title, title), sha256 = coalesce(excluded.sha256, sha256)",
-            (no, doc_id, now, *(_text(source.get(name)) for name in ("path", "title", "sha256"))),
+            (no, doc_id, now, *(_string_or_none(source.get(name)) for name in ("path", "title", "sha256"))),
         )
 
 
@@ -279,5 +279,5 @@ def chunk_of(row: sqlite3.Row) -> Passage:
     return Passage(row["chunk_id"], row["doc_id"], row["seq"], row["text"], json.loads(row["payload"]), vector)
 
 
-def _text(value: object) -> str | None:
+def _string_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None

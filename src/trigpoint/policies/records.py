@@ -88,7 +88,9 @@ def _stored_authorities(stored: dict[str, str]) -> tuple[str, ...]:
 
 def field_text(value: object) -> str:
     """Return a field as a hash keeps it: null is empty."""
-    return "" if value is None else value.isoformat() if isinstance(value, date) else str(value)
+    if value is None:
+        return ""
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def day_of(text: str) -> date | None:

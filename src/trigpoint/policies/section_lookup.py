@@ -21,10 +21,10 @@ _NEAR_NOTES = 40  # passages; the notes of a page come after all of its sections
 
 _NUMBERED = re.compile(r"([0-9]+)((?:[.-][0-9]+)*)([a-z]?)", re.IGNORECASE)
 _CODED = re.compile(r"([A-Za-z]{1,6})[ /-]?([0-9]{1,3}(?:[./-][0-9]{1,3})?[A-Za-z]?)")
-_POINT = re.compile(
-    r"(?P<ref>.*[0-9A-Za-z])\s*[.,]?\s*\(\s*(?P<point>[a-z]{1,4}|[0-9]{1,2})\s*\)(\s*\(\s*[a-z0-9]{1,4}\s*\))*",
-    re.IGNORECASE,
-)
+_IN_BRACKETS = r"\(\s*{}\s*\)"
+_FIRST_POINT = _IN_BRACKETS.format(r"(?P<point>[a-z]{1,4}|[0-9]{1,2})")
+_FURTHER_POINTS = rf"(\s*{_IN_BRACKETS.format('[a-z0-9]{1,4}')})*"
+_POINT = re.compile(rf"(?P<ref>.*[0-9A-Za-z])\s*[.,]?\s*{_FIRST_POINT}{_FURTHER_POINTS}", re.IGNORECASE)
 _JOINED_POINT = re.compile(r"(?P<ref>.*[0-9])\s*(?P<point>[a-z])", re.IGNORECASE)
 
 

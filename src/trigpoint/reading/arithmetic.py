@@ -222,7 +222,8 @@ def _item_count(item: Statement, source: Source) -> Part | None:
         return None
     value = float(numbers[0].text.replace(",", ""))
     counted = [one for one in read_quantities(item.text) if one.unit != "%" and _is_count(one)]
-    unit = counted[0].unit if counted else ("cycle stand" if "stand" in item.text.lower() else "")
+    unit_if_unsaid = "cycle stand" if "stand" in item.text.lower() else ""
+    unit = counted[0].unit if counted else unit_if_unsaid
     return Part(value, unit, shares[0].value if shares else None, item.text.rstrip(" ;."), source)
 
 

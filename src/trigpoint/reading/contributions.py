@@ -33,7 +33,7 @@ def money_measures(said: Iterable[Said]) -> Iterator[Measured]:
     known: list[frozenset[str]] = []
     for one in said:
         for quantity, purpose in _purposes(one):
-            words = _words(purpose)
+            words = _purpose_words(purpose)
             if len(words) < LEAST_SHARED:
                 continue
             same = next((bag for bag in known if _alike(bag, words)), None)
@@ -83,7 +83,7 @@ def _plain(purpose: str) -> str:
     return " ".join(words)
 
 
-def _words(purpose: str) -> frozenset[str]:
+def _purpose_words(purpose: str) -> frozenset[str]:
     words = [token.text.removesuffix("'s") for token in tokenise(purpose) if token.kind == "word"]
     return frozenset(word.removesuffix("s") if len(word) > 4 else word for word in words if word not in _EMPTY)
 

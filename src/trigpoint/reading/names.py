@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 _WORD = r"(?:[A-Z][a-z’'-]+[A-Za-z’'-]*|[A-Z]{1,3}\d{1,4}(?:\(M\))?)"
 _SEQUENCE = re.compile(rf"\b{_WORD}(?:[ ]{_WORD})*")
-_WITH_NUMBER = re.compile(
-    r"\b((?:[A-Z][a-z’'-]+ ){1,3})\((?:the )?([ABM]\d{1,4})\)|\b([ABM]\d{1,4}) \(?((?:[A-Z][a-z’'-]+ ?){1,3})\)?"
-)
+_ROAD_NUMBER = r"([ABM]\d{1,4})"
+_NAME_THEN_NUMBER = rf"\b((?:[A-Z][a-z’'-]+ ){{1,3}})\((?:the )?{_ROAD_NUMBER}\)"
+_NUMBER_THEN_NAME = rf"\b{_ROAD_NUMBER} \(?((?:[A-Z][a-z’'-]+ ?){{1,3}})\)?"
+_WITH_NUMBER = re.compile(f"{_NAME_THEN_NUMBER}|{_NUMBER_THEN_NAME}")
 _POSSESSIVE = re.compile(r"['’]s$")
 _COMMON = frozenset(
     "the a an this that these those our its it in on at to of for from by and or if as with along via near between where when "

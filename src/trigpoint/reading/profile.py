@@ -71,7 +71,7 @@ class Profile(Frozen):
     kind_source: Source | None = None
 
     def has(self, use: Use) -> bool:
-        """Whether a use is part of the development."""
+        """Return whether a use is part of the development."""
         return any(one.use == use for one in self.uses)
 
     @property
@@ -158,7 +158,7 @@ def _descriptions(documents: Iterable[Document]) -> Iterator[tuple[Statement, So
 
 
 def _describes(statement: Statement) -> bool:
-    """Whether a statement says what the whole development is: "The application seeks permission for …"."""
+    """Return whether a statement says what the whole development is: "The application seeks permission for …"."""
     cues = CUES.tag_text(statement.text)
     if any(cue in cues for cue in _NOT_THE_WHOLE):
         return _is_labelled(statement)
@@ -174,7 +174,7 @@ def _names_the_proposal(statement: Statement) -> bool:
 
 
 def _scheme_delivers(statement: Statement, cues: Mapping[str, list[int]]) -> bool:
-    """Whether the scheme is the subject of a verb of provision and a floor area follows at once."""
+    """Return whether the scheme is the subject of a verb of provision and a floor area follows at once."""
     tokens = tokenise(statement.text)
     subject = min(cues.get("scheme", [SUBJECT]))
     areas = [one.start for one in read_quantities(statement.text) if one.unit in _SIZES and not _is_part(one.of)]

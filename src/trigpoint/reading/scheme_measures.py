@@ -58,9 +58,8 @@ _CUES = Lexicon(
         "coordinator": "coordinator co_-_ordinator tpc coordinators",
     }
 )
-SITE_IS = re.compile(
-    r"\b[Tt]he (?:application )?[Ss]ite (?:extends to|covers|measures|is|has an area of|comprises)\b[^.;,]{0,25}$"
-)
+_HAS_THE_SIZE = "extends to|covers|measures|is|has an area of|comprises"
+SITE_IS = re.compile(rf"\b[Tt]he (?:application )?[Ss]ite (?:{_HAS_THE_SIZE})\b[^.;,]{{0,25}}$")
 _LONG_AGO = re.compile(r"\b1[5-9]\d\d\b")  # "built in 1871 for a tannery that employed 140 people"
 _TERMS = ("for", "over")
 _PLAIN_HOMES = frozenset("new residential no no. dwelling dwellings c3 class use houses house and flats".split())

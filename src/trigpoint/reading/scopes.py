@@ -60,7 +60,7 @@ def words_of_groups(words: str) -> dict[str, str]:
 
 
 def is_part(words: str) -> bool:
-    """Whether words around a figure say that it is that of a part: "accessible", "Block B", "a further"."""
+    """Return whether the words around a figure say that it counts a part: "accessible", "Block B", "a further"."""
     return bool(_PARTS.tag_text(words))
 
 

@@ -66,7 +66,7 @@ def genre_of(document: Document) -> Genre:
 
 
 def is_superseded(document: Document) -> bool:
-    """Whether a document has been replaced: by the register, or by its own name or title."""
+    """Return whether a document has been replaced: by the register, or by its own name or title."""
     return document.superseded or "superseded" in f"{document.name} {document.text[:TITLE]}".lower()
 
 

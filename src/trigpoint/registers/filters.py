@@ -50,7 +50,7 @@ class Verdict:
     reason: str
 
 
-def _words(*phrases: str) -> re.Pattern[str]:
+def _any_phrase(*phrases: str) -> re.Pattern[str]:
     return re.compile(r"(?<!\w)(?:" + "|".join(phrases) + r")(?!\w)", re.IGNORECASE)
 
 
@@ -71,12 +71,12 @@ _CONSULTATION_TITLES = (
     rf"{_REPLY} to (?:the )?consultation(?! (?:responses?|repl(?:y|ies)|comments?|letters?))",
     rf"{_REPLY} (?:to|on) (?:the )?{_APPLICANT}",
 )
-_OTHERS = _words(*_PUBLIC_TITLES, *_CONSULTATION_TITLES).pattern
+_OTHERS = _any_phrase(*_PUBLIC_TITLES, *_CONSULTATION_TITLES).pattern
 
 # The applicant's own reply begins with these words. A name that has them after "objection" or "comment" is not one.
 OWN_REPLY = re.compile(
     rf"(?:^|\| )(?:(?!{_OTHERS})[^|])*?"
-    + _words(
+    + _any_phrase(
         rf"{_APPLICANT}(?: \w+){{0,2}} (?:{_REPLY}|comments)",
         rf"{_REPLY} to (?!(?:the )?{_APPLICANT})(?:\S+ ){{0,4}}?"
         rf"(?:consultees?|{_CONSULTED}|comments?|objections?|objectors?|representations?|queries)",
@@ -86,11 +86,11 @@ OWN_REPLY = re.compile(
 )
 
 RULES = (
-    Rule("superseded", "either", _words("superseded"), "superseded", "Superseded by a later document"),
+    Rule("superseded", "either", _any_phrase("superseded"), "superseded", "Superseded by a later document"),
     Rule(
         "category allowed",
         "category",
-        _words(
+        _any_phrase(
             "application forms?",
             "supporting documents?",
             "site plans?",
@@ -106,7 +106,7 @@ RULES = (
     Rule(
         "consultee category",
         "category",
-        _words(
+        _any_phrase(
             "consultee (?:responses?|comments?|repl(?:y|ies))",
             "consultation (?:responses?|repl(?:y|ies))",
             "consultees?",
@@ -117,7 +117,7 @@ RULES = (
     Rule(
         "public category",
         "category",
-        _words(
+        _any_phrase(
             "(?:public|neighbour|third party|residents?) (?:comments?|responses?|letters?|representations?)",
             "representations?",
             "objections?",
@@ -130,7 +130,7 @@ RULES = (
     Rule(
         "public title",
         "title",
-        _words(*_PUBLIC_TITLES),
+        _any_phrase(*_PUBLIC_TITLES),
         "public_comments",
         "Title of a public comment; set include_public_comments to fetch it",
         unless=OWN_REPLY,
@@ -138,7 +138,7 @@ RULES = (
     Rule(
         "consultation title",
         "title",
-        _words(*_CONSULTATION_TITLES),
+        _any_phrase(*_CONSULTATION_TITLES),
         "consultation_responses",
         "Title of a consultation response; set include_consultation_responses to fetch it",
         unless=OWN_REPLY,
@@ -146,7 +146,7 @@ RULES = (
     Rule(
         "relevant title",
         "title",
-        _words(
+        _any_phrase(
             "transport(?:ation)?",
             "travel plans?",
             "highways?",
@@ -173,7 +173,7 @@ RULES = (
     Rule(
         "unrelated title",
         "title",
-        _words(
+        _any_phrase(
             "ecolog(?:y|ical|ist)",
             "biodiversity",
             "bats?",

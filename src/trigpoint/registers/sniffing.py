@@ -43,10 +43,9 @@ _ZIP_KINDS = (
     ("ppt/", Kind(".pptx", _OFFICE + "presentationml.presentation")),
 )
 _TEXT_KINDS = {".txt": "text/plain", ".csv": "text/csv", ".eml": "message/rfc822"}
-_HTML_START = re.compile(
-    rb"\s*(?:<\?xml[^>]{0,200}>\s*|<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html|head|body|title|script|meta|div|form|h[1-6]|p|table)\b",
-    re.IGNORECASE | re.DOTALL,
-)
+_BEFORE_HTML = rb"\s*(?:<\?xml[^>]{0,200}>\s*|<!--.{0,2000}?-->\s*)*"
+_FIRST_TAG = rb"<(?:!doctype\s+html|html|head|body|title|script|meta|div|form|h[1-6]|p|table)\b"
+_HTML_START = re.compile(_BEFORE_HTML + _FIRST_TAG, re.IGNORECASE | re.DOTALL)
 
 
 def sniff(path: Path, declared_name: str) -> Kind:

@@ -17,11 +17,15 @@ _KIND_OF_RULE: dict[str, SourceKind] = {
     "public title": "public",
 }
 _COUNCIL_CATEGORY = re.compile(r"(?<!\w)(?:officer/committee|committee|decisions?|delegated)(?!\w)", re.IGNORECASE)
-_COUNCIL_TITLE = re.compile(
-    r"(?<!\w)(?:decision notices?|(?:officer|committee|delegated)(?:['’]?s?)? reports?|secretary of state referral"
-    r"|committee minutes|screening opinion|scoping opinion)(?!\w)",
-    re.IGNORECASE,
+_COUNCIL_PAPERS = (
+    "decision notices?",
+    "(?:officer|committee|delegated)(?:['’]?s?)? reports?",
+    "secretary of state referral",
+    "committee minutes",
+    "screening opinion",
+    "scoping opinion",
 )
+_COUNCIL_TITLE = re.compile(rf"(?<!\w)(?:{'|'.join(_COUNCIL_PAPERS)})(?!\w)", re.IGNORECASE)
 
 
 def is_superseded(document: RegisterDocument) -> bool:

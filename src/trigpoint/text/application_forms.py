@@ -7,11 +7,9 @@ import re
 HEAD = 4_000  # characters in which a form shows its title and first sections
 
 _NAME = re.compile(r"(?<![a-z])(?:app(?:lication)?[ -]?forms?|1 ?app)(?![a-z])", re.IGNORECASE)
-_TITLE = re.compile(
-    r"\b(?:application for|notification (?:for|of)|householder application)\b[^.]{0,120}?"
-    r"\b(?:permission|consent|approval|reserved matters|certificate|conditions?)\b",
-    re.IGNORECASE,
-)
+_ASKING = r"\b(?:application for|notification (?:for|of)|householder application)\b"
+_ASKED_FOR = r"\b(?:permission|consent|approval|reserved matters|certificate|conditions?)\b"
+_TITLE = re.compile(rf"{_ASKING}[^.]{{0,120}}?{_ASKED_FOR}", re.IGNORECASE)
 _PEOPLE = re.compile(
     r"^\W*(?:\d{1,2}\.?[ \t]*)?(?:applicant|agent)(?:'s)?[ \t]*(?:details|name)\b", re.IGNORECASE | re.MULTILINE
 )

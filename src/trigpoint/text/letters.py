@@ -66,20 +66,20 @@ def _has(pattern: str, text: str) -> bool:
 
 
 def is_applicants_paper(text: str) -> bool:
-    """Whether the first page says that it was made for the applicant: who prepared it, or on whose behalf."""
-    page = _words(text)
+    """Return whether the first page says that it was made for the applicant: who prepared it, or on whose behalf."""
+    page = _first_page_words(text)
     head, title = page[:HEAD], page[:TITLE]
     prepared = _has(_PREPARED, head) and not _has(_BODIES, title)
     return _has(_FOR_APPLICANT, page) or ((prepared or _has(_OF_APPLICANT, head)) and not _has(_CITIZENS, head))
 
 
-def _words(text: str) -> str:
+def _first_page_words(text: str) -> str:
     return re.sub(r"[^a-z0-9&]+", " ", text[: FIRST_PAGE * 2].lower())[:FIRST_PAGE]
 
 
 def letter_writer(text: str) -> Writer | None:
     """Return who wrote a letter or report on an application; None for the applicant's documents and in doubt."""
-    page = _words(text)
+    page = _first_page_words(text)
     head = page[:HEAD]
     answers, greets = _has(_ANSWER, page), _has(f"{_GREETING}|{_MAIL}", page)
     if _has(_COMMITTEE, head) and _has("recommendation|recommended|item number", page) and not greets:

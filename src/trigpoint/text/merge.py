@@ -24,15 +24,15 @@ def is_read_already(line: Piece, pieces: Iterable[Piece]) -> bool:
     touching = [piece for piece in pieces if overlap(line.box, _wider(piece.box)) > 0]
     if sum(overlap(line.box, piece.box) for piece in touching) >= _SAME:
         return True
-    words = _words(line.text)
-    return any(len(words & _words(piece.text)) > _SAME * len(words) for piece in touching)
+    words = _word_set(line.text)
+    return any(len(words & _word_set(piece.text)) > _SAME * len(words) for piece in touching)
 
 
 def _wider(box: Box) -> Box:
     return box[0] - _NEAR, box[1] - _NEAR, box[2] + _NEAR, box[3] + _NEAR
 
 
-def _words(text: str) -> set[str]:
+def _word_set(text: str) -> set[str]:
     return {word.strip(".,:;|()[]\\/").lower() for word in text.split()} - {""}
 
 

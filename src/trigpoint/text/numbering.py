@@ -86,17 +86,15 @@ def chapters(lines: Sequence[Line], taken: Iterable[Numbered], contents: frozens
 
 
 def decimals(lines: Sequence[Line]) -> list[Numbered]:
-    """Return the sections or paragraphs numbered within chapters (`11.1 Introduction`, `2.5.
-
-    The Joint Core Strategy…`).
-    """
+    """Return the sections or paragraphs that are numbered within chapters: `11.1 Introduction`, `2.5. The Strategy…`."""
     best: dict[Number, _Chain] = {}
     for candidate in _candidates(lines, _DECIMAL):
         number = candidate.number
         if number[-1] > 200 or number[0] == 0:
             continue
         previous = max((best[p] for p in _before(number) if p in best), key=lambda chain: chain.score, default=None)
-        base = previous.score if previous else (0.0 if set(number[1:]) <= {0, 1} else -1.5)
+        score_of_first = 0.0 if set(number[1:]) <= {0, 1} else -1.5
+        base = previous.score if previous else score_of_first
         chain = _Chain(base + 1, candidate, previous, previous.late if previous else -base)
         for length in range(1, len(number) + 1):
             prefix = number[:length]

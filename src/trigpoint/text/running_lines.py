@@ -115,7 +115,7 @@ def _printed_numbers(pages: Sequence[Page], places: Sequence[Place]) -> list[tup
 
     On spreads, the distance is from the double of that number.
     """
-    alone = [(index, line, _PAGE_NUMBER.fullmatch(_words(line))) for index, line in places]
+    alone = [(index, line, _PAGE_NUMBER.fullmatch(_one_line(line))) for index, line in places]
     numbers = [(index, line, int(match[1])) for index, line, match in alone if match]
     for step in (1, 2):
         distances = Counter({(index, value - step * pages[index].number) for index, _, value in numbers})
@@ -135,7 +135,7 @@ def _repeated(pages: Sequence[Page], places: Sequence[Place]) -> Iterator[Place]
     for index, line in places:
         if not line.is_apart:
             continue
-        for key in _keys(_words(line), pages[index].number):
+        for key in _keys(_one_line(line), pages[index].number):
             where[line.place < 0.5, key].append((index, line))
     many = max(_FEWEST_PAGES, 0.25 * len(pages) if len(pages) >= 12 else 0.5 * len(pages))
     for (_, key), found in where.items():
@@ -145,7 +145,7 @@ def _repeated(pages: Sequence[Page], places: Sequence[Place]) -> Iterator[Place]
             yield from chosen
 
 
-def _words(line: MarginLine) -> str:
+def _one_line(line: MarginLine) -> str:
     return " ".join(line.text.split())
 
 

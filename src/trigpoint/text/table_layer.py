@@ -35,7 +35,7 @@ def with_tables(
     if not is_ruled and not (is_aligned and find_aligned_grids([Word(*word[:5]) for word in found])):
         return text, ()
     lines = text.splitlines(keepends=True)
-    words = _words(found, lines, styled)
+    words = _words_of_layer(found, lines, styled)
     tables = find_tables(page, words, boxes if is_ruled else ())
     return (text_with_tables(lines, words, tables), tables) if tables else (text, ())
 
@@ -45,7 +45,7 @@ def _may_be_turned(word: tuple[Any, ...]) -> bool:
     return bool(word[3] - word[1] > word[2] - word[0]) and sum(map(str.isalnum, word[4])) >= 4
 
 
-def _words(found: Iterable[tuple[Any, ...]], lines: Sequence[str], styled: Callable[[], Any]) -> list[Word]:
+def _words_of_layer(found: Iterable[tuple[Any, ...]], lines: Sequence[str], styled: Callable[[], Any]) -> list[Word]:
     """Return the words of the layer in their order; none if they do not match the lines."""
     bold, turned = _styles(styled().extractDICT())
     words: list[Word] = []

@@ -61,7 +61,9 @@ class PointPair:
 
 
 def _change(before: int, after: int) -> Change:
-    return "same" if before == after else "improved" if after > before else "worse"
+    if before == after:
+        return "same"
+    return "improved" if after > before else "worse"
 
 
 def in_order_of_time(reviews: Sequence[Review]) -> list[Review]:

@@ -23,7 +23,7 @@ def letter_of(form: FormData, base: Letter) -> Letter:
     texts = {
         "reference": _line(form, "reference"),
         "site": _line(form, "site"),
-        "proposal": _text(form, "proposal"),
+        "proposal": _field_text(form, "proposal"),
         "date": _line(form, "date"),
         "opening": _unless_usual(form, "opening"),
         "closing": _unless_usual(form, "closing"),
@@ -33,8 +33,10 @@ def letter_of(form: FormData, base: Letter) -> Letter:
             "stance": _line(form, "stance") or base.stance,
             "suggestion": base.suggestion.model_dump() if base.suggestion else None,
             **texts,
-            "council": {name: _text(form, f"council_{name}") for name in ("name", "department", "address")},
-            "sender": {name: _text(form, f"sender_{name}") for name in ("name", "organisation", "address", "email")},
+            "council": {name: _field_text(form, f"council_{name}") for name in ("name", "department", "address")},
+            "sender": {
+                name: _field_text(form, f"sender_{name}") for name in ("name", "organisation", "address", "email")
+            },
             "grounds": [ground.model_dump() for ground in grounds if not _is_empty(ground)],
             "conditions": [_condition(form, number, one).model_dump() for number, one in enumerate(base.conditions)],
         }
@@ -77,7 +79,7 @@ def _ground(form: FormData, ground_id: str, base: Ground | None) -> Ground:
         | {
             "id": ground_id,
             "heading": _line(form, f"heading:{ground_id}"),
-            "text": _text(form, f"text:{ground_id}"),
+            "text": _field_text(form, f"text:{ground_id}"),
             "asks": _line(form, f"asks:{ground_id}"),
             "ticked": f"ticked:{ground_id}" in form,
             "annex": place,
@@ -89,7 +91,7 @@ def _condition(form: FormData, number: int, base: Condition) -> Condition:
     if f"condition:{number}" not in form:
         return base
     return Condition(
-        text=_text(form, f"condition:{number}"),
+        text=_field_text(form, f"condition:{number}"),
         ticked=f"condition-ticked:{number}" in form,
         annex=_PLACES.get(_line(form, f"condition-place:{number}"), False),
         rests_on=base.rests_on,
@@ -108,14 +110,14 @@ def _free_id(taken: Iterable[str]) -> str:
 
 def _unless_usual(form: FormData, name: str) -> str:
     """Return a paragraph, or nothing if it is the usual one: that then follows the stance and the sender."""
-    given = _text(form, name)
-    return "" if given == _text(form, f"usual_{name}") else given
+    given = _field_text(form, name)
+    return "" if given == _field_text(form, f"usual_{name}") else given
 
 
-def _text(form: FormData, name: str) -> str:
+def _field_text(form: FormData, name: str) -> str:
     value = form.get(name, "")
     return value.replace("\r\n", "\n").strip() if isinstance(value, str) else ""
 
 
 def _line(form: FormData, name: str) -> str:
-    return " ".join(_text(form, name).split())
+    return " ".join(_field_text(form, name).split())

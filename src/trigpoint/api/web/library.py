@@ -61,10 +61,11 @@ class Found:
         """The reference as Pandoc and Quarto write it: `[@alden2019, p. 4]`."""
         if self.citekey is None:
             return None
-        pages = (
-            f"{self.pages[0]}" if len(self.pages) == 1 else f"{self.pages[0]}-{self.pages[-1]}" if self.pages else ""
-        )
-        return f"[@{self.citekey}, p. {pages}]" if pages else f"[@{self.citekey}]"
+        if not self.pages:
+            return f"[@{self.citekey}]"
+        first, last = self.pages[0], self.pages[-1]
+        pages = f"{first}" if len(self.pages) == 1 else f"{first}-{last}"
+        return f"[@{self.citekey}, p. {pages}]"
 
     @classmethod
     def of(cls, item: dict[str, Any]) -> Found:

@@ -54,7 +54,7 @@ async def show(request: Request) -> Response:
 
 
 async def reading(request: Request) -> Response:
-    """How far the files of a project have been read, for the page that watches."""
+    """Return how far the files of a project have been read, for the page that watches."""
     resources: Resources = request.scope["resources"]
     state = resources.reader().state(_project(request).id) or Reading(running=False)
     return JSONResponse(asdict(state), headers={"Cache-Control": "no-store"})

@@ -166,7 +166,8 @@ def expect_large_projects(connection: Connection) -> None:
         for (index,) in run(f"SELECT name FROM pragma_index_list('{table}')").all():
             numbers = [rows := _LARGE]
             for (column,) in run(f"SELECT name FROM pragma_index_info('{index}')"):
-                rows = rows if column == "project_id" else rows // 4 if column in _SORTS else min(rows, 10)
+                if column != "project_id":
+                    rows = rows // 4 if column in _SORTS else min(rows, 10)
                 numbers.append(rows)
             run("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", (table, index, " ".join(map(str, numbers))))
     run("ANALYZE sqlite_master")  # which makes this connection read them
