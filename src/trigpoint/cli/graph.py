@@ -112,16 +112,16 @@ def entities(
     chosen = EntityFilter.parse({"entityType": kind, "status": status, "search": search})
     with _store() as store, store.snapshot() as connection:
         project_id = project_named(connection, slug=check_slug(project, "project"))
-        found = list_entities(connection, project_id, chosen, PageRequest(page=page, limit=limit))
+        listed = list_entities(connection, project_id, chosen, PageRequest(page=page, limit=limit))
     if as_json:
-        body = {"data": [item.shown() for item in found.items], "pagination": found.pagination.shown()}
+        body = {"data": [item.shown() for item in listed.items], "pagination": listed.pagination.shown()}
         out.print_json(json.dumps(body))
         return
     table = Table("type", "status", "title", _ID)
-    for item in found.items:
+    for item in listed.items:
         table.add_row(item.entity_type, item.status, escape(item.title), item.id)
     out.print(table)
-    out.print(f"{found.pagination.total:,} in all; page {page}")
+    out.print(f"{listed.pagination.total:,} in all; page {page}")
 
 
 @app.command()
@@ -138,21 +138,21 @@ def show(
     with _store() as store, store.snapshot() as connection:
         project_id = project_named(connection, slug=check_slug(project, "project"))
         ident = check_uuid(entity_id, "entity")
-        found = entity_graph(connection, project_id, ident, GraphFilter(depth=depth, cursor=cursor), caps)
+        neighbourhood = entity_graph(connection, project_id, ident, GraphFilter(depth=depth, cursor=cursor), caps)
     if as_json:
-        out.print_json(json.dumps(found.shown()))
+        out.print_json(json.dumps(neighbourhood.shown()))
         return
-    root, titles = found.root_entity, {node.id: node.title for node in found.nodes}
+    root, titles = neighbourhood.root_entity, {node.id: node.title for node in neighbourhood.nodes}
     out.print(f"[bold]{escape(root.title)}[/]  {root.entity_type}/{root.slug}  {root.status}")
     if root.summary:
         out.print(escape(root.summary))
-    for edge in found.relationships:
+    for edge in neighbourhood.relationships:
         ends = [escape(titles.get(end, end)) for end in (edge.from_entity_id, edge.to_entity_id)]
         out.print(f"  {'  ' * (edge.hop - 1)}{ends[0]} [dim]{edge.relation_type}[/] {ends[1]}")
-    if found.truncated:
+    if neighbourhood.truncated:
         out.print("There is more than GRAPH_MAX_EDGES and GRAPH_MAX_NODES allow in one answer.")
-    if found.next_cursor is not None:
-        out.print(f"The next relations of this entity: --cursor {found.next_cursor}")
+    if neighbourhood.next_cursor is not None:
+        out.print(f"The next relations of this entity: --cursor {neighbourhood.next_cursor}")
 
 
 @app.command()

@@ -80,9 +80,9 @@ def _sync_files(library: Library, project: Project, folders: list[Path], *, allo
 def _sync_zotero(
     library: Library, project: Project, source: zotero.ZoteroSource, collection: str | None, *, allow_empty: bool
 ) -> int:
-    found = list(zotero.origins(source, zotero.items(source, collection)))
-    audit = read_into(library, project, lambda into, show: into.run_all(found, progress=show))
-    names = [origin.name for origin in found]
+    origins = list(zotero.origins(source, zotero.items(source, collection)))
+    audit = read_into(library, project, lambda into, show: into.run_all(origins, progress=show))
+    names = [origin.name for origin in origins]
     print_pruned(prune_zotero(library.passages(project), names, allow_empty=allow_empty))
     return audit.count("failed")
 

@@ -60,10 +60,10 @@ def ingest(
 ) -> None:
     """Read attachments and annotations into a project. Unchanged ones are skipped."""
     source = open_zotero(folder, api=api, web=web)
-    found = list(zotero.origins(source, zotero.items(source, collection)))
+    origins = list(zotero.origins(source, zotero.items(source, collection)))
     with opened() as library:
         chosen = library.projects.get(project)
-        audit = read_into(library, chosen, lambda into, show: into.run_all(found, force=force, progress=show))
+        audit = read_into(library, chosen, lambda into, show: into.run_all(origins, force=force, progress=show))
     raise typer.Exit(1 if audit.count("failed") else 0)
 
 

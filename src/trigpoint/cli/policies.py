@@ -138,12 +138,12 @@ async def policy_tools(settings: Settings) -> AsyncIterator[ToolClient | PolicyK
     url = settings.server_url("policy-kb")
     async with AsyncExitStack() as stack:
         try:
-            found: ToolClient | PolicyKnowledge = await stack.enter_async_context(ToolClient(url, settings.mcp_token))
+            tools: ToolClient | PolicyKnowledge = await stack.enter_async_context(ToolClient(url, settings.mcp_token))
             out.print(f"[dim]using the policy server at {url}[/]")
         except ServerUnreachable:
             out.print(f"[dim]no policy server at {url}: opening the store {settings.chroma_dir('policies')}[/]")
-            found = await stack.enter_async_context(open_knowledge(settings, whole=True))
-        yield found
+            tools = await stack.enter_async_context(open_knowledge(settings, whole=True))
+        yield tools
 
 
 async def _seed(settings: Settings, policies: tuple[SeedPolicy, ...], *, digest: bool) -> bool:

@@ -290,12 +290,12 @@ def _bar() -> Progress:
 
 
 def _print(result: ReviewResult, targets: dict[FormatName, Path]) -> None:
-    console, found, metadata = Console(), result.review, result.metadata
+    console, review, metadata = Console(), result.review, result.metadata
     table = Table("aspect", "rating", "key issue", title=result.application.reference, title_justify="left")
-    for aspect in found.aspects:
+    for aspect in review.aspects:
         table.add_row(aspect.name, _coloured(aspect.shown_rating), escape(aspect.key_issue))
     console.print(table)
-    console.print(f"Overall: {_coloured(found.shown_rating)}. {escape(found.summary)}")
+    console.print(f"Overall: {_coloured(review.shown_rating)}. {escape(review.summary)}")
     console.print(
         f"Policy as of {metadata.policy_effective_date}; {metadata.citations.verified} of {metadata.citations.checked} "
         f"citations verified; {metadata.processing_time_seconds} s",

@@ -16,11 +16,11 @@ _KEPT_OF_BLOCK = tuple(name for name in LoadedBlock.json_fields() if name != "en
 
 
 def export_project(connection: Connection, project_id: str) -> dict[str, Any]:
-    found = Project.of(connection.execute(select(project).where(project.c.id == project_id)).mappings().one())
+    exported = Project.of(connection.execute(select(project).where(project.c.id == project_id)).mappings().one())
     entities = [Entity.of(row) for row in _rows(connection, entity, project_id)]
     names = {one.id: f"{one.entity_type}/{one.slug}" for one in entities}
     return {
-        "project": _without_nulls({"slug": found.slug, "name": found.name, "description": found.description}),
+        "project": _without_nulls({"slug": exported.slug, "name": exported.name, "description": exported.description}),
         "entities": [_without_nulls(one.shown(_KEPT)) for one in entities],
         "relations": [
             _without_nulls(

@@ -147,8 +147,8 @@ class Reading(Generic[Item]):
         same = [column == page.c[column.name] for column in self.order.columns]
         joined = counted.outerjoin(page, true()).outerjoin(source, and_(source.c.project_id == project_id, *same))
         rows = select(counted.c.total, source).select_from(joined).order_by(*self.order.by())
-        found = connection.execute(rows).mappings().all()  # one row without an id if the page is empty
-        return self._page(found[0]["total"], [row for row in found if row["id"] is not None])
+        mappings = connection.execute(rows).mappings().all()  # one row without an id if the page is empty
+        return self._page(mappings[0]["total"], [row for row in mappings if row["id"] is not None])
 
     def matches(
         self, connection: Connection, total: int | None, keys: Select[Any], project_id: str, tested: Where

@@ -362,5 +362,5 @@ def _figure(text: str) -> float:
 def _links(connection: Connection, project_id: str, pages: set[str]) -> dict[str, str]:
     """Return the pages that are the canonical URL of an entity."""
     where = (entity.c.project_id == project_id, entity.c.canonical_url.is_not(None))
-    found = connection.execute(select(entity.c.canonical_url, entity.c.id).where(*where).order_by(entity.c.seq))
-    return {url: ident for url, ident in found if url in pages}
+    rows = connection.execute(select(entity.c.canonical_url, entity.c.id).where(*where).order_by(entity.c.seq))
+    return {url: ident for url, ident in rows if url in pages}

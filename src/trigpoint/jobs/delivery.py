@@ -108,10 +108,10 @@ async def resolve(host: str, port: int, *, public_only: bool) -> list[str]:
     if public_only and "%" in host:  # an address with a zone belongs to this machine's network, even if nothing answers
         raise _not_public(host)
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError:
         raise InvalidInput(f"'{shorten(host)}' is not a host name") from None
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in resolved))
     if public_only:
         for address in addresses:
             if not is_public(address):

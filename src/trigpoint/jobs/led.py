@@ -154,8 +154,8 @@ class LedReviews:
     async def leader(self, review_id: str) -> str | None:
         """Return the name of the agent that leads or led a review; None if none did."""
         async with answered(self._redis):
-            found: str | None = await self._redis.hget(f"review:{review_id}", "led_by")  # type: ignore[misc]
-        return found
+            name: str | None = await self._redis.hget(f"review:{review_id}", "led_by")  # type: ignore[misc]
+        return name
 
     async def hand_over(self, lease: Lease) -> bool:
         """Give the job to the agent: the application can be judged. False: it was cancelled, or is another worker's."""

@@ -47,18 +47,18 @@ class Queue:
 
     async def claim(self, worker: str) -> Lease | None:
         """Return the next job: one whose worker died, else the oldest that waits."""
-        found = await self._run("claim", worker, self._lease_ms)
-        if found is None:
+        claimed = await self._run("claim", worker, self._lease_ms)
+        if claimed is None:
             return None
-        job_id, token, tries, kind, payload, request_id = found
+        job_id, token, tries, kind, payload, request_id = claimed
         return Lease(job_id, token, int(tries), kind, orjson.loads(payload), request_id)
 
     async def claim_job(self, job_id: str, worker: str) -> Lease | None:
         """Return this very job, if nobody has it."""
-        found = await self._run("claim_job", job_id, worker, self._lease_ms)
-        if found is None:
+        claimed = await self._run("claim_job", job_id, worker, self._lease_ms)
+        if claimed is None:
             return None
-        token, tries, kind, payload, request_id = found
+        token, tries, kind, payload, request_id = claimed
         return Lease(job_id, token, int(tries), kind, orjson.loads(payload), request_id)
 
     async def wait(self, seconds: float) -> None:
@@ -89,13 +89,13 @@ class Queue:
     async def holder(self, holds: str) -> str | None:
         """Return the job that holds the key at this moment."""
         async with answered(self._redis):
-            found: str | None = await self._redis.get(holds)
-        return found
+            job_id: str | None = await self._redis.get(holds)
+        return job_id
 
     async def cancel_holder(self, holds: str) -> str | None:
         """Cancel the job that holds the key. Returns its id."""
-        found: str | None = await self._run("job_cancel", holds)
-        return found
+        job_id: str | None = await self._run("job_cancel", holds)
+        return job_id
 
     async def exists(self, job_id: str) -> bool:
         async with answered(self._redis):

@@ -225,10 +225,10 @@ class Reviews:
         names = ("application", "authority", "progress")
         try:
             asked = (self._batch.ask("HMGET", f"review:{row.review_id}", *names) for row in rows)
-            found = await asyncio.gather(*asked)
+            answers = await asyncio.gather(*asked)
         except AWAY as error:
             raise unavailable(error, self._redis) from error
-        return tuple(ReviewOutline.of(row, *values) for row, values in zip(rows, found, strict=True))
+        return tuple(ReviewOutline.of(row, *values) for row, values in zip(rows, answers, strict=True))
 
     async def cancel(self, review_id: str) -> None:
         """Cancel a review: from here on it stays `cancelled`. Raises ReviewNotFound, CannotCancel."""
@@ -318,8 +318,8 @@ class Reviews:
 
     async def load_checkpoint(self, review_id: str, phase: str) -> dict[str, Any] | None:
         async with answered(self._redis):
-            found = await self._redis.hget(f"review:{review_id}:checkpoints", phase)  # type: ignore[misc]
-        return orjson.loads(found) if found else None
+            stored = await self._redis.hget(f"review:{review_id}:checkpoints", phase)  # type: ignore[misc]
+        return orjson.loads(stored) if stored else None
 
     async def save_checkpoint(self, lease: Lease, phase: str, data: dict[str, Any]) -> bool:
         return bool(await self._run("review_checkpoint", lease.job_id, lease.token, phase, orjson.dumps(data)))

@@ -79,10 +79,10 @@ class Outbox:
 
     async def claim(self) -> Delivery | None:
         """Return the next delivery that is due."""
-        found = await self._run("webhook_claim", _LEASE_MS)
-        if found is None:
+        claimed = await self._run("webhook_claim", _LEASE_MS)
+        if claimed is None:
             return None
-        review_id, token, delivery_id, event, body, attempts, url, secret = found
+        review_id, token, delivery_id, event, body, attempts, url, secret = claimed
         return Delivery(review_id, token, delivery_id, event, body, int(attempts), url, secret)
 
     async def wait(self, seconds: float) -> None:

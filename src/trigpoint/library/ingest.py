@@ -155,12 +155,12 @@ class Ingestion:
         self, origin: Origin, file: WatchedFile, digest: str, doc_id: str, old: list[DocumentRow | None]
     ) -> Entry:
         content = origin.read(file, self._library.embedding.count_tokens)
-        source, found = content.source, content.passages
+        source, passages = content.source, content.passages
         replaced = sorted({row.document_id for row in old if row is not None})
         assigned = self._assigned(origin, source, old)
         work = assigned.work
         warnings = [*source.warnings, *self._citation_warnings(assigned)]
-        vectors = self._library.embedding.embed_batch([p.text for p in found], progress=file.embedded)
+        vectors = self._library.embedding.embed_batch([p.text for p in passages], progress=file.embedded)
         common = self._common_payload(origin.name, digest, doc_id, source, assigned)
         common["zotero"] |= {"collections": list(origin.collections)} if origin.collections else {}
         chunks = [
@@ -172,7 +172,7 @@ class Ingestion:
                 {**common, "doc": _doc_payload(passage, source, doc_id, seq) | {"type": content.kind}},
                 vectors[seq],
             )
-            for seq, passage in enumerate(found)
+            for seq, passage in enumerate(passages)
         ]
         self._passages.write(chunks, replace=sorted({*replaced, doc_id}), model=self._project.embed_model)
         outcome: Outcome = "replaced" if replaced else "added"

@@ -148,10 +148,10 @@ class Library:
                 project_id=project.id,
             )
         incomplete = self.passages(project).lacks_words()
-        found = self._search(project, query, top_k, filters, words=query, full_text=full_text)
+        answer = self._search(project, query, top_k, filters, words=query, full_text=full_text)
         fusion: dict[str, Any] = {"method": project.fusion, "alpha": project.alpha}
         note = {"note": _WORDS_MISSING} if incomplete else {}
-        return {**found, "hybrid_enabled": True, "fusion": fusion, **note}
+        return {**answer, "hybrid_enabled": True, "fusion": fusion, **note}
 
     def inspect_collection(self, project_id: str, sample: int = 0) -> dict[str, Any]:
         project = self.projects.get(project_id)

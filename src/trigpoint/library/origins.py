@@ -199,17 +199,17 @@ def _reader_content(
     parts: Sequence[_Part], section: str, kind: str, count_tokens: TokenCounter, labels: dict[int, str]
 ) -> Content:
     chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens)
-    found: list[Cut] = []
+    cuts: list[Cut] = []
     offset = 0
     for part in parts:
         pages = ((part.page, offset),) if part.page else ()
         extra = {**part.extra, "kind": part.kind}
-        found += [
+        cuts += [
             Cut(part.text[a:b], offset + a, offset + b, section, (section,), pages, extra)
             for a, b in chunker.spans(part.text)
         ]
         offset += len(part.text) + len(PAGE_BREAK)
-    return Content(SourceText(PAGE_BREAK.join(part.text for part in parts), labels=labels), found, kind=kind)
+    return Content(SourceText(PAGE_BREAK.join(part.text for part in parts), labels=labels), cuts, kind=kind)
 
 
 def _about(work: Work | None, collections: tuple[str, ...]) -> list[object]:

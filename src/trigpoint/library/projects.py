@@ -100,10 +100,10 @@ class ProjectsFile:
 
 def _state_of(file: Path) -> tuple[int, int, int] | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def load_projects(settings: Settings) -> Projects:

@@ -101,10 +101,10 @@ class _Folding(dict[int, str | None]):
         character = chr(code)
         folded = _FOLDED.get(character) or unicodedata.normalize("NFKD", character).casefold()
         kept = (c for c in folded if not (c.isspace() or c in _DROPPED or unicodedata.combining(c)))
-        found = "".join(kept) or None
+        letters = "".join(kept) or None
         if len(self) < _MOST_KNOWN:
-            self[code] = found
-        return found
+            self[code] = letters
+        return letters
 
 
 _FOLDING = _Folding()

@@ -14,9 +14,8 @@ _NAMES = frozenset(
         *("literature", "literature cited", "cited literature", "literaturverzeichnis", "bibliographie"),
     }
 )
-_ENTRY = re.compile(
-    r"\[[0-9]{1,3}\]|\((?:1[6-9]|20)[0-9]{2}[a-z]?\)|\bdoi\b|https?://|(?:1[6-9]|20)[0-9]{2}[a-z]?[.;,]"
-)
+_YEAR = "(?:1[6-9]|20)[0-9]{2}[a-z]?"
+_ENTRY = re.compile(rf"\[[0-9]{{1,3}}\]|\({_YEAR}\)|\bdoi\b|https?://|{_YEAR}[.;,]")
 _LINES_LOOKED_AT = 12
 _LEAST_ENTRIES = 3
 

@@ -106,7 +106,7 @@ def _files_at(place: Path) -> Iterator[Path]:
 
 def _seen(file: Path) -> tuple[str, int, int] | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return str(file), found.st_mtime_ns, found.st_size
+    return str(file), status.st_mtime_ns, status.st_size

@@ -71,8 +71,8 @@ def items(source: ZoteroSource, collection: str | None = None) -> list[Item]:
     """Return all items, or those of a collection (by key or name) and its subcollections. Raises CollectionNotFound."""
     records = source.records()
     wanted = _with_children(source.collections(), collection) if collection else None
-    found = list(_assembled(source, records))
-    return [item for item in found if wanted is None or wanted & set(item.collections)]
+    assembled = list(_assembled(source, records))
+    return [item for item in assembled if wanted is None or wanted & set(item.collections)]
 
 
 def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:

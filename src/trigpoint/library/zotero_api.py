@@ -50,8 +50,8 @@ class ZoteroApi:
             return int(self._zotero.last_modified_version())
 
     def collections(self) -> list[Collection]:
-        found = self._all(self._zotero.collections)
-        listed = [Collection(c["key"], c["data"]["name"], c["data"].get("parentCollection") or None) for c in found]
+        records = self._all(self._zotero.collections)
+        listed = [Collection(c["key"], c["data"]["name"], c["data"].get("parentCollection") or None) for c in records]
         return sorted(listed, key=lambda c: (c.name, c.key))
 
     def records(self) -> list[Record]:
@@ -81,14 +81,14 @@ class ZoteroApi:
             self._pages.clear()
             try:
                 with self._explained():
-                    found = list(self._zotero.everything(query(limit=_PAGE)))
+                    records = list(self._zotero.everything(query(limit=_PAGE)))
             except StoreUnavailable:
                 if left and self._pages and self._pages[-1].is_server_error:
                     time.sleep(_pause(self._pages[-1]))
                     continue
                 raise
-            if _is_whole(found, [page for page in self._pages if page.is_success]):
-                return found
+            if _is_whole(records, [page for page in self._pages if page.is_success]):
+                return records
         raise StoreUnavailable(
             f"Zotero's API at {self._url} did not give a whole list in {_TRIES} tries: the library changed meanwhile, or "
             "pages were missing. Nothing was changed; try again when it is quiet"

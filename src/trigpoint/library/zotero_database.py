@@ -115,21 +115,21 @@ def _copy_if_there(source: Path, target: Path) -> None:
 
 def _state_of(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def _records(database: sqlite3.Connection) -> Iterator[Record]:
-    found: dict[int, dict[str, Any]] = {}
+    records: dict[int, dict[str, Any]] = {}
     keys = dict(database.execute("select itemID, key from items"))
     for item_id, key, added, kind in database.execute(
         "select i.itemID, i.key, i.dateAdded, t.typeName from items i join itemTypes t on t.itemTypeID = i.itemTypeID "
         "where i.itemID not in (select itemID from deletedItems) "
         "and i.libraryID not in (select libraryID from libraries where type = 'feed') order by i.itemID"
     ):
-        found[item_id] = {
+        records[item_id] = {
             "key": key,
             "itemType": kind,
             "dateAdded": added,
@@ -141,12 +141,12 @@ def _records(database: sqlite3.Connection) -> Iterator[Record]:
         "select d.itemID, f.fieldName, v.value from itemData d join fields f on f.fieldID = d.fieldID "
         "join itemDataValues v on v.valueID = d.valueID"
     ):
-        if item_id in found:
-            found[item_id][field] = value
-    _add_lists(database, found)
-    _add_children(database, found, keys)
-    kept = {record["key"] for record in found.values()}
-    for record in found.values():
+        if item_id in records:
+            records[item_id][field] = value
+    _add_lists(database, records)
+    _add_children(database, records, keys)
+    kept = {record["key"] for record in records.values()}
+    for record in records.values():
         if record.get("parentItem") is None or record["parentItem"] in kept:  # children of a binned item are binned too
             yield record
 

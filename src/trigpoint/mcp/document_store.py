@@ -141,7 +141,7 @@ async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
 
 async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswer:
     documents: Documents = call.state
-    found = await documents.read(
+    hits = await documents.read(
         partial(
             documents.search.search,
             given.query,
@@ -153,9 +153,9 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
     )
     return SearchAnswer(
         query=given.query,
-        results_count=len(found),
-        results=tuple(found),
-        weak=is_weak((passage.relevance_score, passage.score) for passage in found),
+        results_count=len(hits),
+        results=tuple(hits),
+        weak=is_weak((passage.relevance_score, passage.score) for passage in hits),
     )
 
 

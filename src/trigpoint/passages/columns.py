@@ -44,8 +44,8 @@ class Column:
         verdicts = np.fromiter(
             (value is not None and accepts(value) for value in self._values), dtype=np.bool_, count=len(self._values)
         )
-        found: Mask = verdicts[self._numbers[:count]]
-        return found
+        rows: Mask = verdicts[self._numbers[:count]]
+        return rows
 
     def has(self, accepts: Callable[[Any], bool]) -> bool:
         """Return whether some row has, or had, a value that is accepted."""

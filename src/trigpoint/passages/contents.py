@@ -28,12 +28,12 @@ class Contents:
 
     def read(self, document_id: str, version: str) -> str | None:
         """Return the text kept with this version of a document; None if it is not there as a whole."""
-        found = self._collection.get(where={"$and": [{"document": document_id}, {"version": version}]})
-        parts = {int(record.metadata["number"]): record.text for record in found}
-        whole = found and len(parts) == found[0].metadata["parts"]
+        records = self._collection.get(where={"$and": [{"document": document_id}, {"version": version}]})
+        parts = {int(record.metadata["number"]): record.text for record in records}
+        whole = records and len(parts) == records[0].metadata["parts"]
         return "".join(parts[number] for number in sorted(parts)) if whole else None
 
     def remove_others(self, document_ids: Iterable[str], version: str) -> None:
         for document_id in document_ids:
-            found = self._collection.get(where={"document": document_id}, texts=False)
-            self._collection.delete([record.id for record in found if record.metadata["version"] != version])
+            records = self._collection.get(where={"document": document_id}, texts=False)
+            self._collection.delete([record.id for record in records if record.metadata["version"] != version])

@@ -56,8 +56,8 @@ class RecordMark:
         self._collection = collection
 
     def read(self) -> str:
-        found = self._collection.get(ids=[HEAD])
-        return str(found[0].metadata.get("mark", "")) if found else ""
+        records = self._collection.get(ids=[HEAD])
+        return str(records[0].metadata.get("mark", "")) if records else ""
 
     def move(self) -> str:
         mark = uuid.uuid4().hex

@@ -124,8 +124,8 @@ class Snapshot:
         return some
 
     def fields(self, row: int) -> dict[str, Any]:
-        found = {name: column.value(row) for name, column in self.columns.items() if name != _DOCUMENT}
-        return {name: value for name, value in found.items() if value is not None}
+        values = {name: column.value(row) for name, column in self.columns.items() if name != _DOCUMENT}
+        return {name: value for name, value in values.items() if value is not None}
 
     def documents(self, where: Where) -> set[str]:
         """Return the documents of which the filter lets passages through."""

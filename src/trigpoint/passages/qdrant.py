@@ -130,8 +130,8 @@ class QdrantPassages:
 
     def document(self, document_id: str) -> list[Passage]:
         with self._explained():
-            found = self._answering(self._scroll(points.of_collection(self._name, doc_id=document_id)))
-            return sorted(map(points.to_passage, found), key=lambda passage: (passage.seq, passage.id))
+            points_of_document = self._answering(self._scroll(points.of_collection(self._name, doc_id=document_id)))
+            return sorted(map(points.to_passage, points_of_document), key=lambda passage: (passage.seq, passage.id))
 
     def documents(self) -> list[DocumentRow]:
         """Return the documents. One whose write was broken off has no sha256, so that it is read again."""
@@ -342,8 +342,8 @@ class QdrantPassages:
         return [p for p in given if versions.get(p.payload["doc_id"], "") == (p.payload.get("version") or "")]
 
     def _by_point_id(self, ids: Sequence[str]) -> dict[str, Passage]:
-        found = self._client.retrieve(self._alias, ids=list(ids), with_payload=True, with_vectors=[points.DENSE])
-        mine = [point for point in found if (point.payload or {}).get("project") == self._name]
+        records = self._client.retrieve(self._alias, ids=list(ids), with_payload=True, with_vectors=[points.DENSE])
+        mine = [point for point in records if (point.payload or {}).get("project") == self._name]
         return {str(point.id): points.to_passage(point) for point in self._answering(mine)}
 
     @contextmanager

@@ -146,11 +146,11 @@ class LoadedMemory:
         self, connection: sqlite3.Connection, key: str, total: int
     ) -> Iterator[tuple[list[Entry], Vector | None]]:
         done = 0
-        for found, vectors in rows.entries(connection, self._no, key):
+        for entries, vectors in rows.entries(connection, self._no, key):
             if self._closing.is_set():
                 raise IndexUnavailable("The library was closed while it was being loaded")
-            yield found, _matrix(b"".join(vectors), len(found))
-            done += len(found)
+            yield entries, _matrix(b"".join(vectors), len(entries))
+            done += len(entries)
             self._progress = Progress(done, total, self._progress.began)
 
     def _replace_changed(self, connection: sqlite3.Connection, key: str) -> None:
@@ -158,9 +158,9 @@ class LoadedMemory:
             "select doc_id from document where project_no = ? and generation > ?", (self._no, self._generation)
         ).fetchall()
         loaded = [part for (doc_id,) in changed for part in rows.entries(connection, self._no, key, doc_id)]
-        found = [entry for part, _ in loaded for entry in part]
+        entries = [entry for part, _ in loaded for entry in part]
         vectors = b"".join(vector for _, part in loaded for vector in part)
-        self._memory.replace([doc_id for (doc_id,) in changed], found, _matrix(vectors, len(found)))
+        self._memory.replace([doc_id for (doc_id,) in changed], entries, _matrix(vectors, len(entries)))
 
 
 def _ended(loading: Future[None], seconds: float) -> bool:

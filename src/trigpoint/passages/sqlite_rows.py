@@ -165,29 +165,29 @@ def document_chunks(connection: sqlite3.Connection, no: int, key: str, doc_id: s
 
 def generation(connection: sqlite3.Connection, no: int) -> int:
     """Return how many changes the project has seen."""
-    found: int = connection.execute("select generation from project where no = ?", (no,)).fetchone()[0]
-    return found
+    number: int = connection.execute("select generation from project where no = ?", (no,)).fetchone()[0]
+    return number
 
 
 def lengths(connection: sqlite3.Connection, no: int, key: str, doc_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Return how many chunks each of these documents has and the place of its last one; those without any are left out."""
-    found = {}
+    lengths_by_document = {}
     for doc_id in doc_ids:
         count, last = connection.execute(
             "select count(*), max(seq) from chunk where project_no = ? and model = ? and doc_id = ?", (no, key, doc_id)
         ).fetchone()
         if count:
-            found[doc_id] = (count, last)
-    return found
+            lengths_by_document[doc_id] = (count, last)
+    return lengths_by_document
 
 
 def section_numbers(connection: sqlite3.Connection, no: int, key: str, doc_id: str) -> dict[str, int]:
     """Return the sections of a document, numbered in the order in which they begin."""
-    found = connection.execute(
+    rows = connection.execute(
         "select section from chunk where project_no = ? and model = ? and doc_id = ? order by seq, chunk_id",
         (no, key, doc_id),
     )
-    return {section: number for number, section in enumerate(dict.fromkeys(row["section"] for row in found))}
+    return {section: number for number, section in enumerate(dict.fromkeys(row["section"] for row in rows))}
 
 
 def entries(
@@ -230,12 +230,12 @@ def _facets(encoded: str) -> dict[str, Any]:
 
 
 def _facets_json(fields: Mapping[str, Any]) -> str | None:
-    found = store.facets(fields)
-    return json.dumps(found, ensure_ascii=False) if found else None
+    facets = store.facets(fields)
+    return json.dumps(facets, ensure_ascii=False) if facets else None
 
 
 def list_documents(connection: sqlite3.Connection, no: int, key: str) -> list[DocumentRow]:
-    found = connection.execute(
+    rows = connection.execute(
         "select d.doc_id, d.path, d.title, d.sha256, count(*) as chunks, (select f.payload from chunk f where "
         "f.project_no = d.project_no and f.model = c.model and f.doc_id = d.doc_id order by f.seq limit 1) as about "
         "from document d join chunk c on c.project_no = d.project_no and c.doc_id = d.doc_id and c.model = ? "
@@ -243,7 +243,7 @@ def list_documents(connection: sqlite3.Connection, no: int, key: str) -> list[Do
         (key, no),
     )
     return [
-        DocumentRow(r["doc_id"], r["path"], r["title"], r["sha256"], r["chunks"], json.loads(r["about"])) for r in found
+        DocumentRow(r["doc_id"], r["path"], r["title"], r["sha256"], r["chunks"], json.loads(r["about"])) for r in rows
     ]
 
 
@@ -256,15 +256,15 @@ def delete_document(connection: sqlite3.Connection, no: int, key: str, doc_id: s
 
 
 def size(connection: sqlite3.Connection, no: int, key: str) -> int:
-    found = connection.execute("select count(*) from chunk where project_no = ? and model = ?", (no, key)).fetchone()
-    return int(found[0])
+    row = connection.execute("select count(*) from chunk where project_no = ? and model = ?", (no, key)).fetchone()
+    return int(row[0])
 
 
 def first_chunks(connection: sqlite3.Connection, no: int, key: str, count: int) -> list[Passage]:
-    found = connection.execute(
+    rows = connection.execute(
         "select * from chunk where project_no = ? and model = ? order by doc_id, seq limit ?", (no, key, count)
     )
-    return [chunk_of(row) for row in found]
+    return [chunk_of(row) for row in rows]
 
 
 def read_chunks(connection: sqlite3.Connection, no: int, key: str, ids: Sequence[str]) -> Iterator[Passage]:

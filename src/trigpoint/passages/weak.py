@@ -17,5 +17,5 @@ def is_weak(scores: Iterable[tuple[float, float | None]]) -> bool:
     `scores` are the cosine and the fused score of each passage found, None if the search was by meaning alone. Finding
     nothing at all is not weak: there is no passage to be mistaken for an answer.
     """
-    found = list(scores)
-    return bool(found) and all(cosine < NEAR and (fused or 0.0) < COVERING for cosine, fused in found)
+    listed = list(scores)
+    return bool(listed) and all(cosine < NEAR and (fused or 0.0) < COVERING for cosine, fused in listed)

@@ -86,15 +86,15 @@ class PolicyRegistry:
         return await self.get_policy(source)
 
     async def get_policy(self, source: str) -> Policy:
-        found = await self._read([source])
-        if not found:
+        policies = await self._read([source])
+        if not policies:
             raise PolicyNotFound(source)
-        return found[0]
+        return policies[0]
 
     async def list_policies(self, category: PolicyCategory | None = None, source: str | None = None) -> list[Policy]:
         """Return all policies with their revisions, by slug, in one round trip."""
-        found = await self._read(None if source is None else [source])
-        return sorted((p for p in found if category is None or p.category == category), key=lambda p: p.source)
+        policies = await self._read(None if source is None else [source])
+        return sorted((p for p in policies if category is None or p.category == category), key=lambda p: p.source)
 
     # Revisions
 
@@ -354,8 +354,8 @@ class PolicyRegistry:
     ) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
         """Return by revision what was found and what people chose, as stored."""
         reply = await self._script.step("read_placements", source=source, ids=revision_ids)
-        found = reply["placements"] or []
-        return {item["id"]: (dict(item["placements"] or {}), dict(item["choices"] or {})) for item in found}
+        placements = reply["placements"] or []
+        return {item["id"]: (dict(item["placements"] or {}), dict(item["choices"] or {})) for item in placements}
 
     # The parking standard that a revision states (see parking.py)
 

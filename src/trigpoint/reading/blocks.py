@@ -274,7 +274,7 @@ def _usual_widths(lines: Sequence[Line]) -> dict[int | None, float]:
     lengths: dict[int | None, list[int]] = {}
     for line in lines:
         lengths.setdefault(line.page, []).append(len(line.text))
-    return {page: _ninth_tenth(found) for page, found in lengths.items()}
+    return {page: _ninth_tenth(widths) for page, widths in lengths.items()}
 
 
 def _ninth_tenth(lengths: Sequence[int]) -> float:

@@ -79,12 +79,12 @@ class Context:
     @cached_property
     def section(self) -> Section | None:
         """The kind of section: one that belongs to somebody else, or else the innermost that tells."""
-        found = [_section_of(heading) for heading in self.statement.headings]
-        for kinds in found:
+        sections = [_section_of(heading) for heading in self.statement.headings]
+        for kinds in sections:
             for kind in _STRONG:
                 if kind in kinds:
                     return kind
-        return next((kinds[0] for kinds in reversed(found) if kinds), None)
+        return next((kinds[0] for kinds in reversed(sections) if kinds), None)
 
     def has(self, *cues: str) -> bool:
         """Return whether the statement has one of these cues."""
@@ -188,12 +188,12 @@ _REPORTED: dict[str, Speaker] = {
 @lru_cache(maxsize=1024)
 def _section_of(heading: str) -> tuple[Section, ...]:
     """Return the kinds of section that a heading may announce, the most telling first."""
-    found = set(SECTIONS.tag_text(heading))
-    if "not_conditions" in found:
-        found -= {"conditions", "not_conditions"}
-    if "assessment" in found:  # "Planning Policy Assessment" assesses the scheme; it does not quote policy
-        found.discard("policy")
-    return tuple(kind for kind in _ORDER if kind in found)
+    classes = set(SECTIONS.tag_text(heading))
+    if "not_conditions" in classes:
+        classes -= {"conditions", "not_conditions"}
+    if "assessment" in classes:  # "Planning Policy Assessment" assesses the scheme; it does not quote policy
+        classes.discard("policy")
+    return tuple(kind for kind in _ORDER if kind in classes)
 
 
 _ORDER: tuple[Section, ...] = (

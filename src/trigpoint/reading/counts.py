@@ -27,7 +27,7 @@ def read_counts(text: str) -> tuple[Quantity, ...]:
     quantities = read_quantities(text)
     tokens = tokenise(text)
     covered = [(one.start, one.end) for one in quantities]
-    found = list(quantities)
+    counts = list(quantities)
     at = 0
     while at < len(tokens):
         cursor = Cursor(tokens, at)
@@ -40,11 +40,11 @@ def read_counts(text: str) -> tuple[Quantity, ...]:
             and not _is_year(tokens[at])
         ):
             limit = _limit_before(tokens, at)
-            found.append(
+            counts.append(
                 Quantity(value=value, unit="", limit=limit, start=tokens[at].start, end=tokens[cursor.at - 1].end)
             )
         at = max(cursor.at, at + 1)
-    return tuple(sorted(found, key=lambda one: one.start))
+    return tuple(sorted(counts, key=lambda one: one.start))
 
 
 def _limit_before(tokens: tuple[Token, ...], at: int) -> Limit:

@@ -36,8 +36,8 @@ class LinearReader(Generic[Head]):
 
     def logits(self, features: Mapping[str, float]) -> Scores:
         """Return one number for each head: above zero means that it is more likely than not."""
-        found, values = self.vector(features)
-        weighted = self.weights[found].astype(np.float64) * values[:, None]
+        rows, values = self.vector(features)
+        weighted = self.weights[rows].astype(np.float64) * values[:, None]
         return np.asarray(weighted.sum(axis=0) * self.steps + self.biases, dtype=np.float64)
 
     def chances(self, features: Mapping[str, float]) -> Scores:

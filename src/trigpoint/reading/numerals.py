@@ -34,8 +34,8 @@ def take_fraction(cursor: Cursor) -> float | None:
     """Move over "half", "a third", "two thirds" or "three quarters" and return the fraction."""
     start = cursor.at
     cursor.take(("a", "one"))
-    if (found := cursor.take_longest(_FRACTIONS)) is not None:
-        return found
+    if (fraction := cursor.take_longest(_FRACTIONS)) is not None:
+        return fraction
     cursor.at = start
     count = cursor.take_longest(_SMALL)
     cursor.take(("-",))

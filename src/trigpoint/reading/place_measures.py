@@ -56,9 +56,8 @@ _CUES = Lexicon(
         "day": "sunday sundays saturday saturdays evening evenings weekend weekends bank",
     }
 )
-_NUMBER_OF_SERVICE = re.compile(
-    r"\b(?:[Ss]ervices?|[Rr]outes?|[Nn]o\.|[Nn]umber|[Bb]us|[Tt]he)\s(?:[Nn]o\.?\s)?(\d{1,3}[A-Z]?)\b"
-)
+_SERVICE_WORD = r"(?:[Ss]ervices?|[Rr]outes?|[Nn]o\.|[Nn]umber|[Bb]us|[Tt]he)"
+_NUMBER_OF_SERVICE = re.compile(rf"\b{_SERVICE_WORD}\s(?:[Nn]o\.?\s)?(\d{{1,3}}[A-Z]?)\b")
 _STATION_NAME = re.compile(r"\b((?:[A-Z][\w’'-]+ ){1,3})(?:[Rr]ailway |[Tt]rain |[Uu]nderground )?[Ss]tation\b")
 _ANY_STOP = re.compile(r"\s*(?:There (?:is|are) )?(?:a |two |several )?bus stops?\b", re.IGNORECASE)
 _OTHER_PLACE = re.compile(r"(?:town|city|village|shopping|local|district) (?:centre|hall)|station|school|bridge")

@@ -64,12 +64,12 @@ class _Grammar(Cursor):
     def read(self) -> Iterator[Quantity]:
         while self.at < len(self.tokens):
             start = self.at
-            found = self._quantity() if self._can_begin() else None
-            if found is None:
+            quantity = self._quantity() if self._can_begin() else None
+            if quantity is None:
                 self.at = start + 1
                 self.bracketed.clear()
                 continue
-            yield found
+            yield quantity
             yield from self.bracketed
             self.bracketed.clear()
 
@@ -82,10 +82,10 @@ class _Grammar(Cursor):
             return None
         start = self.at
         for rule in (self._frequency, self._absence, self._money, self._ratio, self._share, self._measured):
-            found = rule()
-            if found is not None:
+            quantity = rule()
+            if quantity is not None:
                 first, last = self.tokens[start], self.tokens[self.at - 1]
-                return found.model_copy(update={"start": first.start, "end": last.end})
+                return quantity.model_copy(update={"start": first.start, "end": last.end})
             self.at = start
         return None
 
@@ -103,10 +103,10 @@ class _Grammar(Cursor):
         return before.text in NAMES_BEFORE_NUMBERS
 
     def _limit(self) -> Limit:
-        found: Limit = "exactly"
+        limit_so_far: Limit = "exactly"
         while (limit := self.take_longest(LIMITS)) is not None:
-            found = limit if found in ("exactly", "about") else found
-        return found
+            limit_so_far = limit if limit_so_far in ("exactly", "about") else limit_so_far
+        return limit_so_far
 
     def _frequency(self) -> Quantity | None:
         """Read "every 20 minutes", "half-hourly", "hourly", "twice an hour" as services per hour."""
@@ -255,8 +255,8 @@ class _Grammar(Cursor):
         if described is None:
             return None
         noun, words = described
-        found = self._with_basis(Quantity(value=1, unit=counted_unit(noun, words), of=words))
-        return found if found.per else None
+        quantity = self._with_basis(Quantity(value=1, unit=counted_unit(noun, words), of=words))
+        return quantity if quantity.per else None
 
     def _range(self, joint: tuple[str, ...] = ("to", "-")) -> tuple[float | None, float | None]:
         low = take_number(self)
@@ -281,10 +281,10 @@ class _Grammar(Cursor):
     def _measure(self) -> str | None:
         start = self.at
         self.take(("-",))
-        found = take_measure(self)
-        if found is None:
+        quantity = take_measure(self)
+        if quantity is None:
             self.at = start
-        return found
+        return quantity
 
     def _counted(self) -> tuple[str, str] | None:
         """Move over a description and the noun that ends it; return the noun's name and the description."""

@@ -45,12 +45,12 @@ _WORDS_OF = {
 
 def groups_of(words: str, unit: str) -> tuple[str, ...]:
     """Return the groups whose spaces these are, in a fixed order; none means everybody's."""
-    found = set(_GROUPS.tag_text(words))
+    groups = set(_GROUPS.tag_text(words))
     if unit in ("shower", "locker"):
-        found &= {"pupils", "staff", "students"}
+        groups &= {"pupils", "staff", "students"}
     if unit == "share":
-        found = {"staff"} if found & {"staff", "offices"} else found & {"pupils", "students", "residents"}
-    return tuple(sorted(found))
+        groups = {"staff"} if groups & {"staff", "offices"} else groups & {"pupils", "students", "residents"}
+    return tuple(sorted(groups))
 
 
 def words_of_groups(words: str) -> dict[str, str]:

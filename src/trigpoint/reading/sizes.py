@@ -34,9 +34,9 @@ def stated_sizes(documents: Sequence[Document]) -> Iterator[Measured]:
 def _sizes(statements: Sequence[Statement], documents: Sequence[Document]) -> Iterator[Measured]:
     said = tuple(read_said(statements, documents, ()))
     rows: dict[tuple[str, int], Said] = {(one.document.id, one.statement.index): one for one in said}
-    found = [one for each in said if each.statement.kind != "row" for one in scheme_measures(each)]
-    found += [one for table in read_tables(statements) for one in table_measures(table, rows)]
-    return (one for one in found if one.key[0] in KINDS and "existing" not in one.quantity.of.split())
+    sizes = [one for each in said if each.statement.kind != "row" for one in scheme_measures(each)]
+    sizes += [one for table in read_tables(statements) for one in table_measures(table, rows)]
+    return (one for one in sizes if one.key[0] in KINDS and "existing" not in one.quantity.of.split())
 
 
 def _best(group: Sequence[Measured]) -> Measured:

@@ -75,9 +75,9 @@ def _listed(table: Table) -> Iterator[_Listed]:
         return
     for column in range(1, len(table.columns)):
         values = [cell_value(row, column) for row in table.rows]
-        found = _kind(table, table.columns[column])
-        if found is not None and None not in values:
-            yield _Listed(*found, table.rows, tuple(value or 0.0 for value in values))
+        kind = _kind(table, table.columns[column])
+        if kind is not None and None not in values:
+            yield _Listed(*kind, table.rows, tuple(value or 0.0 for value in values))
 
 
 def _kind(table: Table, heading: str) -> tuple[Topic, tuple[str, ...]] | None:

@@ -45,7 +45,7 @@ class FormDetails:
 def read_forms(files: Iterable[TakenFile], folder: Path, settings: Settings, table: RegisterTable) -> FormDetails:
     """Return what the application forms among the files say. A form that cannot be read says nothing."""
     named = [one for one in files if one.file and is_form_name(f"{one.category} {one.name}")]
-    found: dict[str, object] = {}
+    details: dict[str, object] = {}
     if named:
         with closing(DocumentProcessor(settings)) as processor:
             for one in named[:MOST_FORMS]:
@@ -54,26 +54,26 @@ def read_forms(files: Iterable[TakenFile], folder: Path, settings: Settings, tab
                     text = "\n".join(page.text for page in processor.extract(folder / one.file).pages)
                 except TrigpointError:
                     continue
-                found = _details(text, table) | found
-    return FormDetails(**found)  # type: ignore[arg-type]
+                details = _details(text, table) | details
+    return FormDetails(**details)  # type: ignore[arg-type]
 
 
 def _details(text: str, table: RegisterTable) -> dict[str, object]:
     pairs = _pairs(text)
-    found: dict[str, object] = {}
+    details: dict[str, object] = {}
     for field, labels in _LABELS.items():
         value = next((pairs[label] for label in labels if label in pairs), None)
         if value and field in _DAYS:
             match = _DAY_IN.search(value)
             day = register_day(match[0]) if match else None
             if day is not None:
-                found[field] = day
+                details[field] = day
         elif value:
-            found[field] = value[:500]
+            details[field] = value[:500]
     authority = next((entry.authority for entry in table.entries.values() if entry.name in text), None)
     if authority is not None:
-        found["authority"] = authority
-    return found
+        details["authority"] = authority
+    return details
 
 
 def _pairs(text: str) -> Mapping[str, str]:

@@ -74,7 +74,8 @@ _FIELD_OF = {label: field for field, labels in LABELS.items() for label in label
 _DAYS = {"date_received", "date_validated", "consultation_end", "target_date", "decision_date"}
 _BLANKS = {"", "-", "\N{EN DASH}", "n/a", "not available", "unknown"}
 _DAY = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})(?: [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?", re.ASCII)
-_WRITTEN_DAY = re.compile(r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?([0-9]{1,2}) ([A-Z][a-z]{2})[a-z]* ([0-9]{4})")
+_WEEKDAY = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? "
+_WRITTEN_DAY = re.compile(rf"(?:{_WEEKDAY})?([0-9]{{1,2}}) ([A-Z][a-z]{{2}})[a-z]* ([0-9]{{4}})")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

@@ -228,10 +228,10 @@ def unpacked(path: Path, beside: Path) -> Iterator[tuple[Manifest, Path]]:
             raise BackupError(f"{path} is an archive, but not one that `trigpoint backup` made") from None
         if stray := [part.name for part in folder.iterdir() if part.name != MANIFEST and not part.is_dir()]:
             raise BackupError(f"{path} has a file {shorten(stray[0])} that no backup has. Nothing was changed")
-        found = sum(1 for p in folder.rglob("*") if p.is_file()) - 1
-        if manifest.format != FORMAT or found != manifest.files:
+        unpacked_files = sum(1 for p in folder.rglob("*") if p.is_file()) - 1
+        if manifest.format != FORMAT or unpacked_files != manifest.files:
             raise BackupError(
-                f"{path} is of format {manifest.format} with {found} of {manifest.files} files; "
+                f"{path} is of format {manifest.format} with {unpacked_files} of {manifest.files} files; "
                 f"this version reads format {FORMAT}, whole"
             )
         yield manifest, folder

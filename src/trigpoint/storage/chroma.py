@@ -82,7 +82,7 @@ class ChromaStore:
             return self._collections[name]
 
     def names(self) -> list[str]:
-        return sorted(str(found["name"]) for found in self._calls.call("GET", f"{_DATABASE}/collections"))
+        return sorted(str(collection["name"]) for collection in self._calls.call("GET", f"{_DATABASE}/collections"))
 
     def ping(self) -> None:
         """Raise StoreUnavailable if the store does not answer."""
@@ -149,11 +149,11 @@ class Collection:
         if ids is None:
             pages = self.pages(where, embeddings=embeddings, texts=texts)
             return sorted((record for page in pages for record in page), key=lambda record: record.id)
-        found: dict[str, Record] = {}
+        records: dict[str, Record] = {}
         for part in _batches(len(ids), _READ_AT_ONCE):
             page = self._get({"ids": list(ids[part])}, embeddings, texts)
-            found |= {record.id: record for record in page}
-        return [found[i] for i in ids if i in found]
+            records |= {record.id: record for record in page}
+        return [records[i] for i in ids if i in records]
 
     def pages(
         self, where: Where | None = None, *, embeddings: bool = False, texts: bool = True
@@ -169,8 +169,8 @@ class Collection:
                 return
 
     def ids(self, where: Where) -> list[str]:
-        found = self._calls.call("POST", f"{self._path}/get", {"where": where, "include": []})
-        return [str(i) for i in found["ids"]]
+        answer = self._calls.call("POST", f"{self._path}/get", {"where": where, "include": []})
+        return [str(i) for i in answer["ids"]]
 
     def count(self) -> int:
         return int(self._calls.call("GET", f"{self._path}/count"))

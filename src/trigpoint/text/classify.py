@@ -172,15 +172,15 @@ class DocumentClassifier:
 
         A letter about a report is not a report: responses, objections and officers' reports are `other`.
         """
-        found = by_name(filename)
-        if (found is None or _NAMES_A_LETTER.search(plain_name(filename))) and letter_writer(text) is not None:
+        kind = by_name(filename)
+        if (kind is None or _NAMES_A_LETTER.search(plain_name(filename))) and letter_writer(text) is not None:
             return Classification(OTHER, "medium")
-        if found is not None:
-            return Classification(found, "high")
+        if kind is not None:
+            return Classification(kind, "high")
         if _ADDENDUM.search(plain_name(filename)):
             return _addendum(text)
-        if (found := by_content(text)) is not None:
-            return Classification(found, "medium")
+        if (kind := by_content(text)) is not None:
+            return Classification(kind, "medium")
         return Classification(OTHER, "low")
 
 

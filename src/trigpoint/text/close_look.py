@@ -80,12 +80,12 @@ def look_closely(sheet: Sheet, doubts: Collection[Doubt], engine: ocr.Engine | N
         return _merge(sheet, layer, None, _Ocr())
     ink = _ink(sheet)
     if engine is None:
-        found = _unread(sheet, layer, ink)
+        seen = _unread(sheet, layer, ink)
     elif not has_text(joined(layer.pieces)) or _is_scan(sheet, layer, ink):
-        found = _whole_page(sheet, layer, engine, timeout)
+        seen = _whole_page(sheet, layer, engine, timeout)
     else:
-        found = _regions(sheet, layer, ink, engine, timeout)
-    return _merge(sheet, _better(layer, found), ink, found)
+        seen = _regions(sheet, layer, ink, engine, timeout)
+    return _merge(sheet, _better(layer, seen), ink, seen)
 
 
 def _better(layer: _Layer, found: _Ocr) -> _Layer:
@@ -215,15 +215,15 @@ def _whole_page(sheet: Sheet, layer: _Layer, engine: ocr.Engine, timeout: float)
     raster = sheet.raster(scale, angle, dpi=OCR_DPI)
     if raster.is_blank:
         return _Ocr(notes=[note] if note else [])
-    found, turned = engine.read(raster.picture, timeout=timeout), 0
-    if (found.confidence or 0.0) < TURNED_BELOW:
-        turned = _best_turn(sheet, engine, found, angle, timeout)
+    reading, turned = engine.read(raster.picture, timeout=timeout), 0
+    if (reading.confidence or 0.0) < TURNED_BELOW:
+        turned = _best_turn(sheet, engine, reading, angle, timeout)
         if turned:
             raster = sheet.raster(scale, turned + angle, dpi=OCR_DPI)
-            found = engine.read(raster.picture, timeout=timeout)
-    if not has_text(joined(layer.pieces)) and len(found.text.strip()) >= len(joined(layer.pieces).strip()):
+            reading = engine.read(raster.picture, timeout=timeout)
+    if not has_text(joined(layer.pieces)) and len(reading.text.strip()) >= len(joined(layer.pieces).strip()):
         layer.pieces.clear()  # a page number, a stray word: OCR has it too
-    lines = [line for line in found.lines if not layer.pieces or _is_certain(line)]
+    lines = [line for line in reading.lines if not layer.pieces or _is_certain(line)]
     lines = _not_in(layer, lines, raster)
     return _Ocr(_paragraphs(lines, raster), lines, notes=[note] if note else [], skew=angle, turned=turned)
 

@@ -149,8 +149,8 @@ def count_words(path: str, pages: Sequence[int], timeout: float) -> Iterator[Wor
         sheet = Sheet(document[number - 1])
         scale, _ = sheet.ocr_scale(QUICK_LOOK_DPI)
         raster = sheet.raster(scale, dpi=QUICK_LOOK_DPI)
-        found = ocr.NOTHING if raster.is_blank else engine.read(raster.picture, timeout=timeout)
-        yield WordCount(number, found.confident_words)
+        reading = ocr.NOTHING if raster.is_blank else engine.read(raster.picture, timeout=timeout)
+        yield WordCount(number, reading.confident_words)
     mupdf().TOOLS.store_shrink(100)  # decoded images; fonts are not needed here
 
 
@@ -207,10 +207,10 @@ def _marked_pages(path: str, pages: Sequence[int], quote: str) -> Iterator[tuple
 
 
 def _highlight(page: Any, quote: str) -> Any | None:
-    found = page.get_text("words")
+    words = page.get_text("words")
     lines: dict[tuple[int, int], Any] = {}
-    for index in find_run([word[4] for word in found], quote):
-        box, line = mupdf().Rect(found[index][:4]), tuple(found[index][5:7])
+    for index in find_run([word[4] for word in words], quote):
+        box, line = mupdf().Rect(words[index][:4]), tuple(words[index][5:7])
         lines[line] = lines[line] | box if line in lines else box
     if not lines:
         return None

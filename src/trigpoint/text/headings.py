@@ -33,13 +33,16 @@ _CODE = (
     r"[A-Z]{1,6}[ /-]?[0-9]{1,3}(?:[./-][0-9]{1,3})?[A-Z]?|[A-Z][a-z]+(?: [A-Z][a-z]+)? [0-9]{1,3}|"
     r"[0-9]{1,3}(?:\.[0-9]{1,3})?"
 )
-_WORDED = re.compile(
-    rf"(?:(?P<kind>Chapter|CHAPTER|Section|SECTION|Paragraph|Para\.?|Annex|ANNEX|Appendix|APPENDIX|Table|TABLE|Figure|FIGURE|Fig\.)\s+"
-    rf"(?P<number>[0-9]+(?:[.–-][0-9]+)*[a-z]?|[A-Z][0-9]*(?:[.–-][0-9]+)*)|(?P<policy>Policy|POLICY)\s+(?P<code>{_CODE}))"
-    rf"(?P<separator>{_SEPARATOR}|\s+|$)(?P<title>.*)"
+_KIND = (
+    r"Chapter|CHAPTER|Section|SECTION|Paragraph|Para\.?|Annex|ANNEX|Appendix|APPENDIX|Table|TABLE|Figure|FIGURE|Fig\."
 )
+_NUMBER = r"[0-9]+(?:[.–-][0-9]+)*[a-z]?|[A-Z][0-9]*(?:[.–-][0-9]+)*"
+_NUMBERED_PART = rf"(?P<kind>{_KIND})\s+(?P<number>{_NUMBER})"
+_POLICY = rf"(?P<policy>Policy|POLICY)\s+(?P<code>{_CODE})"
+_WORDED = re.compile(rf"(?:{_NUMBERED_PART}|{_POLICY})(?P<separator>{_SEPARATOR}|\s+|$)(?P<title>.*)")
+_AFTER_CODE = r":\s+|\s{2,}|\t\s*"
 _CODED = re.compile(
-    r"(?P<family>[A-Z]{1,5})(?P<number>[0-9]{1,2})(?P<letter>[A-Z]?)(?:(?::\s+|\s{2,}|\t\s*)(?P<title>[A-Z].*))?"
+    r"(?P<family>[A-Z]{1,5})(?P<number>[0-9]{1,2})(?P<letter>[A-Z]?)" + rf"(?:(?:{_AFTER_CODE})(?P<title>[A-Z].*))?"
 )
 _REFERENCE = re.compile(r"([A-Za-z]+\.?)\s*(.*)", re.DOTALL)
 _JOINED = re.compile(r"([A-Za-z]{1,6})(?:\s*|([/-]))([0-9]+(?:[./-][0-9]+)*[A-Za-z]?)")

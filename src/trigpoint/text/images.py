@@ -45,15 +45,18 @@ def image_kind(path: str | Path) -> str | None:
     return next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), None)
 
 
+_CAPITAL = r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})"
+_DIGITS = r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])"
+_JOINT = re.compile(f"{_CAPITAL}|{_DIGITS}")  # as in `SitePlan2`
+
+
 def plain_name(filename: str) -> str:
     """Return a file's name as words: lower case, no suffix; separators, and joints as in `SitePlan`, as one space."""
     name = filename.strip()
     stem, dot, suffix = name.rpartition(".")
     if dot and 1 <= len(suffix) <= 5 and suffix.isalnum():
         name = stem
-    name = re.sub(
-        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])", " ", name
-    )
+    name = _JOINT.sub(" ", name)
     name = re.sub(r"['’‘`´]", "", name.lower())
     return re.sub(r"[^a-z0-9&]+", " ", name).strip()
 

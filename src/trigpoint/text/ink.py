@@ -111,17 +111,17 @@ def _outline(box: Box) -> list[Box]:
 def _connected(unseen: Cells, start: Any) -> list[tuple[int, int]]:
     """Return the cells connected with `start`, and take them from the unseen ones."""
     rows, columns = unseen.shape
-    found: list[tuple[int, int]] = []
+    boxes: list[tuple[int, int]] = []
     waiting = deque([(int(start[0]), int(start[1]))])
     unseen[start] = False
     while waiting:
         y, x = waiting.popleft()
-        found.append((y, x))
+        boxes.append((y, x))
         for near_y, near_x in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
             if 0 <= near_y < rows and 0 <= near_x < columns and unseen[near_y, near_x]:
                 unseen[near_y, near_x] = False
                 waiting.append((near_y, near_x))
-    return found
+    return boxes
 
 
 def _merged(boxes: list[Box]) -> list[Box]:

@@ -137,13 +137,15 @@ class TesseractLibrary:
         return Recognised(lines, words)
 
     def _lines(self) -> Iterator[OcrLine]:
-        found, level = self._api.GetIterator(), self._level.TEXTLINE
+        iterator, level = self._api.GetIterator(), self._level.TEXTLINE
         while True:
-            text = " ".join((found.GetUTF8Text(level) or "").split())
-            box = found.BoundingBox(level)
+            text = " ".join((iterator.GetUTF8Text(level) or "").split())
+            box = iterator.BoundingBox(level)
             if text and box:
-                yield OcrLine(text, tuple(box), float(found.Confidence(level)), found.IsAtBeginningOf(self._level.PARA))
-            if not found.Next(level):
+                yield OcrLine(
+                    text, tuple(box), float(iterator.Confidence(level)), iterator.IsAtBeginningOf(self._level.PARA)
+                )
+            if not iterator.Next(level):
                 return
 
 

@@ -61,11 +61,11 @@ class PageRenderer:
 
     def _drawn(self, path: Path, job: Job) -> PagePicture:
         (page,) = job.pages
-        found = [item for _, item in self._pool.run([job])]
-        if not found or isinstance(found[0], Lost):
-            reason = found[0].reason if found else "is not in the file"
+        drawn = [item for _, item in self._pool.run([job])]
+        if not drawn or isinstance(drawn[0], Lost):
+            reason = drawn[0].reason if drawn else "is not in the file"
             raise ExtractionFailed(f"Page {page} of {shorten(path.name)} cannot be drawn: it {reason}.")
-        picture: PagePicture = found[0]
+        picture: PagePicture = drawn[0]
         return picture
 
     def close(self) -> None:

@@ -67,6 +67,6 @@ def has_odd_codes(text: str) -> bool:
 def _fit(letters: list[int]) -> float:
     """Return the correlation of these letters' frequencies with those of English, -1 to 1."""
     mean, expected_mean = sum(letters) / 26, sum(_ENGLISH) / 26
-    pairs = [(found - mean, expected - expected_mean) for found, expected in zip(letters, _ENGLISH, strict=True)]
+    pairs = [(share - mean, expected - expected_mean) for share, expected in zip(letters, _ENGLISH, strict=True)]
     spread = sqrt(sum(a * a for a, _ in pairs) * sum(b * b for _, b in pairs))
     return sum(a * b for a, b in pairs) / spread if spread else 0.0

@@ -97,11 +97,11 @@ class DocumentProcessor:
     def attachment(self, path: Path | str, place: int) -> AttachedFile:
         """Return the file inside a PDF at this place of `account.attachments`. Raises ExtractionFailed."""
         path = _checked(path)
-        ((_, found),) = self._pool.run([Job("attachment", {"path": str(path)}, (place,))], None)
-        if isinstance(found, Lost):
-            raise ExtractionFailed(f"An attachment of {shorten(path.name)} cannot be read: it {found.reason}.")
-        assert isinstance(found, AttachedFile)
-        return found
+        ((_, content),) = self._pool.run([Job("attachment", {"path": str(path)}, (place,))], None)
+        if isinstance(content, Lost):
+            raise ExtractionFailed(f"An attachment of {shorten(path.name)} cannot be read: it {content.reason}.")
+        assert isinstance(content, AttachedFile)
+        return content
 
     def close(self) -> None:
         """End the reader processes. A call that is running fails."""

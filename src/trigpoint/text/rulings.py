@@ -269,9 +269,9 @@ def _is_ruled(lines: Iterable[Ruling], edge: float, start: float, end: float) ->
 def gaps(intervals: Iterable[tuple[float, float]], narrowest: float) -> list[tuple[float, float]]:
     """Return the spaces between intervals that are at least so wide, from left to right."""
     reached: float | None = None
-    found = []
+    gaps_so_far = []
     for start, end in [*sorted(intervals)]:
         if reached is not None and start - reached >= narrowest:
-            found.append((reached, start))
+            gaps_so_far.append((reached, start))
         reached = end if reached is None else max(reached, end)
-    return found
+    return gaps_so_far

@@ -138,8 +138,8 @@ def _repeated(pages: Sequence[Page], places: Sequence[Place]) -> Iterator[Place]
         for key in _keys(_one_line(line), pages[index].number):
             where[line.place < 0.5, key].append((index, line))
     many = max(_FEWEST_PAGES, 0.25 * len(pages) if len(pages) >= 12 else 0.5 * len(pages))
-    for (_, key), found in where.items():
-        aligned = _at_one_place(found)
+    for (_, key), places_of_line in where.items():
+        aligned = _at_one_place(places_of_line)
         chosen = aligned if len({index for index, _ in aligned}) >= many else _in_a_row(aligned)
         if chosen and not _is_body_line(key, pages, chosen):
             yield from chosen

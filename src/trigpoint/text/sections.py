@@ -31,7 +31,8 @@ _PROSE = 70  # characters; a line this long after a blank one is text again, not
 _LONGEST_SUBHEADING = 80
 _MOST_SUBHEADINGS = 4  # lines above one paragraph
 _LONGEST_LIST = 40  # lines
-_LABEL = re.compile(r"(?:\((?:[a-z]|[ivx]{1,5})\)|(?:[a-z]|[ivx]{1,5})[.)]|[ivx]{2,5}(?=\s))(?:\s+|$)")
+_LETTER = "(?:[a-z]|[ivx]{1,5})"
+_LABEL = re.compile(rf"(?:\({_LETTER}\)|{_LETTER}[.)]|[ivx]{{2,5}}(?=\s))(?:\s+|$)")  # (a), b., iii
 _NUMBER_ALONE = re.compile(r"[0-9]{1,3}\.?")
 _NUMBER = re.compile(r"[0-9]{1,3}[. \t]")
 

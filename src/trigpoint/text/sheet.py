@@ -192,15 +192,15 @@ class Sheet:
         """Return the page in grey, at `scale` pixels per point and turned by so many degrees."""
         pymupdf = mupdf()
         matrix = pymupdf.Matrix(scale, scale).prerotate(turn)
-        found = self._page.get_pixmap(matrix=matrix, colorspace=pymupdf.csGRAY, alpha=False, clip=clip)
+        pixmap = self._page.get_pixmap(matrix=matrix, colorspace=pymupdf.csGRAY, alpha=False, clip=clip)
         back, rect = ~matrix, pymupdf.Rect
 
         def to_page(box: Box) -> Box:
-            shifted = (box[0] + found.x, box[1] + found.y, box[2] + found.x, box[3] + found.y)
+            shifted = (box[0] + pixmap.x, box[1] + pixmap.y, box[2] + pixmap.x, box[3] + pixmap.y)
             return tuple(rect(shifted) * back)
 
         resolution = dpi if dpi and not self._page.parent.is_pdf else max(70, round(scale * 72))
-        picture = Picture(found.width, found.height, found.stride, bytes(found.samples_mv), resolution)
+        picture = Picture(pixmap.width, pixmap.height, pixmap.stride, bytes(pixmap.samples_mv), resolution)
         return Raster(picture, to_page)
 
     def _shown(self, box: Any) -> Box:

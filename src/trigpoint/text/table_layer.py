@@ -30,12 +30,14 @@ def with_tables(
     is_ruled, is_aligned = may_have_table(boxes), may_have_aligned_table(text)
     if not (is_ruled or is_aligned) or not text.strip():
         return text, ()
-    found = layer.extractWORDS()
-    is_ruled = is_ruled and (any(map(_may_be_turned, found)) or bool(find_grids(without_underlines(boxes, found))))
-    if not is_ruled and not (is_aligned and find_aligned_grids([Word(*word[:5]) for word in found])):
+    raw_words = layer.extractWORDS()
+    is_ruled = is_ruled and (
+        any(map(_may_be_turned, raw_words)) or bool(find_grids(without_underlines(boxes, raw_words)))
+    )
+    if not is_ruled and not (is_aligned and find_aligned_grids([Word(*word[:5]) for word in raw_words])):
         return text, ()
     lines = text.splitlines(keepends=True)
-    words = _words_of_layer(found, lines, styled)
+    words = _words_of_layer(raw_words, lines, styled)
     tables = find_tables(page, words, boxes if is_ruled else ())
     return (text_with_tables(lines, words, tables), tables) if tables else (text, ())
 
@@ -45,13 +47,15 @@ def _may_be_turned(word: tuple[Any, ...]) -> bool:
     return bool(word[3] - word[1] > word[2] - word[0]) and sum(map(str.isalnum, word[4])) >= 4
 
 
-def _words_of_layer(found: Iterable[tuple[Any, ...]], lines: Sequence[str], styled: Callable[[], Any]) -> list[Word]:
+def _words_of_layer(
+    raw_words: Iterable[tuple[Any, ...]], lines: Sequence[str], styled: Callable[[], Any]
+) -> list[Word]:
     """Return the words of the layer in their order; none if they do not match the lines."""
     bold, turned = _styles(styled().extractDICT())
     words: list[Word] = []
     letters = iter([(number, len("".join(line.split()))) for number, line in enumerate(lines)])
     number, left = next(letters)
-    for x0, y0, x1, y1, text, *_ in found:
+    for x0, y0, x1, y1, text, *_ in raw_words:
         text = "".join(clean_text(text).split())
         while not left:
             number, left = next(letters, (number, len(text)))

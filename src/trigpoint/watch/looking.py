@@ -84,7 +84,7 @@ async def _in_wards(
     at = datetime.now(UTC)
     known = {one.reference: one.ward for one in record.sightings}
     look_ups, unknown = MOST_LOOK_UPS, 0
-    found: list[Sighting] = []
+    sightings: list[Sighting] = []
     for row, fit in matched:
         ward = row.application.ward or known.get(row.application.reference)
         if watch.wards and not listing.by_ward:
@@ -94,8 +94,8 @@ async def _in_wards(
             if ward is not None and not in_wards(watch, ward):
                 continue
             unknown += ward is None
-        found.append(_sighting(row, fit, ward, at))
-    return found, unknown
+        sightings.append(_sighting(row, fit, ward, at))
+    return sightings, unknown
 
 
 async def _ward(register: WebRegister, reference: str) -> str | None:

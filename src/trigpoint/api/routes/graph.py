@@ -90,8 +90,8 @@ def graph_backend(settings: Settings) -> Starlette:
     def graph(request: Request, connection: Connection) -> Answer:
         entity_id = check_uuid(request.path_params["id"], "entityId")
         chosen = GraphFilter.parse(request.query_params)
-        found = entity_graph(connection, _project(request, connection), entity_id, chosen, caps)
-        return {"data": found.shown()}
+        neighbourhood = entity_graph(connection, _project(request, connection), entity_id, chosen, caps)
+        return {"data": neighbourhood.shown()}
 
     app = Starlette(
         routes=[

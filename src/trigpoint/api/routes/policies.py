@@ -45,8 +45,8 @@ async def list_policies(
     source: Annotated[PolicySource | None, Query(description="Filter by source slug")] = None,
 ) -> PolicyPage:
     """List all policies, by slug."""
-    found = await use.registry.list_policies(category, source)
-    policies = [PolicySummary.of(policy, today()) for policy in found]
+    listed = await use.registry.list_policies(category, source)
+    policies = [PolicySummary.of(policy, today()) for policy in listed]
     return PolicyPage(policies=policies, total=len(policies))
 
 

@@ -39,13 +39,13 @@ async def entities(request: Request) -> Response:
         if not asked:
             project = _filled(connection, projects, project)
         chosen = EntityFilter.parse(asked)
-        found = queries.list_entities(connection, project, chosen, PageRequest(page=pages.number, limit=_A_PAGE))
+        listed = queries.list_entities(connection, project, chosen, PageRequest(page=pages.number, limit=_A_PAGE))
         return {
             "projects": projects,
             "project": project,
-            "entities": found.items,
-            "pages": pages.counting(found.pagination.total),
-            "total": found.pagination.total,
+            "entities": listed.items,
+            "pages": pages.counting(listed.pagination.total),
+            "total": listed.pagination.total,
         }
 
     seen = await _read(request, read)
@@ -60,11 +60,11 @@ async def entity(request: Request) -> Response:
     def read(connection: Connection) -> dict[str, Any]:
         _, project = _project(connection, asked)
         entity_id = check_uuid(request.path_params["entity_id"], "entityId")
-        found = entity_graph(connection, project, entity_id, GraphFilter(depth=int(depth)), _DRAWN)
+        neighbourhood = entity_graph(connection, project, entity_id, GraphFilter(depth=int(depth)), _DRAWN)
         blocks = queries.list_blocks(
             connection, project, BlockFilter(entity_id=entity_id), PageRequest(limit=_MOST_BLOCKS)
         )
-        return {"project": project, "graph": found, "blocks": blocks.items}
+        return {"project": project, "graph": neighbourhood, "blocks": blocks.items}
 
     seen = await _read(request, read)
     names = {node.id: node.title for node in seen["graph"].nodes}

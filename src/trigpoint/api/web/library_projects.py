@@ -122,9 +122,9 @@ async def passage(request: Request) -> Response:
     """Show a passage with its neighbours, and its page with the words marked if it is a PDF on this machine."""
     services: Services = request.scope["services"]
     project, chunk_id = _project(request), request.query_params.get("chunk", "")
-    found, path = await asyncio.to_thread(_passage, services.settings, project, chunk_id)
-    pages = _pages(found) if path is not None else []
-    return page(request, "library_passage.html", project=project, chunk=found, pages=pages, chunk_id=chunk_id)
+    chunk, path = await asyncio.to_thread(_passage, services.settings, project, chunk_id)
+    pages = _pages(chunk) if path is not None else []
+    return page(request, "library_passage.html", project=project, chunk=chunk, pages=pages, chunk_id=chunk_id)
 
 
 async def passage_picture(request: Request) -> Response:
@@ -132,10 +132,10 @@ async def passage_picture(request: Request) -> Response:
     resources: Resources = request.scope["resources"]
     project, chunk_id = _project(request), request.query_params.get("chunk", "")
     number = whole_number(request.path_params["page"])
-    found, path = await asyncio.to_thread(_passage, services.settings, project, chunk_id)
-    if path is None or number not in _pages(found):
+    chunk, path = await asyncio.to_thread(_passage, services.settings, project, chunk_id)
+    if path is None or number not in _pages(chunk):
         raise HTTPException(404)
-    words = found["full_text"] or found["render_text"]
+    words = chunk["full_text"] or chunk["render_text"]
     picture: PagePicture = await asyncio.to_thread(
         resources.pictures.get,
         (*identity(path), number, words),
@@ -148,12 +148,12 @@ def _passage(settings: Settings, project: Project, chunk_id: str) -> tuple[dict[
     """Return a passage and the file it is from, if that is a PDF and still where the library read it."""
     with closing(Library.open(settings)) as library:
         try:
-            found: dict[str, Any] = library.get_chunk(project.id, chunk_id)["chunk"]
+            chunk: dict[str, Any] = library.get_chunk(project.id, chunk_id)["chunk"]
         except ChunkNotFound:
             raise HTTPException(404) from None
         rows = library.passages(project).documents()
-    path = next((Path(row.path) for row in rows if row.document_id == found["doc_id"] and row.path), None)
-    return found, path if path is not None and path.suffix.lower() == ".pdf" and path.is_file() else None
+    path = next((Path(row.path) for row in rows if row.document_id == chunk["doc_id"] and row.path), None)
+    return chunk, path if path is not None and path.suffix.lower() == ".pdf" and path.is_file() else None
 
 
 def _pages(found: dict[str, Any]) -> list[int]:
