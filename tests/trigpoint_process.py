@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -102,6 +103,16 @@ class Running:
             return httpx.get(f"{self.url(name)}/health", timeout=5).status_code == 200
         except httpx.HTTPError:
             return False
+
+
+def kill_and_wait(pid: int) -> None:
+    """Kill a process at once, whoever started it, and return when it is dead."""
+    process = os.pidfd_open(pid)
+    try:
+        os.kill(pid, signal.SIGKILL)
+        assert select.select([process], [], [], 10)[0], f"process {pid} is still there"
+    finally:
+        os.close(process)
 
 
 def submitted(api: Running, reference: str, **headers: str) -> str:

@@ -7,6 +7,7 @@ import dataclasses
 import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -102,11 +103,16 @@ async def test_an_address_that_is_not_of_this_machine_is_named_with_its_variable
         await run_sites([dataclasses.replace(site, host="192.0.2.1")])
 
 
+HELD_UP = threading.Event()
+
+
 @pytest.fixture
 def busy(site: Site, free_port: Callable[[], int]) -> Site:
-    """A site beside the first that holds its event loop up for a second."""
+    """A site next to the first that holds its event loop up for a second."""
+    HELD_UP.clear()
 
     async def hold_up(_: object) -> PlainTextResponse:
+        HELD_UP.set()
         time.sleep(1)  # noqa: ASYNC251
         return PlainTextResponse("at last")
 
@@ -124,7 +130,7 @@ async def test_a_site_with_a_loop_of_its_own_answers_while_the_others_are_held_u
         await stopping.wait()
 
     def ask() -> None:
-        time.sleep(0.2)
+        assert HELD_UP.wait(20)
         began = time.monotonic()
         assert httpx.get(f"http://{site.host}:{site.port}/", trust_env=False).text == "here"
         seconds.append(time.monotonic() - began)

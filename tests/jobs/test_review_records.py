@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from redis.asyncio import Redis
-from watched_pipeline import RESULT
+from watched_pipeline import RESULT, until
 
 from trigpoint.errors import CannotCancel, ReviewAlreadyExists, ReviewNotFound
 from trigpoint.jobs.queue import Lease, Queue
@@ -148,9 +148,7 @@ async def test_a_worker_that_lost_its_lease_can_write_nothing(redis: Redis) -> N
     first = await impatient.claim("first")
     assert first is not None
     await reviews.start(first)
-    await asyncio.sleep(0.05)
-    second = await impatient.claim("second")
-    assert second is not None
+    second = await until(lambda: impatient.claim("second"))
     assert (second.job_id, second.tries) == (review_id, 2)
     assert await impatient.heartbeat(first) == "lost"
     assert not await reviews.complete(first, REF, RESULT)

@@ -130,7 +130,6 @@ async def test_a_job_whose_workers_all_died_is_given_up_after_three_tries(
     for tries in (1, 2, 3):
         lease = await until(lambda: impatient.claim("dies"))
         assert lease.tries == tries
-        await asyncio.sleep(0.02)
     async with working():
         await until_status(reviews, review_id, "failed")
     assert pipeline.done == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -165,9 +166,15 @@ async def test_a_call_that_hangs_ends_with_the_time_budget(use: Use) -> None:
 
 
 async def test_a_review_is_cancelled_within_seconds(use: Use) -> None:
-    with use(lambda _: 3.0) as (_, settings):
+    asked = threading.Event()
+
+    def hangs(_: dict[str, Any]) -> float:
+        asked.set()
+        return 3.0
+
+    with use(hangs) as (_, settings):
         task = asyncio.create_task(judge(evidence_of_text(TEXT), settings))
-        await asyncio.sleep(0.5)
+        assert await asyncio.to_thread(asked.wait, 20)
         task.cancel()
         started = time.monotonic()
         with pytest.raises(asyncio.CancelledError):

@@ -187,14 +187,17 @@ async def test_only_the_focus_areas_are_reviewed(settings: Settings) -> None:
 
 
 async def test_a_cancelled_review_stops_at_the_next_await(settings: Settings) -> None:
+    ingesting = asyncio.Event()
+
     class Slow(Servers):
         async def call(self, server: str, tool: str, args: dict[str, Any], *, progress: Any = None) -> dict[str, Any]:
             if tool == "ingest_document":
+                ingesting.set()
                 await asyncio.sleep(30)
             return await super().call(server, tool, args, progress=progress)
 
     task = asyncio.create_task(_run(Slow(), settings))
-    await asyncio.sleep(0.1)
+    await asyncio.wait_for(ingesting.wait(), 20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(task, 5)

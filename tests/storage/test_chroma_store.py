@@ -19,6 +19,7 @@ from trigpoint.errors import StoreInUse, StoreUnavailable
 from trigpoint.storage.chroma import ChromaStore, Collection
 from trigpoint.storage.chroma_server import Server
 from trigpoint.storage.keeper import wait_until_gone
+from trigpoint_process import kill_and_wait
 
 COUNT = 300
 
@@ -132,8 +133,7 @@ def test_a_server_that_hangs_is_named_within_five_seconds_and_replaced(store: Ch
 def test_a_killed_keeper_is_replaced_and_the_server_adopted(store: ChromaStore, settings: Settings) -> None:
     server = pid_of(store)
     keeper = int(Path(f"/proc/{server}/stat").read_text().rsplit(")", 1)[1].split()[1])
-    os.kill(keeper, signal.SIGKILL)
-    time.sleep(0.2)
+    kill_and_wait(keeper)
     with ChromaStore(settings, "documents") as again:
         assert pid_of(again) == server
         os.kill(server, signal.SIGKILL)

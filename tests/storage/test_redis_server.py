@@ -16,6 +16,7 @@ import redis
 from trigpoint.config import Settings, load_settings
 from trigpoint.storage import valkey
 from trigpoint.storage.redis import redis_client, redis_server
+from trigpoint_process import kill_and_wait
 
 MEMBER = """
 import sys, time
@@ -80,8 +81,7 @@ def test_a_killed_keeper_is_replaced_and_the_server_adopted(settings: Settings) 
     with redis_server(settings) as url:
         server = redis.Redis.from_url(url).info("server")["process_id"]
         keeper = int(Path(f"/proc/{server}/stat").read_text().rsplit(")", 1)[1].split()[1])
-        os.kill(keeper, signal.SIGKILL)
-        time.sleep(0.2)
+        kill_and_wait(keeper)
         with redis_server(settings) as again:
             assert redis.Redis.from_url(again).info("server")["process_id"] == server
     wait_until_gone(socket_of(url))
