@@ -174,6 +174,40 @@ async def test_a_suspected_discrepancy_is_shown_once_in_the_group_of_its_aspect(
     assert "## Aspect cycle_parking" in showing[0]
 
 
+async def test_a_claim_of_the_applicant_is_shown_once_to_the_group_that_its_page_is_about(use: Use) -> None:
+    claimed = "All of this is in full accordance with the London Plan."
+    text = (
+        f"Secure cycle parking for 250 cycles will be provided in stores.\n\n{claimed}\n\nThe stores will be covered.\n"
+    )
+    facts = [{"topic": topic, "status": "proposed", "quote": {"document": "D1", "page": 1, "words": words}}
+             for topic, words in (("cycle_parking.total", "Secure cycle parking for 250 cycles"),
+                                  ("compliance.claim", claimed))]  # fmt: skip
+    with use(ScriptedModel(read={"facts": facts})) as (server, settings):
+        await judge(evidence_of_text(text), settings, aspects=("travel_planning", "cycle_parking", "trip_generation"))
+    judging = [text_of(one) for one in server.requests if pass_of(one) == "judge"]
+    assert len(judging) > 1
+    showing = [one for one in judging if claimed in one]
+    assert len(showing) == 1
+    assert "## Aspect cycle_parking" in showing[0]
+
+
+async def test_the_second_reader_sees_lack_search_siblings_and_the_policy_passage(use: Use) -> None:
+    text = f"{TEXT}\f2 Conditions\n\nCondition 4: Cycle stores shall be locked.\n"
+    lack = {"outcome": "partly", "lacking": "We did not find lighting of the path in the conditions.",
+            "looked_for": ["lighting of the path"], "looked_in": [{"document": "D1", "first": 2, "last": 2}]}  # fmt: skip
+    other = finding(statement="The path along Mill Lane is narrow at 2.5 m.", outcome="met", recommendation=None)
+    with use(ScriptedModel(judge=judged(finding(**lack), other))) as (server, settings):
+        await judge(evidence_of_text(text), settings)
+    checking = next(text_of(one) for one in server.requests if pass_of(one) == "check")
+    assert (
+        "   lacking: We did not find lighting of the path in the conditions. (looked for “lighting of the path” in "
+        in checking
+    )
+    assert ", page 2; nearest by words: " in checking
+    assert "   (on the same question, F2, met: The path along Mill Lane is narrow at 2.5 m." in checking
+    assert "<<< policies that they cite" in checking
+
+
 async def test_the_second_reader_sees_what_it_means_by_heading_and_statement_before(use: Use) -> None:
     with use(ScriptedModel(judge=judged(CONTRADICTION))) as (server, settings):
         await judge(evidence_of_text(TWO_WIDTHS), settings)

@@ -8,7 +8,11 @@ import pytest
 from review_samples import evidence_of_text
 from test_draft import finding, quote
 
+from trigpoint.review.assemble import NO_PROVISION, compliance_rows
 from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.findings import Finding
+from trigpoint.review.rating import overall_rating, rate
+from trigpoint.review.result import AspectReview
 from trigpoint.review.submitted import Verdict
 
 TEXT = (
@@ -174,3 +178,45 @@ def test_a_sum_that_the_new_words_do_not_use_goes() -> None:
     assert len(draft.verified()["F1"].calculations) == 1
     draft.record_support("F1", "overstated", "less", "The path will be 2.5 m wide; the county council asks for 3 m.")
     assert draft.verified()["F1"].calculations == ()
+
+
+def test_a_contradiction_keeps_its_policy_and_has_a_row_whether_or_not_it_cites_one() -> None:
+    draft = draft_of()
+    sides = [quote("shared path along Mill Lane will be 2.5 m wide"), quote("county council asks for a path of 3 m")]
+    label, passage = next((k, p) for k, p in draft.labels.by_label.items() if "3.0 m" in p.text or "3 m" in p.text)
+    words = next(line for line in passage.text.splitlines()[1:] if len(line.split()) > 5).split(". ")[0]
+    given = {"outcome": "contradicted", "question": "width", "evidence": sides, "recommendation": None,
+             "statement": "The path will be 2.5 m wide; the county council asks for 3 m."}  # fmt: skip
+    draft.submit_findings([finding(**given, policy=[{"policy": label, "words": words}])])
+    draft.settle()
+    [kept] = draft.verified().values()
+    assert [one.quote for one in kept.policy] == [words]
+    assert kept.essential
+    plain = kept.model_copy(update={"policy": (), "text": "Another one."})
+    rows = compliance_rows((kept, plain))
+    assert [(row.outcome, row.policy_source) for row in rows] == [
+        ("contradicted", kept.policy[0].source),
+        ("contradicted", NO_PROVISION),
+    ]
+
+
+def _judged(outcome: Any, aspect: str, *, essential: bool = True) -> Finding:
+    return Finding(check=f"{aspect}-x-f1", requirement="R", outcome=outcome, text="T", essential=essential)
+
+
+def _aspect(name: str, *outcomes: Any) -> AspectReview:
+    findings = tuple(_judged(outcome, name) for outcome in outcomes)
+    return AspectReview(id=name, name=name, rating=rate(findings), key_issue="", findings=findings)
+
+
+def test_an_essential_contradiction_or_lack_is_not_green_and_three_essential_failures_are_red() -> None:
+    assert rate([_judged("met", "a")]) == "green"
+    assert rate([_judged("met", "a"), _judged("contradicted", "a")]) == "amber"
+    assert rate([_judged("met", "a"), _judged("partly", "a")]) == "amber"
+    assert rate([_judged("failed", "a"), _judged("contradicted", "a")]) == "red"
+    core = frozenset(("a", "b"))
+    spread = [_aspect("a", "failed", "failed", "met", "met"), _aspect("b", "failed", "met")]
+    assert [one.rating for one in spread] == ["amber", "amber"]
+    assert overall_rating(spread, core) == "red"
+    two = [_aspect("a", "failed", "met"), _aspect("b", "failed", "met")]
+    assert overall_rating(two, core) == "amber"

@@ -8,7 +8,7 @@ import pytest
 from review_samples import evidence_of_text
 from test_draft import finding, quote
 
-from trigpoint.review.agent.shown import claim
+from trigpoint.review.agent.shown_claims import claim
 from trigpoint.review.assemble import assemble_review
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.models import ReviewOptions

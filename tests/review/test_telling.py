@@ -106,7 +106,7 @@ def test_the_first_page_of_the_report_says_what_is_proposed_what_is_good_and_wha
     for words in ("What is proposed", "What decides", "The shared path along Mill Lane is 2.5 m wide.", "read whole"):
         assert words in first
     assert [point["text"] for point in report_data(result)["main"]] == [
-        "The shared path along Mill Lane is 2.5 m wide."
+        "The shared path along Mill Lane is 2.5 m wide. It is narrower than policy asks."
     ]
 
 
@@ -118,8 +118,9 @@ def judged(draft: ReviewDraft, **changes: Any) -> ReviewResult:
     width = DraftFinding(
         aspect="cycle_routes",
         question="width",
-        outcome="failed",
+        outcome="partly",
         statement="The shared path along Mill Lane is 2.5 m wide.",
+        lacking="It is narrower than policy asks.",
         evidence=(Quote(document="D1", page=1, words="shared path along Mill Lane will be 2.5 m wide"),),
         recommendation="widen the shared path along Mill Lane",
     )
@@ -204,7 +205,7 @@ def test_an_open_point_may_be_in_the_main_part_and_a_ground_of_the_letter() -> N
     )
     result = judged(draft, main=("F2", "F1"), letter=(ground(), visitors))
     labels = [(point.label, point.finding.text) for point in Overview(result.review).report.matters]
-    assert [label for label, _ in labels] == ["Not shown", "Not met: essential"]
+    assert [label for label, _ in labels] == ["Not shown", "Partly met"]
     assert "parking for visitors" in labels[0][1]
     assert result.review.letter is not None
     assert [one.kind for one in result.review.letter.grounds] == ["shortfall", "request"]

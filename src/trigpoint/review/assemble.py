@@ -51,7 +51,7 @@ def assemble_review(
         overall_rating=overall_rating(judged, CORE),
         summary=_summary(judgement, conclusion, documents),
         aspects=tuple(_complete(aspect) for aspect in judged),
-        policy_compliance=_matrix(findings) if options.include_policy_matrix else (),
+        policy_compliance=compliance_rows(findings) if options.include_policy_matrix else (),
         recommendations=_recommendations(findings, conclusion),
         suggested_conditions=_conditions(findings, conclusion) if options.include_suggested_conditions else (),
         contradictions=(*contradicted, *judgement.contradictions),
@@ -108,7 +108,8 @@ def _with_places(finding: Finding) -> str:
     return f"{finding.text.rstrip('.')} ({'; '.join(places)})."
 
 
-def _matrix(findings: Sequence[Finding]) -> tuple[ComplianceRow, ...]:
+def compliance_rows(findings: Sequence[Finding]) -> tuple[ComplianceRow, ...]:
+    """Return the policy matrix: a row for each finding that is measured, or falls short."""
     rows: dict[tuple[str, str], ComplianceRow] = {}
     for finding in findings:
         if _has_row(finding):

@@ -15,6 +15,7 @@ from trigpoint.reading.numerals import NUMBER_WORDS, take_fraction, take_number
 from trigpoint.reading.quantities import LIMITS, NAMES_BEFORE_NUMBERS, read_quantities
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.tokens import Cursor, Token, tokenise
+from trigpoint.reading.units import MEASURES
 from trigpoint.review.evidence import fold
 
 _CHAIN = ("-", ".", "/")  # of "11-1", "5.2.1" and "1/20"
@@ -32,10 +33,13 @@ _BASE = {"km": ("m", 1000.0), "mm": ("m", 0.001), "cm": ("m", 0.01), "hour": ("m
 _THIN_SPACES = ("\u00a0", "\u2009", "\u202f")
 _DIGITS, _THREE_DIGITS = re.compile(r"[1-9]\d{0,2}"), re.compile(r"\d{3}(?:\.\d+)?")
 _BY_WORTH = ("service", "pound")  # "every 20 minutes" is three an hour, £1.2m is £1,200,000
-REFERENCES = frozenset("condition conditions page pages drawing drawings obligation schedule no nos ref".split())
+REFERENCES = frozenset(
+    "condition conditions page pages drawing drawings obligation schedule no nos ref item items clause clauses row rows".split()
+)
 _CODE = re.compile(r"(?=[A-Z0-9/_.-]*[A-Z])(?=[A-Z0-9/_.-]*\d)[A-Z0-9]+(?:[-/_.][A-Z0-9]+)+(?![a-z])")
 _NUMBERED = re.compile(r"[A-Z]+\d+")
 _ALL = 100.0
+_MEASURED = frozenset((*MEASURES.values(), "%"))
 _COMPARED = frozenset("not than below above over under exceed exceeds beyond instead".split())
 _YEARS = re.compile(r"(?<!\d)\d{4}(?!\d)")  # of "Local Plan 2023-2030"
 _FEWEST_IN_WORDS = 3  # "two places", "one of them" count what is said, and are no figures of a document
@@ -260,6 +264,8 @@ class Stated:
                 return True
             if number.unit == "%" and abs(round(value * 100, number.decimals) - number.value) < 1e-9:
                 return True
+            if number.unit not in _MEASURED and value > 1 and math.ceil(value) == number.value:
+                return True  # of 6.48 spaces that are required, seven are needed
         return False
 
     def _is_share(self, number: Number) -> bool:

@@ -13,8 +13,9 @@ from functools import cached_property
 from trigpoint.review.absence import absence_reasons, not_shown_point, unsettled_point
 from trigpoint.review.aspects import Aspect, Check, aspect
 from trigpoint.review.checked import Checked, Failure, Lost
+from trigpoint.review.drafted import cited_as, finding_of, with_fitting_outcome
 from trigpoint.review.evidence import Evidence, short_name
-from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, Outcome, PolicyCitation
+from trigpoint.review.findings import Calculation, Finding, NotAssessed, PolicyCitation
 from trigpoint.review.locating import Found, parts_of
 from trigpoint.review.lookup import Lookup
 from trigpoint.review.orientation import PolicyLabels
@@ -72,15 +73,15 @@ class DraftVerifier:
         quotes, outcome = self.quotes(given.evidence, checked), given.outcome
         given = given.model_copy(update={"lacking": self.lacks.worded(given, quotes) if lenient else given.lacking})
         standard = self._standard(given, quotes, checked)
-        cited = tuple(dict.fromkeys(_cited(place, outcome, self._told(place)) for place in quotes))
-        finding = _finding(given, asked, cited, (), self._calculations(given, checked), standard)
+        cited = tuple(dict.fromkeys(cited_as(place, outcome, self._told(place)) for place in quotes))
+        finding = finding_of(given, asked, cited, (), self._calculations(given, checked), standard)
         sources = self.sources(finding, [*quotes, *standard])
         verifier = PolicyVerifier(self.evidence, self.labels)
         policies = verifier.cited(given, asked, checked, measured_elsewhere=bool(standard), lenient=lenient)
         finding = finding.model_copy(update={"policy": tuple(one for one in policies if one.ref not in unfit)})
         sources = self.sources(finding, [*quotes, *standard])
         finding = self._with_proved_calculations(finding, sources, checked)
-        finding = self._with_proved_actions(finding, sources, checked)
+        finding = self._with_proved_actions(finding, asked, sources, checked)
         checked.finding = finding
         if not (checked.lost and not quotes):
             figures = figure_reasons(finding.provided, sources, finding.calculations, self.evidence)
@@ -231,9 +232,16 @@ class DraftVerifier:
         made = attached(finding.text, sources, proved, self.calculated, self.evidence)
         return finding.model_copy(update={"calculations": (*proved, *made)})
 
-    def _with_proved_actions(self, finding: Finding, sources: Sequence[str], checked: Checked) -> Finding:
-        """Return a finding without a recommendation or condition that asks too much or whose figures have no source."""
+    def _with_proved_actions(
+        self, finding: Finding, asked: Check | None, sources: Sequence[str], checked: Checked
+    ) -> Finding:
+        """Return a finding without a recommendation or condition that asks too much or whose figures have no source.
+
+        What is asked for may take its figures from the policies that the question rests on and from facts that were read.
+        """
         texts = [*sources, finding.text, *(one.expression for one in finding.calculations)]
+        texts += [self._section_text(one) for one in (*finding.policy, *self._rests_on(asked))]
+        texts += [fact.source.quote for fact in self.evidence.facts if fact.reader != "rules"]
         wrong: dict[str, None] = {}
         for name in ("recommendation", "condition"):
             demand = getattr(finding, name) or ""
@@ -254,6 +262,9 @@ class DraftVerifier:
         profile = self.evidence.profile
         texts += [profile.proposal, *(f"{use.size or ''} {use.unit} {use.words}" for use in profile.uses)]
         return [*texts, finding.requirement]
+
+    def _rests_on(self, asked: Check | None) -> Sequence[PolicyCitation]:
+        return self.evidence.cite(asked.provisions) if asked else ()
 
     def _section_text(self, cited: PolicyCitation) -> str:
         """Return the section that is cited without words: figures of it may be told."""
@@ -311,18 +322,6 @@ class DraftVerifier:
         return given
 
 
-def with_fitting_outcome(given: DraftFinding) -> DraftFinding:
-    """Return a finding as it is meant: what names a lack is not met, and an open point tells it in its statement."""
-    if not given.lacking:
-        return given
-    if given.outcome == "met":
-        return given.model_copy(update={"outcome": "partly"})
-    if given.outcome == "not_shown":
-        told = f"{given.statement.rstrip('. ')}. {given.lacking}"
-        return given.model_copy(update={"statement": told, "lacking": None})
-    return given.model_copy(update={"lacking": None}) if given.outcome == "contradicted" else given
-
-
 def _meaning_reasons(
     given: DraftFinding, finding: Finding, asked: Check | None, quotes: Sequence[Found], telling: Sequence[list[Told]]
 ) -> list[str]:
@@ -333,62 +332,8 @@ def _meaning_reasons(
     return [*status_reasons(given, asked, telling), *absence_reasons(given, quotes)]
 
 
-def _finding(
-    given: DraftFinding,
-    asked: Check | None,
-    cited: tuple[Citation, ...],
-    policies: tuple[PolicyCitation, ...],
-    calculations: tuple[Calculation, ...],
-    standard: Sequence[Found] = (),
-) -> Finding:
-    assert given.outcome != "not_shown"
-    outcome: Outcome = given.outcome
-    wanting = outcome != "met"
-    measure = standard[0].citation(outcome).model_copy(update={"status": "policy"}) if standard else None
-    quoted = {one.passage_id for one in cited}
-    return Finding(
-        check=f"{given.aspect}-{given.question or 'other'}",
-        requirement=asked.requirement if asked else _plain(given.requirement or given.aspect),
-        outcome=outcome,
-        text=_told(given),
-        lacking=_sentence(given.lacking) if given.lacking else None,
-        essential=bool(asked and asked.essential),
-        short=asked.short if asked else None,
-        evidence=cited if measure is None or measure.passage_id in quoted else (*cited, measure),
-        standard=measure,
-        policy=policies,
-        calculations=calculations,
-        recommendation=_plain_or_none(given.recommendation) if wanting else None,
-        condition=_plain_or_none(given.condition) if wanting else None,
-    )
-
-
-def _cited(place: Found, outcome: Outcome, telling: Sequence[Told]) -> Citation:
-    citation = place.citation(outcome)
-    if not telling:
-        return citation
-    return citation.model_copy(update={"status": telling[0].status, "speaker": telling[0].speaker})
-
-
 def _both_sides(finding: Finding, quotes: Sequence[Found]) -> list[str]:
     distinct = {(place.document.id, place.start) for place in quotes}
     if len(distinct) > 1 or finding.calculations:
         return []
     return ["A contradiction needs both of its sides: two quotations, or one and the calculation that it fails"]
-
-
-def _told(given: DraftFinding) -> str:
-    """Return the text of a finding: what is provided, and then what is lacking."""
-    return f"{_sentence(given.statement)} {_sentence(given.lacking)}" if given.lacking else _plain(given.statement)
-
-
-def _sentence(text: str) -> str:
-    return f"{_plain(text).rstrip('.')}."
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _plain_or_none(text: str | None) -> str | None:
-    return _plain(text).rstrip(".") if text and text.strip() else None

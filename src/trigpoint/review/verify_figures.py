@@ -12,7 +12,7 @@ from trigpoint.reading.units import MEASURES
 from trigpoint.review.arithmetic import evaluate, holds
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Calculation
-from trigpoint.review.stated import REFERENCES, Stated, read_numbers, unstated
+from trigpoint.review.stated import REFERENCES, Number, Stated, read_numbers, unstated
 from trigpoint.review.verify import figures_of, misquoted
 
 CONSTANTS = frozenset((2.0, 12.0, 60.0, 100.0, 365.0, 1000.0))
@@ -27,8 +27,15 @@ _NUMBER = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
 _OWN_TIMES = re.compile(
     rf"\b\d{{1,2}}[:.]\d{{2}}\b(?:\s?[ap]m\b)?|\b\d{{1,2}}\s?[ap]m\b"
     rf"|\b{_NUMBER}(?:(?:, | and | or | to |, and ){_NUMBER})*[ -](?:working |calendar |consecutive )?"
-    r"(?:minute|hour|day|week|month|year)s?\b",
+    r"(?:minute|hour|day|week|month|year)s?\b"
+    rf"|\byears? {_NUMBER}(?:(?:, | and | or | to |, and ){_NUMBER})*\b",
     re.IGNORECASE,
+)
+
+
+_DATE = re.compile(
+    r"\b(?:\d{1,2}(?:st|nd|rd|th)? )?(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"(?: \d{4})?\b"
 )
 
 
@@ -109,7 +116,21 @@ def unstated_figures(
     if not missing:
         return []
     said = _everything_said(evidence)
-    return [one.shown for one in missing if not (one.name and _is_said(one.name, said))]
+    dates = [match.group() for match in _DATE.finditer(plain) if _is_on_a_page(match.group(), said)]
+    for date in dates:
+        plain = plain.replace(date, " ")
+    left = unstated(read_numbers(plain), Stated(sources, computed_by(calculations))) if dates else missing
+    return [one.shown for one in left if not (one.name and (_is_page(one, evidence) or _is_said(one.name, said)))]
+
+
+def _is_on_a_page(date: str, said: Iterable[str]) -> bool:
+    return any(fold(date) in one for one in said)
+
+
+def _is_page(one: Number, evidence: Evidence) -> bool:
+    """Return whether a number is that of a page that some document has."""
+    longest = max((len(document.pages) for document in evidence.documents), default=0)
+    return one.name.partition(" ")[0] in ("page", "pages") and 1 <= one.value <= longest
 
 
 def _everything_said(evidence: Evidence) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ class Bench:
     draft: ReviewDraft
     policy: PolicyReader
     aspects: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
     lookups: int = 0
     sent_back: bool = False
 

@@ -20,6 +20,7 @@ from trigpoint.review.agent.answers import Judged, Mended, Opinions, Oriented, R
 from trigpoint.review.agent.calls import Desk
 from trigpoint.review.agent.lookups import Bench, PolicyReader, add_lookups
 from trigpoint.review.agent.plan import CLAIMS_PER_CHECK, Window, candidates_by_group, make_plan, packed
+from trigpoint.review.agent.shown_claims import claims
 from trigpoint.review.checked import Failure
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.held import Held
@@ -117,7 +118,7 @@ class Passes:
         candidates = candidates_by_group(self.draft.orientation().candidates, groups)
 
         async def one(group: tuple[str, ...]) -> None:
-            bench = Bench(self.draft.fork(), self.policy, group)
+            bench = Bench(self.draft.fork(), self.policy, group, groups)
             if await self._judge_group(bench, candidates[group]) is None:
                 self.notes.append(f"The model gave no usable judgement on {', '.join(group)}; rules judged it")
                 return
@@ -140,7 +141,7 @@ class Passes:
         text = "\n\n".join(
             [
                 *(shown.aspect(entry, bench.draft) for entry in entries),
-                shown.facts(bench.draft, bench.aspects),
+                shown.facts(bench.draft, bench.aspects, bench.groups),
                 *([suspected] if suspected else []),
             ]
         )
@@ -169,7 +170,7 @@ class Passes:
                     )
 
     async def _check(self, names: Sequence[str]) -> Opinions | None:
-        return await self._ask("check", instructions.CHECK, Opinions, [shown.claims(names, self.draft)])
+        return await self._ask("check", instructions.CHECK, Opinions, [claims(names, self.draft)])
 
     async def mend(self) -> None:
         """Send back once what did not hold, a few findings to a call; what is not mended is settled without the model."""

@@ -16,24 +16,19 @@ from trigpoint.review.citing import document_place, document_places
 from trigpoint.review.consultees import recommendations, recommends
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import PolicyPassage, fold
-from trigpoint.review.findings import Citation, Finding
+from trigpoint.review.findings import Finding
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference, size_statements
-from trigpoint.review.policy_words import headings_of, passage_shown
+from trigpoint.review.policy_words import headings_of
 from trigpoint.review.sheets import Sheet, Sheets
-from trigpoint.review.verify_scope import strong_words
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
-LONGEST_STATEMENT = 600  # of which a quotation is a part
-LONGEST_CITED = 1_200  # of a passage of policy that claims cite
-LONGEST_SIBLING = 140  # of another claim on the same question
-MOST_SIBLINGS = 3
-LONGEST_BEFORE = 240  # of the statement before a quotation
 LONGEST_SHOWN_POLICY = 160  # of a policy in the conclusion
 MOST_PLACES = 8  # documents of a finding that the conclusion is shown
 MOST_FACTS = 90
 MOST_CONTENTS = 12_000  # characters of the headings that orientation shows
 LONGEST_TITLE = 70
+_MEASURED_BY_SIZE = frozenset(("cycle_parking", "trip_generation"))
 NOTHING_ASKED = (
     "Nothing on it is asked of a development of this kind and size: report only statements that contradict each other, and "
     "what would influence the decision all the same."
@@ -193,9 +188,15 @@ def policy_text(passage: PolicyPassage) -> str:
     return " ".join(sentences)[:LONGEST_POLICY]
 
 
-def facts(draft: ReviewDraft, aspects: Sequence[str], most: int = MOST_FACTS) -> str:
-    """Return what was read on some aspects, by topic: the reader's facts, and those of the rules that it does not have."""
-    chosen = [fact for fact in draft.evidence.facts if _concerns(fact, aspects)]
+def facts(
+    draft: ReviewDraft, aspects: Sequence[str], groups: Sequence[Sequence[str]] = (), most: int = MOST_FACTS
+) -> str:
+    """Return what was read on some aspects, by topic: the reader's facts, and those of the rules that it does not have.
+
+    A claim of the applicant on the whole scheme is shown once: to the group of aspects that its page is mostly about.
+    """
+    claimed = {id(fact) for fact in _claims_of(draft.evidence.facts, aspects, groups or (aspects,))}
+    chosen = [fact for fact in draft.evidence.facts if _concerns(fact, aspects) or id(fact) in claimed]
     read = [fact for fact in chosen if fact.reader != "rules"]
     covered = [(fact.source.document_id, fact.source.start, fact.source.end) for fact in read]
     rest = [
@@ -209,8 +210,21 @@ def facts(draft: ReviewDraft, aspects: Sequence[str], most: int = MOST_FACTS) ->
 
 
 def _concerns(fact: Fact, aspects: Sequence[str]) -> bool:
-    always = fact.topic in ("compliance.claim", "development.size", "development.use")
-    return always or bool(set(aspects_of(fact.topic)) & set(aspects))
+    sized = fact.topic in ("development.size", "development.use") and bool(set(aspects) & _MEASURED_BY_SIZE)
+    return sized or bool(set(aspects_of(fact.topic)) & set(aspects))
+
+
+def _claims_of(given: Sequence[Fact], aspects: Sequence[str], groups: Sequence[Sequence[str]]) -> Iterable[Fact]:
+    """Yield the claims of compliance whose page has more facts on these aspects than on those of any other group."""
+    on_page: dict[tuple[str, int | None], list[Fact]] = {}
+    for fact in given:
+        on_page.setdefault((fact.source.document_id, fact.source.page), []).append(fact)
+    for fact in given:
+        if fact.topic == "compliance.claim":
+            near = on_page[fact.source.document_id, fact.source.page]
+            counts = [sum(bool(set(aspects_of(one.topic)) & set(group)) for one in near) for group in groups]
+            if set(groups[counts.index(max(counts))]) == set(aspects):
+                yield fact
 
 
 def _tells(fact: Fact) -> bool:
@@ -242,95 +256,6 @@ def suspected(given: Iterable[Candidate]) -> str:
         places = [f"   {label} p{page or 1}: {one_line(words)[:300]}" for label, page, words in one.places]
         lines += dict.fromkeys(places)
     return block("suspected discrepancies", "\n".join(lines)) if lines else ""
-
-
-def claims(names: Iterable[str], draft: ReviewDraft) -> str:
-    """Return claims with their evidence, and after them the passages of policy that they cite, each once."""
-    findings = draft.verified()
-    chosen = {name: findings[name] for name in names}
-    cited = {one.ref: (one, finding) for finding in chosen.values() for one in finding.policy}
-    profile = draft.evidence.profile
-    passages = [
-        f"{ref}: {passage_shown(draft.evidence.policies[one.passage_id], finding.requirement, profile, LONGEST_CITED)}"
-        for ref, (one, finding) in cited.items()
-        if one.passage_id in draft.evidence.policies
-    ]
-    told = block("claims", "\n\n".join(claim(name, finding, draft) for name, finding in chosen.items()))
-    return f"{told}\n\n{block('policies that they cite', chr(10).join(passages))}" if passages else told
-
-
-def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
-    """Return a claim and its evidence, and nothing else: each quotation with its heading and the statement before it."""
-    held = draft.state.held[name]
-    lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.provided)}"]
-    if finding.lacking:
-        lines.append(f"   lacking: {one_line(finding.lacking)}{_searched(held, draft)}")
-    for one in finding.evidence:
-        lines.append(f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
-    if finding.standard is not None:
-        lines.append(
-            f"   measured by the standard that {finding.standard.document} quotes: “{one_line(finding.standard.quote)}”"
-        )
-    lines += [f"   {one.ref}: “{one_line(one.quote)}”" for one in finding.policy]
-    lines += [f"   calculation: {one.expression}" for one in finding.calculations]
-    spoken = finding.model_copy(update={"text": finding.provided})
-    if strong := strong_words(spoken, [_statement(one, draft.sheets) for one in finding.evidence]):
-        lines.append(f"   (in the claim, and in none of the quoted words: {', '.join(f'“{word}”' for word in strong)})")
-    lines += [
-        f"   (on the same question, {other}, {one.outcome}: {shorten(one_line(one.text), LONGEST_SIBLING)})"
-        for other, one in list(draft.siblings(held).items())[:MOST_SIBLINGS]
-    ]
-    proposal = one_line(draft.evidence.profile.proposal)
-    return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
-
-
-def _searched(held: Held, draft: ReviewDraft) -> str:
-    """Return what was looked for, and the nearest statements that our own search finds there; nothing without a search."""
-    sought = ", ".join(f"“{one_line(words)}”" for words in held.given.looked_for)
-    if not sought:
-        return ""
-    where = draft.searched_place(held.given)
-    near = [
-        f"{hit.label} p{hit.page or 1} “{one_line(hit.text)[:LONGEST_BEFORE]}”" for hit in draft.nearest(held.given)
-    ]
-    return f" (looked for {sought}{f' in {where}' if where else ''}; nearest by words: {'; '.join(near) or 'nothing'})"
-
-
-def _statement(one: Citation, sheets: Sheets) -> str:
-    """Return the whole statement of which the quoted words are a part."""
-    start, _, end = one.passage_id.rpartition(":")[2].partition("-")
-    return sheets.labels[sheets.label_of(one.document_id)].text[int(start) : int(end)]
-
-
-def _around(one: Citation, sheets: Sheets) -> str:
-    """Return the whole statement if words are a part of it, its heading and the statement before it.
-
-    A figure may come from the whole statement, and "it" and "this" are understood by what comes before.
-    """
-    statements = sheets.words_of(sheets.labels[sheets.label_of(one.document_id)]).statements
-    start = int(one.passage_id.rpartition(":")[2].partition("-")[0])
-    at = next((n for n, statement in enumerate(statements) if statement.end > start), None)
-    if at is None:
-        return ""
-    heading = " > ".join(one_line(title) for title in statements[at].headings[-2:])
-    same_part = at > 0 and statements[at - 1].headings == statements[at].headings
-    before = one_line(statements[at - 1].text)[-LONGEST_BEFORE:] if same_part else ""
-    columns = " | ".join(one_line(column) for column in statements[at].columns)
-    whole = one_line(statements[at].text)
-    said = [
-        f"in the statement “{whole[:LONGEST_STATEMENT]}”" if len(whole) > len(one.quote) + 20 and not columns else "",
-        f"under “{heading}”" if heading else "",
-        f"columns “{columns}”" if columns else "",
-        f"after “{before}”" if before and not columns else "",
-    ]
-    return f" ({', '.join(part for part in said if part)})" if any(said) else ""
-
-
-def _leans_on(finding: Finding, proposal: str) -> bool:
-    """Whether a claim has a figure that only the proposal gives."""
-    quoted = " ".join(one.quote for one in finding.evidence)
-    figures = set(re.findall(r"\d[\d,.]*", finding.text)) - set(re.findall(r"\d[\d,.]*", quoted))
-    return bool(figures & set(re.findall(r"\d[\d,.]*", proposal)))
 
 
 def returned(waiting: Mapping[str, Held], draft: ReviewDraft) -> str:

@@ -1,0 +1,110 @@
+"""A claim as the second reader is shown it: the claim, the words that are quoted for it, and little else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from trigpoint.errors import shorten
+from trigpoint.review.agent.shown import block, one_line
+from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.findings import Citation, Finding
+from trigpoint.review.held import Held
+from trigpoint.review.policy_words import passage_shown
+from trigpoint.review.sheets import Sheets
+from trigpoint.review.verify_scope import strong_words
+
+LONGEST_STATEMENT = 600  # of which a quotation is a part
+LONGEST_CITED = 1_200  # of a passage of policy that claims cite
+LONGEST_SIBLING = 140  # of another claim on the same question
+MOST_SIBLINGS = 3
+LONGEST_BEFORE = 240  # of the statement before a quotation
+
+
+def claims(names: Iterable[str], draft: ReviewDraft) -> str:
+    """Return claims with their evidence, and after them the passages of policy that they cite, each once."""
+    findings = draft.verified()
+    chosen = {name: findings[name] for name in names}
+    cited = {one.ref: (one, finding) for finding in chosen.values() for one in finding.policy}
+    profile = draft.evidence.profile
+    passages = [
+        f"{ref}: {passage_shown(draft.evidence.policies[one.passage_id], finding.requirement, profile, LONGEST_CITED)}"
+        for ref, (one, finding) in cited.items()
+        if one.passage_id in draft.evidence.policies
+    ]
+    told = block("claims", "\n\n".join(claim(name, finding, draft) for name, finding in chosen.items()))
+    return f"{told}\n\n{block('policies that they cite', chr(10).join(passages))}" if passages else told
+
+
+def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
+    """Return a claim and its evidence, and nothing else: each quotation with its heading and the statement before it."""
+    held = draft.state.held[name]
+    lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.provided)}"]
+    if finding.lacking:
+        lines.append(f"   lacking: {one_line(finding.lacking)}{_searched(held, draft)}")
+    for one in finding.evidence:
+        lines.append(f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
+    if finding.standard is not None:
+        lines.append(
+            f"   measured by the standard that {finding.standard.document} quotes: “{one_line(finding.standard.quote)}”"
+        )
+    lines += [f"   {one.ref}: “{one_line(one.quote)}”" for one in finding.policy]
+    lines += [f"   calculation: {one.expression}" for one in finding.calculations]
+    spoken = finding.model_copy(update={"text": finding.provided})
+    if strong := strong_words(spoken, [_statement(one, draft.sheets) for one in finding.evidence]):
+        lines.append(f"   (in the claim, and in none of the quoted words: {', '.join(f'“{word}”' for word in strong)})")
+    lines += [
+        f"   (on the same question, {other}, {one.outcome}: {shorten(one_line(one.text), LONGEST_SIBLING)})"
+        for other, one in list(draft.siblings(held).items())[:MOST_SIBLINGS]
+    ]
+    proposal = one_line(draft.evidence.profile.proposal)
+    return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
+
+
+def _searched(held: Held, draft: ReviewDraft) -> str:
+    """Return what was looked for, and the nearest statements that our own search finds there; nothing without a search."""
+    sought = ", ".join(f"“{one_line(words)}”" for words in held.given.looked_for)
+    if not sought:
+        return ""
+    where = draft.searched_place(held.given)
+    near = [
+        f"{hit.label} p{hit.page or 1} “{one_line(hit.text)[:LONGEST_BEFORE]}”" for hit in draft.nearest(held.given)
+    ]
+    return f" (looked for {sought}{f' in {where}' if where else ''}; nearest by words: {'; '.join(near) or 'nothing'})"
+
+
+def _statement(one: Citation, sheets: Sheets) -> str:
+    """Return the whole statement of which the quoted words are a part."""
+    start, _, end = one.passage_id.rpartition(":")[2].partition("-")
+    return sheets.labels[sheets.label_of(one.document_id)].text[int(start) : int(end)]
+
+
+def _around(one: Citation, sheets: Sheets) -> str:
+    """Return the whole statement if words are a part of it, its heading and the statement before it.
+
+    A figure may come from the whole statement, and "it" and "this" are understood by what comes before.
+    """
+    statements = sheets.words_of(sheets.labels[sheets.label_of(one.document_id)]).statements
+    start = int(one.passage_id.rpartition(":")[2].partition("-")[0])
+    at = next((n for n, statement in enumerate(statements) if statement.end > start), None)
+    if at is None:
+        return ""
+    heading = " > ".join(one_line(title) for title in statements[at].headings[-2:])
+    same_part = at > 0 and statements[at - 1].headings == statements[at].headings
+    before = one_line(statements[at - 1].text)[-LONGEST_BEFORE:] if same_part else ""
+    columns = " | ".join(one_line(column) for column in statements[at].columns)
+    whole = one_line(statements[at].text)
+    said = [
+        f"in the statement “{whole[:LONGEST_STATEMENT]}”" if len(whole) > len(one.quote) + 20 and not columns else "",
+        f"under “{heading}”" if heading else "",
+        f"columns “{columns}”" if columns else "",
+        f"after “{before}”" if before and not columns else "",
+    ]
+    return f" ({', '.join(part for part in said if part)})" if any(said) else ""
+
+
+def _leans_on(finding: Finding, proposal: str) -> bool:
+    """Whether a claim has a figure that only the proposal gives."""
+    quoted = " ".join(one.quote for one in finding.evidence)
+    figures = set(re.findall(r"\d[\d,.]*", finding.text)) - set(re.findall(r"\d[\d,.]*", quoted))
+    return bool(figures & set(re.findall(r"\d[\d,.]*", proposal)))
