@@ -15,8 +15,9 @@ same application goes on with it.
 
 Rules that the verification enforces: quote words exactly as they are on the page, with document label and page. Use no \
 figure that is neither quoted nor calculated (calculate). Only what the applicant proposes counts as provision: policy, \
-existing conditions, other schemes, requests and rejected options do not. Never claim an absence without having searched: \
-use the outcome not_shown and name what you looked for. A finding that is returned may be mended once, with its id.
+existing conditions, other schemes, requests and rejected options do not. What is partly met names in `lacking` what is not \
+provided. Never claim an absence without having searched: tell it in `lacking` or as not_shown ("We did not find …"), name \
+what you looked for, and in looked_in where, if not everywhere. Copy the words of each policy you cite. A finding that is returned may be mended once, with its id.
 
 The letter is for a council: an argument in order of weight, in plain words, that says where each point can be checked \
 ("Transport Assessment, page 9") and which policy asks for it ("LTN 1/20, Table 11-1"). Never use labels such as D3, P4 or F7 \
