@@ -15,11 +15,11 @@ from trigpoint.review.agent import shown
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.assemble import assemble_review
 from trigpoint.review.citing import council_name, tidied
-from trigpoint.review.concluded_sentences import conclusion_verdicts
+from trigpoint.review.concluded_sentences import conclusion_verdicts, known_of, sentence_reasons
 from trigpoint.review.conclusion import Conclusion, Quality, Sentence
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Finding
+from trigpoint.review.findings import Calculation, Finding
 from trigpoint.review.letter import Ground, Letter
 from trigpoint.review.letter_blocks import letter_blocks
 from trigpoint.review.letter_draft import draft_letter
@@ -214,6 +214,17 @@ def test_an_open_point_may_be_in_the_main_part_and_a_ground_of_the_letter() -> N
         "I ask the council, before it decides, to:\n- widen the path on Mill Lane;\n- have the 20 spaces shown."
         in printed
     )
+
+
+def test_a_letter_tells_whole_spaces_where_a_sum_gives_a_fraction() -> None:
+    draft = draft_of()
+    judged(draft)
+    sum_ = Calculation(expression="79.9 - 18 = 61.9", inputs=(79.9, 18), result=61.9)
+    short = draft.verified()["F1"].model_copy(update={"calculations": (sum_,)})
+    held = {"F1": draft.state.held["F1"].model_copy(update={"finding": short})}
+    for words, holds in (("Mill Lane is 62 spaces short.", True), ("Mill Lane is 64 spaces short.", False)):
+        one = DraftGround(heading="Spaces", text=words, rests_on=("F1",))
+        assert (not sentence_reasons("letter", one, known_of({"F1": short}, held), draft.evidence)) is holds, words
 
 
 def test_a_figure_that_is_asked_for_and_that_no_finding_has_is_sent_back() -> None:

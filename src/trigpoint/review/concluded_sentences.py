@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
@@ -129,7 +130,7 @@ def sentence_reasons(part: str, one: Cited, known: Known, evidence: Evidence) ->
     if unknown:
         return [f"{', '.join(unknown)} is not a finding that counts"]
     resting = findings_of(one.rests_on, known)
-    sources = [*_sources(resting, evidence), *_open_sources(known[name] for name in one.rests_on)]
+    sources = [*_sources(resting, evidence), *_open_sources(known[name] for name in one.rests_on), *_whole(resting)]
     check = proposed_reasons if part in ("recommendations", "conditions") else figure_reasons
     reasons = check(one.text, sources, [c for f in resting for c in f.calculations], evidence)
     if _ABOUT_DOCUMENTS.search(one.text):
@@ -200,6 +201,12 @@ def _sources(findings: Iterable[Finding], evidence: Evidence) -> list[str]:
         ]
         texts += [one.expression for one in finding.calculations]
     return texts
+
+
+def _whole(findings: Iterable[Finding]) -> list[str]:
+    """Return the numbers that were worked out, rounded up: 4.9 spaces that are lacking are five."""
+    worked_out = [one for finding in findings for one in finding.calculations if "%" not in one.expression]
+    return [str(math.ceil(one.result)) for one in worked_out if one.result > 1]
 
 
 def _open_sources(given: Iterable[Finding | DraftFinding]) -> list[str]:

@@ -148,15 +148,16 @@ documents name that nobody here has read. Write:
   Assessment", "NPPF, paragraph 117"), each document by one name; their pages are added for you. Say whose figure, request or view it is ("as
   the county council asks"), and the reason that the applicant gives, if there is one. Things that are counted are whole: 4.9 spaces
   short are five.
-- What was not found is told as "I found no …" or "I did not find …", and only of what was read. If one of the documents that were named and not read
-  may have it, write "I have not seen the Travel Plan, which the Planning Statement names", and ask that it be published, not submitted.
+- In the letter, what was not found is told as "I found no …" or "I did not find …". If one of the documents that were named and not
+  read may have it, write "I have not seen the Travel Plan, which the Planning Statement names", and ask that it be published, not
+  that it be submitted.
 - `asks` completes "I ask the council, before it decides, to …" in a list at the end of the letter: "require the path on Mill Lane to
   be widened to 3.0 m", "secure by condition that …", "have the applicant show …". Each names its place by itself, not "these" or "the
   junction", has the figures of its ground, and asks for no less than the grounds and conditions say. Do not ask for a rate of national
   guidance if a note says that a plan which is not among the policies may ask for more: ask for no less than that plan's.
 - One more entry of the letter may welcome what is good (`welcomes`): one or two sentences that rest on what is met, printed
-  in an objection too: "The new school is welcome, and so are …". A point that is met is never a ground of objection. Nothing about this review or how it
-  was made.
+  in an objection too: "The new school is welcome, and so are …". A point that is met is never a ground of objection.
+  Nothing about this review or how it was made.
 - `outdated`: the letter opens with the answers of consultees that are shown (K1 …), so do not quote them again. List here those
   that, by what you have read, were withdrawn or replaced later.
 Every sentence rests on findings or open points (`rests_on`) and uses no figure that they do not have. Never write that the documents do

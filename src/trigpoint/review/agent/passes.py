@@ -30,7 +30,7 @@ from trigpoint.review.submitted import DraftConclusion, Submitted, Verdict
 RETRIES = 2
 MOST_REQUESTS = 16  # of one conversation
 MENDED_AT_ONCE = 12
-_LONGEST_ANSWER = {"orient": 2_000, "read": 18_000, "judge": 14_000, "check": 6_000, "mend": 10_000, "conclude": 8_000}
+_LONGEST_ANSWER = {"orient": 2_000, "read": 18_000, "judge": 14_000, "check": 6_000, "mend": 10_000, "conclude": 10_000}
 
 Step = Callable[[float, str], Awaitable[None]]
 Answer = TypeVar("Answer", bound=Submitted)
