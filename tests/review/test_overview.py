@@ -76,10 +76,10 @@ def test_equal_findings_of_two_aspects_keep_their_own_numbers() -> None:
 @pytest.mark.parametrize(
     ("essentials", "words"),
     [
-        ((True, True), "Both points could be judged: neither is met, and both are essential."),
+        ((True, True), "Both points could be judged: neither is met (both are essential)."),
         ((False, False), "Both points could be judged: neither is met."),
-        ((True, False, False), "All three points could be judged: none of them is met, one of them essential."),
-        ((True, True, True), "All three points could be judged: none of them is met, and all of those are essential."),
+        ((True, False, False), "All three points could be judged: none of them is met (one of them essential)."),
+        ((True, True, True), "All three points could be judged: none of them is met (all of those are essential)."),
     ],
 )
 def test_the_verdict_says_how_much_of_what_is_not_met_is_essential(essentials: tuple[bool, ...], words: str) -> None:
@@ -94,22 +94,24 @@ def test_the_verdict_counts_what_was_judged_and_names_the_worst() -> None:
         aspect("C", assessed="no"),
     )
     assert shown.verdict == (
-        "Both points could be judged: one is met and one is not met, which is essential.",
+        "All three points could be judged: one is met, one is not met (it is essential) and one is contradicted within the "
+        "documents.",
         "The most serious: the path is too narrow.",
-        "The documents contradict themselves in one place and one of three aspects is left for you to judge.",
+        "One of three aspects is left for you to judge.",
     )
 
 
-def test_the_verdict_of_a_judged_review_says_that_contradictions_are_not_in_its_count() -> None:
+def test_the_numbers_of_the_verdict_add_up_with_contradictions_and_open_points() -> None:
     concluded = Conclusion(summary=(Sentence(text="The path is too narrow.", rests_on=("c",)),))
+    open_point = {"check": "x", "requirement": "X", "reason": "Not found."}
     shown = review(
-        aspect("A", finding("failed"), finding("met")),
+        aspect("A", finding("failed"), finding("met"), not_assessed=[open_point]),
         contradictions=(finding("contradicted", "Two widths"), finding("contradicted", "Two dates")),
         conclusion=concluded,
     )
     assert shown.verdict == (
-        "Both points could be judged: one is met and one is not met. The two contradictions in the documents are not "
-        "counted among these points.",
+        "Four of 5 points could be judged: one is met, one is not met and two are contradicted within the documents. One is "
+        "left open.",
         "The path is too narrow.",
     )
 

@@ -25,6 +25,13 @@ MOST_QUOTED = 2
 MOST_IN_REPORT = MOST_POINTS + MOST_CONTRADICTIONS
 PROBLEMS: frozenset[Outcome] = frozenset({"failed", "partly", "contradicted"})
 
+_OUTCOME_WORDS = {
+    "met": "met",
+    "partly": "met in part",
+    "failed": "not met",
+    "contradicted": "contradicted within the documents",
+}
+
 State = Literal["problems", "met", "open"]
 
 
@@ -229,7 +236,7 @@ class Overview:
     def verdict(self) -> tuple[str, ...]:
         """Why the rating is as it is: what was counted, then at most two sentences on what decides."""
         if concluded := self._concluded():
-            return (f"{self._judged()}{self._apart()}", *concluded)
+            return (self._judged(), *concluded)
         return tuple(sentence for sentence in (self._judged(), self._worst(), self._left()) if sentence)
 
     def _concluded(self) -> list[str]:
@@ -248,7 +255,8 @@ class Overview:
         return sorted(weighed, key=lambda point: named.get(point.finding.check, len(named)))
 
     def _judged(self) -> str:
-        counts = {outcome: self._count(outcome) for outcome in ("met", "partly", "failed")}
+        """Say how many points there are and how each came out, so that the numbers add up."""
+        counts = {outcome: self._count(outcome) for outcome in _OUTCOME_WORDS}
         judged = sum(counts.values())
         if not self.aspects:
             return "Nothing that this review looks at is asked of a development of this kind and size."
@@ -257,24 +265,22 @@ class Overview:
         left = sum(len(one.aspect.not_assessed) for one in self.aspects) + self._count("not_found")
         whole = {1: "the only point", 2: "both points"}.get(judged, f"all {_number(judged)} points")
         asked = f"{_number(judged)} of {judged + left} points" if left else whole
-        words = {"met": "met", "partly": "met in part", "failed": "not met"}
-        parts = [f"{_number(count)} {_is(count)} {words[name]}" for name, count in counts.items() if count]
-        stress = _stress(sum(point.kind == "essential" for point in self.points), counts["failed"])
+        essential = sum(point.kind == "essential" for point in self.points)
+        parts = [
+            f"{_number(count)} {_is(count)} {_OUTCOME_WORDS[name]}"
+            f"{_stress(essential, count) if name == 'failed' and count < judged else ''}"
+            for name, count in counts.items()
+            if count
+        ]
         if judged == 1:
-            parts, stress = [f"it {parts[0].removeprefix('one ')}"], " and is essential" if stress else ""
+            stress = " and is essential" if essential else ""
+            parts = [f"it {parts[0].removeprefix('one ')}{stress}"]
         elif counts["met"] == judged:
             parts = ["both are met" if judged == 2 else "all of them are met"]
         elif counts["failed"] == judged:
-            parts = ["neither is met" if judged == 2 else "none of them is met"]
-        return f"{asked[0].upper()}{asked[1:]} could be judged: {_listed(parts)}{stress}."
-
-    def _apart(self) -> str:
-        """Say that contradictions are not among the points that were counted; nothing if there are none."""
-        places = self._count("contradicted")
-        if not places:
-            return ""
-        which = "contradiction" if places == 1 else f"{_number(places)} contradictions"
-        return f" The {which} in the documents {_is(places)} not counted among these points."
+            parts = [f"{'neither is met' if judged == 2 else 'none of them is met'}{_stress(essential, judged)}"]
+        settled = f". {_capital(_number(left))} {_is(left)} left open" if left else ""
+        return f"{_capital(asked)} could be judged: {_listed(parts)}{settled}."
 
     def _worst(self) -> str:
         if not self.main:
@@ -284,14 +290,9 @@ class Overview:
 
     def _left(self) -> str:
         left = sum(one.aspect.assessed == "no" for one in self.aspects)
-        places = self._count("contradicted")
-        parts = []
-        if places:
-            parts.append(f"the documents contradict themselves in {_number(places)} place{'' if places == 1 else 's'}")
-        if left:
-            parts.append(f"{_number(left)} of {_number(len(self.aspects))} aspects {_is(left)} left for you to judge")
-        text = " and ".join(parts)
-        return f"{text[:1].upper()}{text[1:]}." if text else ""
+        if not left:
+            return ""
+        return f"{_capital(_number(left))} of {_number(len(self.aspects))} aspects {_is(left)} left for you to judge."
 
     def _count(self, outcome: str) -> int:
         return sum(point.finding.outcome == outcome for point in self.points)
@@ -336,12 +337,16 @@ def deadline(end: str | None, today: date) -> Deadline | None:
 
 
 def _stress(essential: int, failed: int) -> str:
-    """Return how many of the points that are not met are essential, as the end of a sentence."""
+    """Return how many of the points that are not met are essential, to follow them in a sentence."""
     if not essential:
         return ""
     if essential < failed:
-        return f", {_number(essential)} of them essential"
-    return {1: ", which is essential", 2: ", and both are essential"}.get(failed, ", and all of those are essential")
+        return f" ({_number(essential)} of them essential)"
+    return {1: " (it is essential)", 2: " (both are essential)"}.get(failed, " (all of those are essential)")
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _is(count: int) -> str:

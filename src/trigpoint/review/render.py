@@ -5,18 +5,19 @@ all of them: it never becomes markup, and nothing is fetched.
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from dataclasses import asdict
 from typing import Any
 
 from trigpoint.review.citing import Titles, document_place, place_of_ref, policy_place, title_in
 from trigpoint.review.consultees import recommends
-from trigpoint.review.findings import GROUPS
+from trigpoint.review.findings import GROUPS, Finding
 from trigpoint.review.markdown import OUTCOMES, built, escape, render_markdown
 from trigpoint.review.overview import Overview, Point, plain_text
 from trigpoint.review.pictures import Pictures
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
-from trigpoint.review.result import ReviewResult
+from trigpoint.review.result import Metadata, ReviewResult
 from trigpoint.review.typeset import compile_pdf
 from trigpoint.text.picture import STRIP_HEIGHT, STRIP_WIDTH
 
@@ -37,10 +38,14 @@ def render_pdf(result: ReviewResult, pictures: Pictures | None = None) -> bytes:
 def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[str, Any]:
     """Return what the templates print, as plain data: the last line before typst."""
     profile, overview, quality = result.review.profile, Overview(result.review), result.metadata.quality
+    told = overview.told
     return {
         **result.model_dump(mode="json", exclude={"review": {"full_markdown", "profile"}}),
         "built": built(profile) if profile else "",
-        "told": asdict(overview.told) if overview.told else None,
+        "told": {**asdict(told), "notes": _without_reading(told.notes, result)} if told else None,
+        "reading": reading_account(result.metadata),
+        "policy_date": result.metadata.why_policy_date,
+        "stance": _stance(result),
         "verdict": overview.verdict[0] if overview.told else " ".join(overview.verdict),
         "consultees": [recommends(one) for one in result.review.consultees],
         "main": [_point(point, pictures or {}, result.review.titles) for point in overview.report.matters],
@@ -52,10 +57,53 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "texts": {point.finding.text: plain_text(point.finding) for point in overview.points},
         "judged_by": result.metadata.judged_by,
         "quality": quality.sentence() if quality else "",
+        "searched": quality.reading() if quality and quality.pages_not_read else "",
+        "sums": {
+            one.expression: _readable_sum(one.expression)
+            for point in overview.points
+            for one in point.finding.calculations
+        },
         "groups": list(GROUPS.items()),
         "outcomes": OUTCOMES,
         "rules": [ASPECT_RULE, OVERALL_RULE],
     }
+
+
+def reading_account(metadata: Metadata) -> str:
+    """Say once how many pages were read and how; nothing if the pages were not counted."""
+    documents, quality = metadata.documents, metadata.quality
+    if quality is None or not quality.pages or not documents.pages:
+        return documents.reading
+    parts = [
+        (quality.pages_read, "read whole"),
+        (quality.pages - quality.pages_read, "only searched for words"),
+        (documents.pages - documents.pages_read, "not readable"),
+        (documents.pages_read - quality.pages, "without text"),
+    ]
+    counted = ", ".join(f"{count} {words}" for count, words in parts if count > 0)
+    ocr = f" The text of {documents.pages_by_ocr} comes from OCR." if documents.pages_by_ocr else ""
+    files = f"{documents.ingested} document{'' if documents.ingested == 1 else 's'}"
+    whole = quality.pages_read >= documents.pages > 1
+    told = f"all {documents.pages} pages read whole" if whole else f"{documents.pages} pages: {counted}"
+    return f"{files}, {told}.{ocr}"
+
+
+def _without_reading(notes: str, result: ReviewResult) -> str:
+    """Return what to bear in mind without the count of pages, which the head of the report gives."""
+    quality = result.metadata.quality
+    return " ".join(notes.replace(quality.reading(), " ").split()) if quality and quality.pages else notes
+
+
+_STANCES = {"object": "Object to it as it stands", "comment": "Comment, and ask for changes", "support": "Support it"}
+
+
+def _stance(result: ReviewResult) -> dict[str, str] | None:
+    """Return what the letter that is drafted with the review says, and why; None without one."""
+    letter = result.review.letter
+    if letter is None:
+        return None
+    why = letter.suggestion.why if letter.suggestion else ""
+    return {"words": _STANCES[letter.stance], "why": why}
 
 
 def _documents(result: ReviewResult) -> set[str]:
@@ -72,6 +120,9 @@ def _point(point: Point, pictures: Pictures, titles: Titles) -> dict[str, Any]:
         "aspect": point.aspect.name if point.aspect else None,
         "text": plain_text(finding),
         "finding": finding.model_dump(mode="json"),
+        "asked": _asked(finding),
+        "policies": _policies(finding),
+        "sums": [_readable_sum(one.expression) for one in finding.calculations],
         "quotations": [
             {
                 "place": document_place(citation, titles),
@@ -81,6 +132,28 @@ def _point(point: Point, pictures: Pictures, titles: Titles) -> dict[str, Any]:
             for citation in point.proof
         ],
     }
+
+
+def _asked(finding: Finding) -> str:
+    """Return what a point is measured by; nothing if it is only that two places differ, or says the same again."""
+    plain = finding.requirement.rstrip(".")
+    measured = finding.outcome != "contradicted" or finding.policy or finding.standard
+    return plain if measured and plain and plain not in finding.text else ""
+
+
+def _policies(finding: Finding) -> list[dict[str, str]]:
+    """Return the sections that a point cites, each once, by the id of a passage and its name."""
+    named = {policy_place(one): one.passage_id for one in reversed(finding.policy)}
+    return [{"passage_id": passage_id, "name": name} for name, passage_id in reversed(named.items())]
+
+
+_LONG_NUMBER = re.compile(r"(?<![\d.,])\d{4,}(?![\d,])")
+
+
+def _readable_sum(expression: str) -> str:
+    """Return `240,000 − 120,000 = 120,000` for an equation as it was worked out."""
+    plain = expression.replace("*", "×").replace(" - ", " \N{MINUS SIGN} ").replace(" / ", " ÷ ")
+    return _LONG_NUMBER.sub(lambda found: f"{int(found[0]):,}", plain)
 
 
 def _picture(png: bytes | None) -> str | None:
