@@ -27,10 +27,10 @@ def deciding_first(text: str, citations: Iterable[Citation]) -> tuple[Citation, 
     return tuple(one for one, _ in _by_what_each_adds(text, citations))
 
 
-def proving(text: str, citations: Iterable[Citation], *, fewest: int, most: int) -> tuple[Citation, ...]:
+def proving(text: str, citations: Iterable[Citation], *, most: int) -> tuple[Citation, ...]:
     """Return the citations that prove a text: those that add a figure, or several words, to the ones before."""
     ordered = _by_what_each_adds(text, citations)
-    return tuple(one for place, (one, adds) in enumerate(ordered) if place < fewest or adds >= _FIGURE_WEIGHS)[:most]
+    return tuple(one for place, (one, adds) in enumerate(ordered) if place == 0 or adds >= _FIGURE_WEIGHS)[:most]
 
 
 def _by_what_each_adds(text: str, citations: Iterable[Citation]) -> list[tuple[Citation, float]]:

@@ -51,6 +51,8 @@ def built(profile: Profile) -> str:
         if one.bedrooms is None:
             sizes.setdefault(one.use, {}).update(dict.fromkeys([_size(one.size, one.unit)] if one.size else []))
     uses = [_use(use, list(found)) for use, found in sizes.items()]
+    if (homes := profile.dwellings) and re.search(rf"\bup to {homes:,g}\b", profile.proposal, re.IGNORECASE):
+        uses = [f"up to {one}" if one.startswith(f"{homes:,g} dwellings") else one for one in uses]
     named = f"{profile.kind} application" if profile.kind in _APPLICATIONS else profile.kind
     kind = [named] if profile.kind != "unknown" else []
     scale = [profile.scale] if profile.scale != "unknown" and profile.scale != profile.kind else []
@@ -117,8 +119,11 @@ def _application(result: ReviewResult) -> Iterator[str]:
             yield f"- {label}: {escape(value)}"
     if result.review.profile and (line := built(result.review.profile)):
         yield f"- What is being built: {escape(line)}"
-    yield f"- Policy as of: {result.metadata.policy_effective_date}"
+    why = f" ({result.metadata.why_policy_date})" if result.metadata.why_policy_date else ""
+    yield f"- Policy as of: {result.metadata.policy_effective_date}{why}"
     yield f"- Documents read: {application.documents_ingested} of {application.documents_fetched} fetched"
+    if result.review.not_seen:
+        yield f"- Named in the documents, and not among those read: {escape('; '.join(result.review.not_seen))}"
     if documents.not_fetched:
         yield f"- Could not be downloaded: {escape(', '.join(documents.not_fetched))}"
     if documents.not_read:

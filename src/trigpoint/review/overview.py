@@ -61,9 +61,13 @@ class Point:
 
     @property
     def proof(self) -> tuple[Citation, ...]:
-        """The quotations to print with it: both sides of a contradiction, and of others what proves its figures."""
-        fewest = 2 if self.finding.outcome == "contradicted" else 1
-        return proving(self.finding.text, self.finding.evidence, fewest=fewest, most=MOST_QUOTED)
+        """The quotations to print with it: the two places that disagree, or what proves its figures.
+
+        Whoever reports a contradiction quotes its two sides first, and then what others say of it.
+        """
+        if self.finding.outcome == "contradicted":
+            return self.finding.evidence[:MOST_QUOTED]
+        return proving(self.finding.text, self.finding.evidence, most=MOST_QUOTED)
 
 
 LABELS = {
