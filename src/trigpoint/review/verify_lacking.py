@@ -12,9 +12,8 @@ from trigpoint.review.submitted import DraftFinding
 from trigpoint.review.verify_absence import AbsenceDesk, shown
 
 NOTHING_LACKING = (
-    "`partly` needs `lacking`: one sentence on what is not provided, shown by words you quote or as a search that found "
-    "nothing (`looked_for`, and `looked_in` for a place such as the conditions). If nothing is lacking it is met, and if "
-    "nothing is provided it is failed or not_shown"
+    "`partly` needs `lacking`, shown by words you quote or as a search. If nothing is lacking it is met; if nothing is "
+    "provided, failed or not_shown"
 )
 _WORD_IT = 'Word `lacking` as your search: "We did not find … in …", and claim no absence beside it'
 _NEAREST = 2  # statements that are shown next to an absence

@@ -32,7 +32,7 @@ class PolicyVerifier:
         """Return the policies that a finding cites, each with the words that ask for the point.
 
         If it names none, those that its question rests on are cited, as far as words of theirs fit; a contradiction has
-        those that it names. With `lenient` words are chosen for one that is cited without.
+        those that it names. With `lenient` words are chosen for one that its question rests on and that is cited without.
         """
         named = [self._policy(one, given, asked, checked, lenient=lenient) for one in given.policy]
         cited = [one for one in named if one is not None]
@@ -60,7 +60,8 @@ class PolicyVerifier:
             return None
         claim = _claim(given, asked)
         words = without_heading(one.words or "", passage)
-        reason = self._policy_reason(passage, one, words, claim, lenient=lenient)
+        own = asked is not None and passage.id in {cite.passage_id for cite in self.evidence.cite(asked.provisions)}
+        reason = self._policy_reason(passage, one, words, claim, lenient=lenient, own=own)
         if reason:
             checked.lost.append(Lost(Failure.POLICY, reason, words))
             return None
@@ -72,14 +73,14 @@ class PolicyVerifier:
         return citation
 
     def _policy_reason(
-        self, passage: PolicyPassage, one: PolicyQuote, words: str, claim: str, *, lenient: bool
+        self, passage: PolicyPassage, one: PolicyQuote, words: str, claim: str, *, lenient: bool, own: bool
     ) -> str | None:
         """Return why a policy cannot be cited, with its text if only the words are wanting."""
         named = f"{one.policy} ({reference(passage)})"
         if words and fold(words) not in fold(passage.text):
             return f"These words are not in {named}: “{words[:120]}”"
         if not _is_enough(words):
-            if lenient and fitting_words(passage, claim, self.evidence.profile):
+            if lenient and own and fitting_words(passage, claim, self.evidence.profile):
                 return None
             text = passage_shown(passage, claim, self.evidence.profile, LONGEST_OFFERED)
             return (
