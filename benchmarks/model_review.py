@@ -199,7 +199,8 @@ def wanted_point(number: int, one: Mapping[str, Any], findings: list[Finding]) -
 def _places(one: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     """Yield the documents, by name without ending, and pages of a point: listed as places, or as two lists side by side."""
     yield from ((Path(place["doc"]).stem, place["page"]) for place in one.get("where", ()))
-    for name, pages in zip(one.get("documents", ()), one.get("pages", ()), strict=True):
+    names = one.get("documents", ())
+    for name, pages in zip(names, one.get("pages", ()) if names else (), strict=False):
         yield from ((Path(name).stem, page) for page in (pages if isinstance(pages, list) else [pages]))
 
 

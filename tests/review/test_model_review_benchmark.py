@@ -89,6 +89,7 @@ def test_the_council_is_named_as_a_register_names_it() -> None:
     [
         {"documents": ["Notes.md", "Report.md"], "pages": [4, [1, 2]]},
         {"where": [{"doc": "Report.pdf", "page": 2}]},
+        {"where": [{"doc": "Report.pdf", "page": 2}], "pages": [2, 3]},
     ],
 )
 def test_the_sheet_names_the_findings_that_quote_a_page_of_a_point(where: dict[str, Any]) -> None:
