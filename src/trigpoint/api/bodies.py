@@ -1,4 +1,4 @@
-"""Request bodies of the REST API: how large they may be, and JSON that is read strictly and only so deep."""
+"""Request bodies of the REST API: limits on their size, and JSON that is parsed strictly and to a limited depth."""
 
 from __future__ import annotations
 

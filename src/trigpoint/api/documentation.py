@@ -1,4 +1,4 @@
-"""`/docs` and `/redoc`: the reference, written from our own OpenAPI document as one page with no outside address.
+"""`/docs` and `/redoc`: the reference as one self-contained page, written from our own OpenAPI document.
 
 The page is plain HTML; the one script and the one style on it are named by their hashes in the content policy.
 """

@@ -1,4 +1,4 @@
-"""Documents that a person has, on their way to a review: from a form into the application's folder, then into the queue."""
+"""Takes uploaded documents from a form into the application's folder, and queues their review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""External services, asked with little patience: the council's register, and the model's provider."""
+"""Asks external services, with short time-outs: the council's register, and the model's provider."""
 
 from __future__ import annotations
 

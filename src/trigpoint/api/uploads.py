@@ -1,4 +1,4 @@
-"""An uploaded PDF on its way to its place: recognised by its first bytes, limited in size, never left behind."""
+"""Uploaded PDFs: recognised by their first bytes, limited in size, and never left behind half-written."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The command line: one file a noun. A command parses, calls one function of a domain, and prints."""
+"""The command line: one file for each noun. A command parses, calls one function of a domain, and prints."""

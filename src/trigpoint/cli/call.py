@@ -1,4 +1,4 @@
-"""`trigpoint call SERVER TOOL NAME=VALUE…`: one tool of a running MCP server, from a terminal."""
+"""`trigpoint call SERVER TOOL NAME=VALUE…`: calls one tool of a running MCP server from a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trigpoint library add`: put references into a project's file, by DOI or ISBN, out of a file of metadata."""
+"""`trigpoint library add`: adds references to a project's file, by DOI or ISBN, from a file of metadata."""
 
 from __future__ import annotations
 

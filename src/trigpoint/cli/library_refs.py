@@ -1,4 +1,4 @@
-"""`trigpoint library refs`: which file is cited as which reference, and a person's word on what is doubtful."""
+"""`trigpoint library refs`: shows which file is cited as which reference, and takes decisions on the doubtful ones."""
 
 from __future__ import annotations
 

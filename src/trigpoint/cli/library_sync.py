@@ -1,4 +1,4 @@
-"""`trigpoint library sync`: folders and Zotero as they are now: added, changed and removed, once or for as long as it runs."""
+"""`trigpoint library sync`: brings a project in line with its folders and Zotero, once or for as long as it runs."""
 
 from __future__ import annotations
 

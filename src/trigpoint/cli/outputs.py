@@ -1,4 +1,4 @@
-"""Tries out the files that a command is to write before its work starts. Missing folders are created."""
+"""Checks that a command can write its files, before its work starts. Missing folders are created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trigpoint restore FILE --to DIR`: a new data folder out of a backup."""
+"""`trigpoint restore FILE --to DIR`: restores a backup into a new data folder."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ Ready = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True)
 class _Group:
-    """What shares an event loop. `open` is set once its sites answer."""
+    """The sites that share an event loop. `open` is set once they answer."""
 
     sites: Sequence[tuple[Site, socket.socket]]
     beside: Sequence[Beside] = ()

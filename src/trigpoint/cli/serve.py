@@ -1,4 +1,4 @@
-"""`trigpoint serve NAME…`: some of the parts, in one process."""
+"""`trigpoint serve NAME…`: runs some of the parts, in one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The document store: passages and registry as one thing that is either there or not.
+"""The document store: passages and registry change together, so that a document is either there or not.
 
 A document's passages are written first, the registry's row last, and removed in the opposite order. Only passages of
 registered documents answer, so that nobody sees half a document, in this process or another; what a crash leaves behind

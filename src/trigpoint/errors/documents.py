@@ -1,4 +1,4 @@
-"""Files and documents: what did not become text or passages."""
+"""Errors of files and documents: what could not become text or passages."""
 
 from __future__ import annotations
 

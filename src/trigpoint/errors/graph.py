@@ -1,4 +1,4 @@
-"""The graph."""
+"""Errors of the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that are refused, and deliveries of webhooks."""
+"""Errors of requests that are refused, and of deliveries of webhooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library: projects and their chunks."""
+"""Errors of the library: projects and their chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MCP tools, those we serve and those we call."""
+"""Errors of MCP tools, those we serve and those we call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies and their revisions."""
+"""Errors of policies and their revisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning registers, and the watches over them."""
+"""Errors of planning registers, and of the watches over them."""
 
 from __future__ import annotations
 

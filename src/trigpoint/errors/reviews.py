@@ -1,4 +1,4 @@
-"""Reviews and letters: what fails one, and what one cannot do in its state."""
+"""Errors of reviews and letters: why one fails, and what its state does not allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores: what cannot be reached, written or read back, and backups."""
+"""Errors of stores that cannot be reached, written or read back, and of backups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many rows in one statement."""
+"""Writes many rows in one statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole project as the document that `load` reads back."""
+"""Exports a whole project as the document that `load` reads back."""
 
 from __future__ import annotations
 

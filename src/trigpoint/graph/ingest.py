@@ -1,4 +1,4 @@
-"""Search Console rows, many in one call: all or nothing, by their unique key; a bad row is named by its index."""
+"""Ingests Search Console rows, many in one call: all or nothing, by their unique key; a bad row is named by its index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files into the graph: projects with their entities, relations and blocks from JSON or YAML, Search Console rows from CSV.
+"""Loads files into the graph: projects, entities, relations and blocks from JSON or YAML, Search Console rows from CSV.
 
 A file is one transaction, written in batches. Loading it again changes only what differs. Entities are named `type/slug`
 within a file.

@@ -1,4 +1,4 @@
-"""A site is made of parts, each an application of its own at its path."""
+"""The parts of a site: each is an application of its own at its path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of many requests in one round trip: what is asked while an earlier batch is on its way goes with the next."""
+"""Sends the commands of many requests in one round trip: those asked while a batch is under way go with the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sending a webhook: signed, within ten seconds, without following redirects, and in production to public addresses only.
+"""Sends a webhook: signed, within ten seconds, without following redirects, and in production to public addresses only.
 
 The address that was checked is the one that is connected to, so that a name that changes its mind in between
 (DNS rebinding) gains nothing.

@@ -1,4 +1,4 @@
-"""Work pauses while the disk is nearly full, and goes on by itself when there is space again."""
+"""Pauses work while the disk is nearly full, and resumes it when there is space again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add the revisions that we know of and that are not loaded: as digests, ingested by jobs like any upload."""
+"""Adds the revisions that we know of and that are not loaded: as digests, ingested by jobs like any upload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add a project to the TOML file, and keep files that people hand over for one."""
+"""Adds a project to the TOML file, and keeps the files that people hand over for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References for somebody else's program: what a text cites, as CSL-JSON, BibTeX or RIS, or as words in a citation style."""
+"""Exports references for other programs: those that a text cites, as CSL-JSON, BibTeX or RIS, or in a citation style."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose words a passage has: the source's own, or what a reader marked, remarked or noted."""
+"""Whose words a passage holds: the source's own, or a reader's highlights, comments and notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add references to a project's file, out of a file of metadata: what a publisher's page, a catalogue or doi.org exports."""
+"""Adds references to a project's file from a file of metadata: what a publisher's page, a catalogue or doi.org exports."""
 
 from __future__ import annotations
 

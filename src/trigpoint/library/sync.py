@@ -1,4 +1,4 @@
-"""Keep a project in step with its folders and with Zotero: what is new comes, what changed is read again, what is gone goes.
+"""Keeps a project in step with its folders and Zotero: adds what is new, reads what changed, removes what is gone.
 
 Nothing is removed because a place is empty or missing as a whole: a disk that is not mounted is not a deleted library.
 """

@@ -1,4 +1,4 @@
-"""What the library's tools take and answer, as the contract has it."""
+"""The arguments and answers of the library's tools, as the contract has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passages put together to a text again: nothing that neighbours share is said twice."""
+"""Joins passages into one text again, without repeating what neighbours share."""
 
 from __future__ import annotations
 

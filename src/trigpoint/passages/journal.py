@@ -1,4 +1,4 @@
-"""Changes that will be finished: each is a file that holds the whole new set of passages of the documents it changes.
+"""A journal of changes, so that a crash leaves none half done: a file holds the whole new passages of the documents.
 
 Chroma has no transactions, and its contract fixes the ids of passages, so that an old and a new set cannot be there at
 the same time. Once a change is in the journal, it is applied as often as it takes, by the next process that opens it.

@@ -1,4 +1,4 @@
-"""Find passages by their words: BM25 with English stemming (tantivy; k1 1.2, b 0.75), in a folder or in memory.
+"""Finds passages by their words: BM25 with English stemming (tantivy; k1 1.2, b 0.75), in a folder or in memory.
 
 A passage is found by its own words and by those of its neighbours; of neighbours that are found by the same words, the
 one that contains them comes first. Scores say how much of the question a passage covers: 1 would be all of its words,

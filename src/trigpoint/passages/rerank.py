@@ -1,4 +1,4 @@
-"""Read the question and each of the best passages together with a cross-encoder, and order them by what it says.
+"""Orders the best passages by a cross-encoder, which reads the question and each passage together.
 
 Off unless RERANKER_MODEL_PATH names a folder with `model.onnx` and `tokenizer.json`. No model is shipped.
 """

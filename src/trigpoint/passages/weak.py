@@ -1,4 +1,4 @@
-"""Tell an answer from a list of the least distant passages: is anything that was found likely to answer the question?
+"""Tells whether a search has found an answer, or merely the least distant passages.
 
 Calibrated on questions put to collections that answer them and to collections about something else.
 """

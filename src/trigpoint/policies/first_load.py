@@ -1,4 +1,4 @@
-"""The shipped policies in a data folder that does not have them yet."""
+"""Loads the shipped policies into a data folder that does not have them yet."""
 
 from __future__ import annotations
 

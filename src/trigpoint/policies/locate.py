@@ -1,4 +1,4 @@
-"""Find the section of a policy text that states a provision: by its words, by its meaning, and by the revision before.
+"""Finds the section of a policy text that states a provision: by its words, by its meaning, and by the revision before.
 
 The text is cut into clauses (sentences and items of lists). A clause is compared with every phrasing of a provision;
 a section is as good as its best clause, helped by how well it answers the other phrasings. Pure functions: what is

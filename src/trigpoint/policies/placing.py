@@ -1,4 +1,4 @@
-"""Keep the placements of provisions up to date with the texts: the part that needs the passages and the model.
+"""Keeps the placements of provisions up to date with the texts: the part that needs the passages and the model.
 
 Run by the owner of the passages after every change of the registry, at its start, and whenever somebody asks for
 placements that are behind. Nothing has to be remembered across a crash: a stamp tells what is out of date.

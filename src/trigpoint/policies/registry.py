@@ -1,4 +1,4 @@
-"""The policy registry in Redis: policies, their revisions, and the rules that keep one in force a day.
+"""The policy registry in Redis: policies, their revisions, and the rules that keep at most one in force on a day.
 
 Every change is one Lua step (registry.lua), every read one snapshot in one round trip. Passages live elsewhere;
 they follow what is decided here.

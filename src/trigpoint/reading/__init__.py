@@ -1,1 +1,1 @@
-"""What an application's documents say: the development's profile, statements, facts, arithmetic and contradictions."""
+"""Reads an application's documents: the development's profile, statements, facts, arithmetic and contradictions."""

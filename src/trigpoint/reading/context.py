@@ -1,4 +1,4 @@
-"""What surrounds a statement and tells who speaks and about what: section, document, list, tense, subject."""
+"""The surroundings of a statement that tell who speaks and about what: section, document, list, tense, subject."""
 
 from __future__ import annotations
 

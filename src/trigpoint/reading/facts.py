@@ -66,7 +66,7 @@ _MEASURED_BY: dict[str, frozenset[str]] = {  # a topic that is neither here nor 
 
 
 class Fact(Frozen):
-    """What one statement says about one topic. A statement on three topics gives three facts with one source.
+    """The content of one statement on one topic. A statement on three topics gives three facts with one source.
 
     `quantities` are those that measure this topic. `place` is "on site", "off site", "other site" or a named place.
     `relevance` is the chance that the statement is on the topic's aspect. `because` lists the signals that decided the

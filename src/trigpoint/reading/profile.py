@@ -1,4 +1,4 @@
-"""What is being built: uses with sizes, kind of application, scale, site and authority, each with its source."""
+"""The profile of a development: uses with sizes, kind of application, scale, site and authority, with their sources."""
 
 from __future__ import annotations
 

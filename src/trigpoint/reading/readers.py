@@ -1,4 +1,4 @@
-"""The trained readers of the reading, as one value: those that ship with the package, or others to be measured."""
+"""The trained readers as one value: those that ship with the package, or others to be measured."""
 
 from __future__ import annotations
 

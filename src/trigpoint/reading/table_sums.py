@@ -1,4 +1,4 @@
-"""Check tables: totals of columns and rows, shares that should make 100 per cent, rates times numbers."""
+"""Checks tables: totals of columns and rows, shares that should make 100 per cent, rates times numbers."""
 
 from __future__ import annotations
 

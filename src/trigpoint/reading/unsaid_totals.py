@@ -33,7 +33,7 @@ _OTHERS = frozenset(("policy", "requested", "other_scheme", "rejected", "histori
 
 @dataclass(frozen=True)
 class _Listed:
-    """What a table's column lists, and the units in which a sentence gives its total."""
+    """The things that a table's column lists, and the units in which a sentence gives its total."""
 
     topic: Topic
     units: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""From the address of an application's page on a register to the register and the reference."""
+"""Finds the register and the reference that the address of an application's page means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes, one file a resource, each with a `router`."""
+"""The routes: one file for each resource, each with a `router`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The MCP servers as the pages ask them: one call a question, with little patience."""
+"""Asks the MCP servers for the pages: one call for each question, with short time-outs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Review what I have: a form for many files, with what is known about them."""
+"""The form for reviewing files that a person already has, with what they know about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that were dropped on a page are read into the library, one project after the other, while the page watches."""
+"""Reads files that were dropped on a page into the library, one project after the other, while the page watches."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The schema, version by version."""
+"""The schema of the graph's database, version by version."""
