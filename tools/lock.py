@@ -49,13 +49,14 @@ def compile_lock(known: str, *options: str) -> str:
         lock.write_text(known)
         given = [*OPTIONS, *sys.argv[1:], *options, f"--output-file={lock}"]
         subprocess.run([sys.executable, "-m", "piptools", "compile", *given, "pyproject.toml"], cwd=ROOT, check=True)
-        return lock.read_text().partition("\n# The following packages")[0] + "\n"
+        return lock.read_text()
 
 
 def entries(lock: str) -> dict[str, str]:
     """Return each pinned package with its hashes and comments."""
-    parts = re.split(r"(?m)^(?=[a-z0-9])", lock)
-    return {part.split("==")[0]: part.rstrip() + "\n" for part in parts if "==" in part}
+    without_remarks = re.sub(r"(?m)^(#.*)?\n", "", lock)  # on what was left out; who needs a package is indented
+    parts = re.split(r"(?m)^(?=[a-z0-9])", without_remarks)
+    return {part.split("==")[0]: part for part in parts if "==" in part}
 
 
 def needed_by(entry: str) -> set[str]:
