@@ -97,9 +97,9 @@ def _with_one_more_in_annex(letter: Letter) -> Letter | None:
     if any(one.ticked and not one.annex for one in letter.conditions):
         moved = tuple(one.model_copy(update={"annex": True}) for one in letter.conditions)
         return letter.model_copy(update={"conditions": moved})
-    shown = [place for place, one in enumerate(letter.grounds) if one.ticked and not one.annex]
-    kinds = ("question",) if letter.stance == "object" else ("strength", "question")
-    minor = [place for place in shown if letter.grounds[place].kind in kinds]
+    stays = ("strength",) if letter.stance == "object" else ()  # a fair word, which is printed before the grounds
+    shown = [n for n, one in enumerate(letter.grounds) if one.ticked and not one.annex and one.kind not in stays]
+    minor = [place for place in shown if letter.grounds[place].kind in ("strength", "question")]
     chosen = minor[-1:] or shown[1:][-1:]
     if not chosen:
         return None
