@@ -48,7 +48,7 @@ class Site:
     own_loop: bool = False
 
 
-Beside = Callable[[asyncio.Event], Awaitable[None]]
+BackgroundTask = Callable[[asyncio.Event], Awaitable[None]]
 Ready = Callable[[], Awaitable[None]]
 
 
@@ -57,7 +57,7 @@ class _Group:
     """The sites that share an event loop. `open` is set once they answer."""
 
     sites: Sequence[tuple[Site, socket.socket]]
-    beside: Sequence[Beside] = ()
+    background: Sequence[BackgroundTask] = ()
     ready: Ready | None = None
     open: Future[None] = field(default_factory=Future)
 
@@ -100,10 +100,10 @@ class _Server(uvicorn.Server):
         yield
 
 
-def serve_sites(sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Ready | None = None) -> None:
+def serve_sites(sites: Sequence[Site], background: Sequence[BackgroundTask] = (), ready: Ready | None = None) -> None:
     """Run the sites until a signal comes, on uvloop's event loop if it is installed."""
     sys.setswitchinterval(_SWITCH_SECONDS)
-    _run_in_loop(run_sites(sites, beside, ready))
+    _run_in_loop(run_sites(sites, background, ready))
 
 
 def _run_in_loop(work: Coroutine[Any, Any, None]) -> None:
@@ -111,10 +111,12 @@ def _run_in_loop(work: Coroutine[Any, Any, None]) -> None:
         runner.run(work)
 
 
-async def run_sites(sites: Sequence[Site], beside: Sequence[Beside] = (), ready: Ready | None = None) -> None:
+async def run_sites(
+    sites: Sequence[Site], background: Sequence[BackgroundTask] = (), ready: Ready | None = None
+) -> None:
     """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises any error of a site's start.
 
-    `ready` is awaited once all listen. The tasks in `beside` start after it, run as long as the sites do, and end when
+    `ready` is awaited once all listen. The tasks in `background` start after it, run as long as the sites do, and end when
     their event is set: no job is taken up before what it needs is in place.
     """
     with contextlib.ExitStack() as opened:
@@ -123,16 +125,16 @@ async def run_sites(sites: Sequence[Site], beside: Sequence[Beside] = (), ready:
         here = [one for one in listening if one[0].own_loop]
         there = [one for one in listening if not one[0].own_loop]
         try:
-            if here and (there or beside):
-                await _run_two(_Group(here), there, beside, ready)
+            if here and (there or background):
+                await _run_two(_Group(here), there, background, ready)
             else:
-                await _run(_Group(listening, beside, ready), _Stop())
+                await _run(_Group(listening, background, ready), _Stop())
         except BaseExceptionGroup as group:  # task groups of the parts wrap what went wrong; a user wants that alone
             raise first_error(group) from None
 
 
 async def _run_two(
-    here: _Group, there: Sequence[tuple[Site, socket.socket]], beside: Sequence[Beside], ready: Ready | None
+    here: _Group, there: Sequence[tuple[Site, socket.socket]], background: Sequence[BackgroundTask], ready: Ready | None
 ) -> None:
     """Run one group in this loop and all else in another thread's. If one ends, so does the other."""
 
@@ -141,7 +143,7 @@ async def _run_two(
         if ready is not None:
             await ready()
 
-    stop, others = _Stop(), _Group(there, beside, ready_when_all_are_open)
+    stop, others = _Stop(), _Group(there, background, ready_when_all_are_open)
     running = asyncio.create_task(asyncio.to_thread(_run_in_loop, _run(others, stop)))
     running.add_done_callback(lambda _: stop())
     try:
@@ -180,7 +182,7 @@ async def _run(group: _Group, stop: _Stop) -> None:
         tasks = [asyncio.create_task(server.serve(sockets=server.sockets_given)) for server in servers]
         group.open.set_result(None)
         greeting = asyncio.ensure_future(group.ready()) if group.ready else None
-        tasks += [asyncio.create_task(_run_after(greeting, run, stopping)) for run in group.beside]
+        tasks += [asyncio.create_task(_run_after(greeting, run, stopping)) for run in group.background]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -199,7 +201,7 @@ def _stop_on_signals(stop: _Stop) -> None:
             asyncio.get_running_loop().add_signal_handler(signum, stop, signum)
 
 
-async def _run_after(greeting: asyncio.Future[None] | None, run: Beside, stopping: asyncio.Event) -> None:
+async def _run_after(greeting: asyncio.Future[None] | None, run: BackgroundTask, stopping: asyncio.Event) -> None:
     if greeting is not None:
         await asyncio.wait({greeting})
         if stopping.is_set():

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from trigpoint.cli.roots import settings_with_roots
-from trigpoint.cli.running import Beside, Site, serve_sites
+from trigpoint.cli.running import BackgroundTask, Site, serve_sites
 from trigpoint.config import Settings
 from trigpoint.errors import InvalidInput, shorten
 from trigpoint.logs import configure_logging
@@ -43,7 +43,7 @@ def sites(names: Sequence[str], settings: Settings) -> list[Site]:
     return [api_site(settings) if name == "api" else mcp_site(name, settings) for name in names if name != "worker"]
 
 
-def workers(names: Sequence[str], settings: Settings) -> list[Beside]:
+def workers(names: Sequence[str], settings: Settings) -> list[BackgroundTask]:
     """Return the tasks to run along with the sites. Raises ConfigurationError if the model's name or key is wrong."""
     if "worker" not in names:
         return []

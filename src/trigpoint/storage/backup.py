@@ -212,14 +212,14 @@ def _manifest(settings: Settings, staging: Path) -> Manifest:
 
 
 @contextmanager
-def unpacked(path: Path, beside: Path) -> Iterator[tuple[Manifest, Path]]:
-    """Yield a backup's contents in a temporary folder on the disk of `beside`.
+def unpacked(path: Path, near: Path) -> Iterator[tuple[Manifest, Path]]:
+    """Yield a backup's contents in a temporary folder on the disk of `near`.
 
     Raises BackupError if it is not one of ours.
     """
     archive.check_suffix(path)
-    beside.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=beside.parent, prefix=f".{beside.name}.") as name:
+    near.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=near.parent, prefix=f".{near.name}.") as name:
         folder = Path(name)
         archive.unpack(path, folder)
         try:
