@@ -17,7 +17,9 @@ def _defined() -> set[str]:
             if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
                 continue
             scope = path.stem if isinstance(node, ast.Module) else node.name
-            within = [one for one in node.body if isinstance(one, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)]
+            within = [
+                one for one in node.body if isinstance(one, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            ]
             names |= {one.name for one in within} | {f"{scope}.{one.name}" for one in within}
     return names
 
