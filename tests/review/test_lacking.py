@@ -91,7 +91,10 @@ def test_what_stays_partly_met_without_a_lack_is_an_open_point_with_its_quotatio
     submit(draft, **changes)
     draft.settle()
     assert draft.verified() == {}
-    assert reason_of(draft) == "The shared path along Mill Lane is 2.5 m wide. That does not settle the point."
+    assert (
+        reason_of(draft)
+        == "The shared path along Mill Lane is 2.5 m wide. From that alone we could not tell whether it is met."
+    )
     point = draft.state.held["F1"].open_point
     assert point is not None
     assert [one.quote for one in point.evidence] == ["The proposed shared path along Mill Lane will be 2.5 m wide."]
@@ -130,7 +133,9 @@ def test_a_lack_that_the_second_reader_strikes_leaves_an_open_point_or_what_it_c
     submit(draft, **VOUCHERS)
     draft.record_support("F1", "supported", "a condition has them", lack="not_shown")
     assert draft.verified() == {}
-    assert reason_of(draft).startswith("Vouchers for electric cycles will be offered to each household. That does not")
+    assert reason_of(draft).startswith(
+        "Vouchers for electric cycles will be offered to each household. From that alone"
+    )
     draft = draft_of()
     submit(draft, **VOUCHERS)
     draft.record_support("F1", "supported", "a condition has them", outcome="met", lack="not_shown")

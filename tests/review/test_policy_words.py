@@ -7,7 +7,7 @@ from benchmarks.policy_words import score, section
 
 from trigpoint.land_uses import Use
 from trigpoint.reading.profile import Profile, UseSize
-from trigpoint.review.policy_words import fitting_words, policy_units
+from trigpoint.review.policy_words import fitting_words, passage_shown, policy_units, unwrapped
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,29 @@ def test_the_measured_choice_does_not_get_worse(half: str, fewest: int, most_wro
     right, wrong, _, missed = score(half)
     assert right >= fewest, missed
     assert wrong <= most_wrong, missed
+
+
+def test_lines_that_a_page_has_broken_are_put_together_and_headings_stay_apart() -> None:
+    printed = (
+        "Table 11-1: Suggested cycle parking for different types of\n"
+        "use\n"
+        "Residential, all except nursing homes: long stay 1 space per\n"
+        "bedroom.\n"
+        "Retail, small: short stay 1 per 100 m2.\n"
+        "Leisure and institutions, hospitals: short stay at the\n"
+        "greater of 1 per 50 m2 or 1 per 30 seats.\n"
+    )
+    assert unwrapped(printed) == [
+        "Table 11-1: Suggested cycle parking for different types of use",
+        "Residential, all except nursing homes: long stay 1 space per bedroom.",
+        "Retail, small: short stay 1 per 100 m2.",
+        "Leisure and institutions, hospitals: short stay at the greater of 1 per 50 m2 or 1 per 30 seats.",
+    ]
+
+
+def test_a_second_reader_is_shown_every_row_that_is_quoted() -> None:
+    table = section("LTN_1_20", "Table 11-1")
+    quoted = ["short stay 1 per 250 m2", "long stay 1 per 5 employees"]
+    shown = passage_shown(table, "cycle parking", Profile(), 1_200, quoted)
+    assert shown.startswith("[Table 11-1") and "Retail, large" in shown and "Leisure" in shown
+    assert "Educational" not in shown

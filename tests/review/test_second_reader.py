@@ -27,7 +27,7 @@ def test_what_stays_overstated_counts_in_the_second_readers_words_if_these_hold(
     assert (answer.verdict, draft.verified()) == ("verified", {})
     point = draft.state.held["F1"].open_point
     assert point is not None
-    assert point.reason == "The shared path will be 2.5 m wide. That does not settle the point."
+    assert point.reason == "The shared path will be 2.5 m wide. From that alone we could not tell whether it is met."
     assert (draft.quality().reworded, draft.quality().dropped) == (1, 0)
 
 

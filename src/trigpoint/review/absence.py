@@ -13,7 +13,7 @@ from trigpoint.review.findings import Citation, NotAssessed, Place
 from trigpoint.review.locating import Found
 from trigpoint.review.submitted import DraftFinding
 
-UNSETTLED = "That does not settle the point."
+UNSETTLED = "From that alone we could not tell whether it is met."
 _NONE = (
     r"\bno (?:evidence|detail|information|mention|reference|assessment|figure|statement|indication|proposal|provision|cycle|"
     r"commitment|target|measure|drawing|plan|audit|survey|data|justification)\w*\b"

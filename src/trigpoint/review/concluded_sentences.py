@@ -29,10 +29,10 @@ _VAGUE = re.compile(
 )
 _TRIGGER = re.compile(
     r"\b(?:before|until|prior to|within|upon|thereafter|at all times|for the (?:life|lifetime) of|no later than|first "
-    r"(?:occupation|use|occupied|used|approved)|commence\w*|during|in accordance with|as approved|retained|maintained)\b",
+    r"(?:occupation|use|occupied|used|approved)|commence\w*|during|not exceed|at any time|in accordance with|as approved|retained|maintained)\b",
     re.IGNORECASE,
 )
-_MONEY = re.compile(r"£\s?\d|\b(?:financial )?contributions?\b|\bpay(?:s|ment)?\b", re.IGNORECASE)
+_MONEY = re.compile(r"£\s?[\d,]+|\b(?:financial )?contributions?\b|\bpay(?:s|ment)?\b", re.IGNORECASE)
 _ABOUT_DOCUMENTS = re.compile(
     r"\b(?:documents?|application|submission|applicant) (?:do|does|did|has|have) not\b", re.IGNORECASE
 )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from trigpoint.errors import shorten
 from trigpoint.land_uses import Use
 from trigpoint.reading.profile import Profile
 from trigpoint.reading.statements import split_sentences
 from trigpoint.reading.uses import read_uses
-from trigpoint.review.evidence import PolicyPassage, collapse
+from trigpoint.review.evidence import PolicyPassage, collapse, fold
 from trigpoint.review.lookup import stems
 
+WRAPPED = 0.8  # share of the longest line from which on a line may have been broken by the page's width
 LONG_SENTENCE = 220  # characters: a longer one is read clause by clause
 FEWEST_USES = 3  # different uses that a table by use names
 ENOUGH = 0.55  # score that words must reach to be quoted
@@ -49,11 +50,29 @@ _SAME = {
 }  # fmt: skip
 
 
+def unwrapped(text: str) -> list[str]:
+    """Return the lines of a text, those that the width of a page has broken put together again.
+
+    A line without a stop goes on in the next one if that begins with a small letter or a figure, or if the line is about
+    as long as the longest: a heading or a row that ends of itself is shorter.
+    """
+    lines = [collapse(line) for line in text.splitlines() if line.strip()]
+    full = WRAPPED * max(map(len, lines), default=0)
+    joined: list[str] = []
+    for at, line in enumerate(lines):
+        before = lines[at - 1] if at else ""
+        goes_on = bool(before) and before[-1] not in ".;:|" and (line[0].islower() or len(before) >= full)
+        if joined and goes_on:
+            joined[-1] = f"{joined[-1]} {line}"
+        else:
+            joined.append(line)
+    return joined
+
+
 def policy_units(text: str) -> list[str]:
     """Return the rows, sentences and clauses of a section, each as it is printed. Headings are none."""
     units: list[str] = []
-    for line in text.splitlines():
-        plain = collapse(line)
+    for plain in unwrapped(text):
         for start, end in split_sentences(plain):
             sentence = plain[start:end].strip()
             units += _CLAUSE.split(sentence) if len(sentence) > LONG_SENTENCE else [sentence]
@@ -63,7 +82,7 @@ def policy_units(text: str) -> list[str]:
 
 def headings_of(passage: PolicyPassage) -> list[str]:
     """Return the lines of a passage that head its text: those without a stop at their end that others follow."""
-    lines = [collapse(line) for line in passage.text.splitlines() if line.strip()]
+    lines = unwrapped(passage.text)
     return [
         line
         for line in lines[:-1]
@@ -80,15 +99,23 @@ def without_heading(words: str, passage: PolicyPassage) -> str:
     return plain
 
 
-def passage_shown(passage: PolicyPassage, claim: str, profile: Profile, most: int) -> str:
-    """Return the text of a passage, its headings in brackets; of a table by use, the heading and the row that fits a claim."""
+def passage_shown(passage: PolicyPassage, claim: str, profile: Profile, most: int, quoted: Collection[str] = ()) -> str:
+    """Return the text of a passage, its headings in brackets.
+
+    Of a table by use it is the heading with the rows that are quoted, or with the row that fits a claim.
+    """
     heads = headings_of(passage)
-    row = _row(_rows_by_use(policy_units(passage.text)), claim, profile)
-    if row:
-        return f"[{heads[0]}] {row}" if heads else row
-    lines = dict.fromkeys(collapse(line) for line in passage.text.splitlines() if line.strip())
-    text = " ".join(f"[{line}]" if line in heads else line for line in lines)
-    return shorten(text, most)
+    rows = _rows_by_use(policy_units(passage.text))
+    shown = [row for row, _ in rows if any(fold(words) in fold(row) for words in quoted if words)]
+    if shown := shown or [row for row in (_row(rows, claim, profile),) if row]:
+        return " ".join([*(f"[{head}]" for head in heads[:1]), *shown])
+    return shorten(text_shown(passage), most)
+
+
+def text_shown(passage: PolicyPassage) -> str:
+    """Return the text of a passage, each line once, its headings in brackets."""
+    heads = headings_of(passage)
+    return " ".join(f"[{line}]" if line in heads else line for line in dict.fromkeys(unwrapped(passage.text)))
 
 
 def fitting_words(passage: PolicyPassage, claim: str, profile: Profile) -> str:

@@ -169,7 +169,7 @@ def calculation_reasons(calculations: Sequence[Calculation], sources: Sequence[s
         if strange:
             named = ", ".join(f"{value:g}" for value in strange)
             reasons.append(f"{one.expression}: {named} is not in the words you cite")
-        known |= {one.result}
+        known |= {one.result, float(math.ceil(one.result))}
     return reasons
 
 

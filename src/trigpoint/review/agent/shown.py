@@ -19,7 +19,7 @@ from trigpoint.review.evidence import PolicyPassage, fold
 from trigpoint.review.findings import Finding
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference, size_statements
-from trigpoint.review.policy_words import headings_of
+from trigpoint.review.policy_words import text_shown
 from trigpoint.review.sheets import Sheet, Sheets
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
@@ -181,9 +181,7 @@ def aspect(entry: AspectEntry, draft: ReviewDraft) -> str:
 
 def policy_text(passage: PolicyPassage) -> str:
     """Return the sentences of a passage, each once, as many as are shown; its headings are in brackets."""
-    heads = headings_of(passage)
-    lines = [one_line(line) for line in passage.text.splitlines() if line.strip()]
-    text = " ".join(dict.fromkeys(f"[{line}]" if line in heads else line for line in lines))
+    text = text_shown(passage)
     sentences = dict.fromkeys(text[start:end].strip() for start, end in split_sentences(text))
     return " ".join(sentences)[:LONGEST_POLICY]
 

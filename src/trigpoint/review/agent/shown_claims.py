@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from trigpoint.errors import shorten
 from trigpoint.review.agent.shown import block, one_line
 from trigpoint.review.draft import ReviewDraft
-from trigpoint.review.findings import Citation, Finding
+from trigpoint.review.findings import Citation, Finding, PolicyCitation
 from trigpoint.review.held import Held
 from trigpoint.review.policy_words import passage_shown
 from trigpoint.review.sheets import Sheets
@@ -25,15 +25,21 @@ def claims(names: Iterable[str], draft: ReviewDraft) -> str:
     """Return claims with their evidence, and after them the passages of policy that they cite, each once."""
     findings = draft.verified()
     chosen = {name: findings[name] for name in names}
-    cited = {one.ref: (one, finding) for finding in chosen.values() for one in finding.policy}
-    profile = draft.evidence.profile
-    passages = [
-        f"{ref}: {passage_shown(draft.evidence.policies[one.passage_id], finding.requirement, profile, LONGEST_CITED)}"
-        for ref, (one, finding) in cited.items()
-        if one.passage_id in draft.evidence.policies
-    ]
+    cited: dict[str, list[tuple[PolicyCitation, Finding]]] = {}
+    for finding in chosen.values():
+        for one in finding.policy:
+            if one.passage_id in draft.evidence.policies:
+                cited.setdefault(one.ref, []).append((one, finding))
+    passages = [f"{ref}: {_passage(uses, draft)}" for ref, uses in cited.items()]
     told = block("claims", "\n\n".join(claim(name, finding, draft) for name, finding in chosen.items()))
     return f"{told}\n\n{block('policies that they cite', chr(10).join(passages))}" if passages else told
+
+
+def _passage(uses: list[tuple[PolicyCitation, Finding]], draft: ReviewDraft) -> str:
+    citation, finding = uses[-1]
+    passage = draft.evidence.policies[citation.passage_id]
+    quoted = [one.quote for one, _ in uses]
+    return passage_shown(passage, finding.requirement, draft.evidence.profile, LONGEST_CITED, quoted)
 
 
 def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
