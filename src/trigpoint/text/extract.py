@@ -15,7 +15,6 @@ from trigpoint.errors import ExtractionFailed, shorten
 from trigpoint.text import ocr
 from trigpoint.text.account import LeftOut
 from trigpoint.text.attachments import AttachedFile, attached_file, attachments_of
-from trigpoint.text.close_look import look_closely
 from trigpoint.text.damage import damage, lost_tail
 from trigpoint.text.doubts import Doubt, doubts_of, open_pictures
 from trigpoint.text.images import QUICK_LOOK_DPI
@@ -158,6 +157,8 @@ def read_closely(
     path: str, pages: Sequence[int], doubts: Sequence[Doubt], timeout: float, with_ocr: bool
 ) -> Iterator[PageReading]:
     """Yield the pages about which the first look raised a doubt. A problem with one page is noted on it."""
+    from trigpoint.text.close_look import look_closely  # with numpy, which readers of plain documents never need
+
     document = open_document(path)
     engine = ocr.engine() if with_ocr else None
     for number in pages:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from trigpoint.text.forms import Comment, Field
 from trigpoint.text.hidden import TextSpan, has_unusual_style, off_page_lines
 from trigpoint.text.images import Box, picture_scale, raster_scale, sheet_scale
-from trigpoint.text.ink import Grey
 from trigpoint.text.layout import Block, PageLayout
 from trigpoint.text.mupdf import mupdf, pixels
 from trigpoint.text.ocr import Picture
 from trigpoint.text.pages import HiddenText, clean_text
 from trigpoint.text.table_layer import with_tables
 from trigpoint.text.tables import Table
+
+if TYPE_CHECKING:
+    from trigpoint.text.ink import Grey
 
 _EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)
 _FILLED_OR_STROKED = 16 | 32  # of MuPDF's flags of a character
@@ -36,6 +36,8 @@ class Raster:
     @property
     def grey(self) -> Grey:
         """Return the picture as an array."""
+        import numpy as np  # only here: most readers never look at a picture
+
         picture = self.picture
         rows: Grey = np.frombuffer(picture.samples, np.uint8).reshape(picture.height, picture.stride)
         return rows[:, : picture.width]
