@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import platform
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -177,3 +180,36 @@ async def test_what_keeps_the_other_loop_from_getting_ready_ends_the_run(site: S
 
     with pytest.raises(RuntimeError, match="no policies"):
         await asyncio.wait_for(run_sites([dataclasses.replace(site, own_loop=True), busy], [worker], ready), 20)
+
+
+_HEAPS_OF_EIGHT_THREADS = """
+import ctypes, threading
+from trigpoint.cli.running import share_heaps
+
+share_heaps()
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = libc.malloc.restype = ctypes.c_void_p
+together = threading.Barrier(9)
+
+def allocate():
+    libc.malloc(1000)
+    together.wait()
+    together.wait()
+
+for _ in range(8):
+    threading.Thread(target=allocate).start()
+together.wait()
+output = ctypes.c_void_p(libc.fdopen(1, b"w"))
+libc.malloc_info(0, output)
+libc.fflush(output)
+together.wait()
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about heaps of the GNU C library")
+@pytest.mark.parametrize(("chosen", "heaps"), [({}, 2), ({"MALLOC_ARENA_MAX": "5"}, 5)])
+def test_threads_of_a_server_share_two_heaps_unless_the_user_says_otherwise(chosen: dict[str, str], heaps: int) -> None:
+    env = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"} | chosen
+    command = [sys.executable, "-c", _HEAPS_OF_EIGHT_THREADS]
+    told = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    assert told.count("<heap nr=") == heaps
