@@ -26,6 +26,7 @@ from trigpoint.review.letter_draft import draft_letter
 from trigpoint.review.letter_files import letter_text
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.overview import MOST_IN_REPORT, Overview
+from trigpoint.review.rating import key_issue
 from trigpoint.review.render import render_pdf, report_data
 from trigpoint.review.result import AspectReview, ReviewBody, ReviewResult
 from trigpoint.review.submitted import (
@@ -108,6 +109,18 @@ def test_the_first_page_of_the_report_says_what_is_proposed_what_is_good_and_wha
     assert [point["text"] for point in report_data(result)["main"]] == [
         "The shared path along Mill Lane is 2.5 m wide. It is narrower than policy asks."
     ]
+
+
+def test_the_key_issue_is_the_shortfall_that_the_conclusion_puts_first_and_never_a_point_without_one() -> None:
+    hub = finding("hub", "partly").model_copy(update={"essential": True})
+    late = finding("late", "contradicted")
+    assert key_issue("Cycle parking", "amber", [hub, late]) == "Point late"
+    lacking = hub.model_copy(update={"text": "The hub is secure. It opens late.", "lacking": "It opens late."})
+    assert key_issue("Cycle parking", "amber", [lacking, late]) == "The hub is secure. It opens late"
+    draft = draft_of()
+    result = judged(draft)
+    routes = next(one for one in result.review.aspects if one.id == "cycle_routes")
+    assert routes.key_issue.startswith("The shared path along Mill Lane is 2.5 m wide")
 
 
 # -- the letter

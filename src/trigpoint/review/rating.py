@@ -49,7 +49,8 @@ def key_issue(
         return _listed([finding.short or finding.requirement for finding in findings if finding.outcome == "met"])
     wanting = [finding for finding in findings if finding.outcome not in ("met", "not_found")]
     if wanting:
-        return weightiest(wanting)[0].text.rstrip(".")
+        plain = [finding for finding in wanting if finding.outcome != "partly" or finding.lacking]
+        return weightiest(plain or wanting)[0].text.rstrip(".")
     if findings and any(finding.outcome == "met" for finding in findings):
         met = _listed([finding.short or finding.requirement for finding in findings if finding.outcome == "met"])
         left = [point.requirement for point in open_points if point.essential]
