@@ -252,6 +252,14 @@ def test_a_figure_that_is_asked_for_and_that_no_finding_has_is_sent_back() -> No
     assert (len(letter.grounds), letter.grounds[0].asks) == (1, "")
 
 
+def test_an_agreement_under_the_acts_needs_no_source() -> None:
+    draft = draft_of()
+    judged(draft)
+    secured = ground().model_copy(update={"asks": "secure the path on Mill Lane by a Section 106 agreement"})
+    given = DraftConclusion(summary=(SummarySentence(text="Homes are proposed."),), stance="object", letter=(secured,))
+    assert draft.check_conclusion(given) == []
+
+
 def test_two_points_of_the_main_part_that_rest_on_the_same_words_are_sent_back() -> None:
     draft = draft_of()
     judged(draft)

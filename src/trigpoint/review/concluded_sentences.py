@@ -36,6 +36,9 @@ _MONEY = re.compile(r"£\s?[\d,]+|\b(?:financial )?contributions?\b|\bpay(?:s|me
 _ABOUT_DOCUMENTS = re.compile(
     r"\b(?:documents?|application|submission|applicant) (?:do|does|did|has|have) not\b", re.IGNORECASE
 )
+_AGREEMENTS = re.compile(
+    r"\b(?:[Ss]ection|[Ss]\.?) ?(?:106|278|38)\b"
+)  # of the planning and highways acts: no section of policy
 _NAME_OR_FIGURE = re.compile(r"\d|(?<=[a-z,:;] )[A-Z]")
 _STEM = 5  # letters by which "junction" is known again in "junctions"
 _COMMON_STEMS = frozenset(
@@ -132,7 +135,7 @@ def sentence_reasons(part: str, one: Cited, known: Known, evidence: Evidence) ->
     resting = findings_of(one.rests_on, known)
     sources = [*_sources(resting, evidence), *_open_sources(known[name] for name in one.rests_on), *_whole(resting)]
     check = proposed_reasons if part in ("recommendations", "conditions") else figure_reasons
-    reasons = check(one.text, sources, [c for f in resting for c in f.calculations], evidence)
+    reasons = check(_AGREEMENTS.sub(" ", one.text), sources, [c for f in resting for c in f.calculations], evidence)
     if _ABOUT_DOCUMENTS.search(one.text):
         reasons.append("Never say what the documents do not say: write “I found no …”, or ask for it to be shown")
     if part in ("recommendations", "conditions", "letter") and not one.rests_on:
@@ -154,7 +157,10 @@ def ask_reasons(one: DraftGround, known: Known, evidence: Evidence) -> list[str]
     resting = findings_of(one.rests_on, known)
     sources = [*_sources(resting, evidence), *_open_sources(known[name] for name in one.rests_on)]
     calculations = [calculation for finding in resting for calculation in finding.calculations]
-    return [f"What it asks: {why}" for why in proposed_reasons(one.asks, sources, calculations, evidence)]
+    return [
+        f"What it asks: {why}"
+        for why in proposed_reasons(_AGREEMENTS.sub(" ", one.asks), sources, calculations, evidence)
+    ]
 
 
 def _names_something(text: str, resting: Iterable[Finding]) -> bool:
