@@ -10,10 +10,11 @@ from test_draft import finding, quote
 
 from trigpoint.review.assemble import NO_PROVISION, compliance_rows
 from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.drafted import finding_of
 from trigpoint.review.findings import Finding
 from trigpoint.review.rating import overall_rating, rate
 from trigpoint.review.result import AspectReview
-from trigpoint.review.submitted import Verdict
+from trigpoint.review.submitted import DraftFinding, Verdict
 
 TEXT = (
     "1 Proposed development\n\nThe proposed shared path along Mill Lane will be 2.5 m wide.\n\n"
@@ -225,3 +226,13 @@ def test_an_essential_contradiction_or_lack_is_not_green_and_three_essential_fai
     assert overall_rating(spread, core) == "red"
     two = [_aspect("a", "failed", "met"), _aspect("b", "failed", "met")]
     assert overall_rating(two, core) == "amber"
+
+
+def test_a_lack_that_the_statement_has_told_is_not_told_twice() -> None:
+    statement = "The shared path along Mill Lane is 2.5 m wide, where 3.0 m are asked for."
+    given = DraftFinding(
+        aspect="cycle_routes", outcome="partly", statement=statement, lacking="The path is 2.5 m wide where 3.0 m are asked for."
+    )  # fmt: skip
+    assert finding_of(given, None, (), (), ()).text == statement
+    added = given.model_copy(update={"lacking": "No date for its opening is given."})
+    assert finding_of(added, None, (), (), ()).text == f"{statement} No date for its opening is given."

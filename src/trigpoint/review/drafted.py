@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from trigpoint.review.aspects import Check
 from trigpoint.review.findings import Calculation, Citation, Finding, Outcome, PolicyCitation
 from trigpoint.review.locating import Found
+from trigpoint.review.lookup import stems
 from trigpoint.review.submitted import DraftFinding
 from trigpoint.review.verify_status import Told
+
+MOST_REPEATED = 1  # words of its own that a lack may have and still repeat the statement
 
 
 def with_fitting_outcome(given: DraftFinding) -> DraftFinding:
@@ -63,8 +66,11 @@ def cited_as(place: Found, outcome: Outcome, telling: Sequence[Told]) -> Citatio
 
 
 def _told(given: DraftFinding) -> str:
-    """Return the text of a finding: what is provided, and then what is lacking."""
-    return f"{_sentence(given.statement)} {_sentence(given.lacking)}" if given.lacking else _plain(given.statement)
+    """Return the text of a finding: what is provided, and then what is lacking, unless that has been told already."""
+    if not given.lacking:
+        return _plain(given.statement)
+    is_new = len(set(stems(given.lacking)) - set(stems(given.statement))) > MOST_REPEATED
+    return f"{_sentence(given.statement)} {_sentence(given.lacking)}" if is_new else _sentence(given.statement)
 
 
 def _sentence(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 OUTCOMES = """\
 - `met`: this scheme provides all that is asked for.
 - `partly`: something is provided and something named is lacking. `statement` tells what is provided, and `lacking`, in one
-  sentence, what is not. Either quoted words or policy show the lack (an exception, a smaller figure, a refusal, what is left to a
+  sentence, what is not, without repeating it. Either quoted words or policy show the lack (an exception, a smaller figure, a refusal, what is left to a
   later approval), or it was looked for and not found: "We did not find a date for it in conditions 1 to 50." What one place promises
   and another does not secure is such a lack. Where nothing is lacking, it is not `partly`.
 - `failed`: the words show that it falls short, is refused or is ruled out.
