@@ -111,6 +111,27 @@ def test_the_first_page_of_the_report_says_what_is_proposed_what_is_good_and_wha
     ]
 
 
+def test_the_first_page_tells_the_pages_once_the_date_and_what_was_not_read() -> None:
+    result = judged(draft_of())
+    counts = result.metadata.documents.model_copy(
+        update={"pages": 46, "pages_read": 46, "pages_by_ocr": 12, "ingested": 2, "reading": "46 of 46 pages read"}
+    )
+    quality = Quality(pages=46, pages_read=35, pages_not_read="Planning Statement, pages 3 to 9")
+    metadata = result.metadata.model_copy(
+        update={"documents": counts, "quality": quality, "policy_date_from": "date_of_documents"}
+    )
+    body = result.review.model_copy(update={"not_seen": ("the Travel Plan (named in Planning Statement, page 7)",)})
+    with mupdf().open(stream=render_pdf(result.model_copy(update={"metadata": metadata, "review": body}))) as pdf:
+        first, *others = (" ".join(page.get_text().split()) for page in pdf)
+    assert "2 documents, 46 pages: 35 read whole, 11 only searched for words. The text of 12 comes from OCR." in first
+    assert "46 of 46 pages read" not in first
+    assert "the date of the documents, because no date of validation is given" in first
+    assert "Named, not read The Travel Plan." in first
+    assert "Object to it as it stands" not in first  # no letter was drafted
+    assert "the Travel Plan (named in Planning Statement, page 7)" in " ".join(others)
+    assert "Planning Statement, pages 3 to 9" in " ".join(others)
+
+
 def test_the_key_issue_is_the_shortfall_that_the_conclusion_puts_first_and_never_a_point_without_one() -> None:
     hub = finding("hub", "partly").model_copy(update={"essential": True})
     late = finding("late", "contradicted")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -44,6 +45,7 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "built": built(profile) if profile else "",
         "told": {**asdict(told), "notes": _without_reading(told.notes, result)} if told else None,
         "reading": reading_account(result.metadata),
+        "not_seen": _in_short(result.review.not_seen),
         "policy_date": result.metadata.why_policy_date,
         "stance": _stance(result),
         "verdict": overview.verdict[0] if overview.told else " ".join(overview.verdict),
@@ -86,6 +88,13 @@ def reading_account(metadata: Metadata) -> str:
     whole = quality.pages_read >= documents.pages > 1
     told = f"all {documents.pages} pages read whole" if whole else f"{documents.pages} pages: {counted}"
     return f"{files}, {told}.{ocr}"
+
+
+def _in_short(not_seen: Sequence[str]) -> str:
+    """Return what was named and not read as one sentence, without the places that name it."""
+    names = [re.sub(r" \([^()]*\)$", "", one) for one in not_seen]
+    text = "; ".join(names)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _without_reading(notes: str, result: ReviewResult) -> str:
