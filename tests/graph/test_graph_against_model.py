@@ -38,7 +38,7 @@ class Writer:
 
     def write(self, times: int) -> None:
         actions: list[tuple[int, Callable[[], None]]] = [
-            (6, self.entity), (3, self.change), (2, self.move), (1, self.verify), (8, self.relation),
+            (6, self.entity), (3, self.change), (2, self.move), (1, self.verify), (16, self.relation),
             (2, self.unrelate), (3, self.block), (2, self.rows),
         ]  # fmt: skip
         weights, steps = zip(*actions, strict=True)
@@ -152,11 +152,12 @@ class Reader:
 
     def everything(self, times: int) -> int:
         for _ in range(times):
-            self.lists("/api/entities", self._entity_filter(), self.model.list_entities)
+            for _ in range(3):
+                self.lists("/api/entities", self._entity_filter(), self.model.list_entities)
+                self.graph()
             self.lists("/api/quotable-blocks", self._block_filter(), self.model.list_blocks)
             self.lists("/api/seo/search-performance", self._row_filter(), self.model.list_rows)
             self.compared()
-            self.graph()
         for entity_id, entity in self.model.entities.items():
             assert self._get(f"/api/entities/{entity_id}") == {"data": entity}
         return self.read
@@ -224,7 +225,9 @@ class Reader:
             entityType=lambda: self.rng.choice(ENTITY_TYPES),
             status=lambda: self.rng.choice(STATUSES),
             conceptKind=lambda: self.rng.choice(CONCEPT_KINDS),
-            search=lambda: self._term([text for e in self.model.entities.values() for text in (e["title"], e["slug"])]),
+            search=lambda: self._term(
+                [text for e in self.model.entities.values() for text in (e["title"], e["slug"], e["title"] + e["slug"])]
+            ),
         )
 
     def _block_filter(self) -> Item:
