@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from messages_server import Answer, MessagesServer
+from review_samples import evidence_of_text
 from scripted_model import Request, ScriptedModel, hand_in, pass_of, use_tool
 from scripted_servers import Kept, Servers
 from written_samples import written_evidence
@@ -68,3 +69,16 @@ async def test_calls_of_the_plan_are_those_made_and_tokens_of_each_pass_are_with
     asked = {part: planned[part].tokens - calls[part] * answer[part] for part in calls}
     near = {part: asked[part] / model.tokens[part] for part in calls}
     assert all(1 / 1.5 <= ratio <= 1.5 for ratio in near.values()), near
+
+
+def test_a_page_that_is_longer_than_a_call_is_read_in_parts_and_to_its_end(tmp_path: Path) -> None:
+    sentences = [f"The scheme will provide {n} covered cycle parking spaces in store {n}." for n in range(1, 1_801)]
+    draft = ReviewDraft(evidence_of_text("1 Proposals\n\n" + "\n\n".join(sentences)), load_aspects())
+    plan = make_plan(draft, load_settings(trigpoint_data_dir=tmp_path, trigpoint_model=MODEL))
+    document = draft.sheets.labels["D1"]
+    texts = [
+        draft.sheets.window(document, 1, to=1, offset=one.offset, most=one.most).text for one in plan.windows
+    ]  # fmt: skip
+    assert (plan.pages, len(texts)) == (1, 5)
+    read = [sentence for text in texts for sentence in sentences if f"{sentence}\n" in f"{text}\n"]
+    assert read == sentences

@@ -9,7 +9,7 @@ from trigpoint.reading.cues import CUES
 from trigpoint.reading.statements import split_sentences
 from trigpoint.review.aspects import Check
 from trigpoint.review.evidence import Evidence, fold
-from trigpoint.review.findings import Citation, NotAssessed, Place
+from trigpoint.review.findings import Citation, NotAssessed, Place, PolicyCitation
 from trigpoint.review.locating import Found
 from trigpoint.review.submitted import DraftFinding
 
@@ -45,6 +45,7 @@ def not_shown_point(
     quotes: Sequence[Found] = (),
     proved: bool = True,
     read: int = 0,
+    policies: Sequence[PolicyCitation] = (),
 ) -> NotAssessed:
     """Return an open point: in the judge's words if they tell what was looked for and not found, and otherwise in ours.
 
@@ -64,7 +65,9 @@ def not_shown_point(
         places=places,
         evidence=_citations(quotes),
         request=_request(asked, given),
-        policy=tuple(policy.ref for policy in evidence.cite(asked.provisions)) if asked else (),
+        policy=tuple(
+            dict.fromkeys(one.ref for one in (*policies, *(evidence.cite(asked.provisions) if asked else ())))
+        ),
     )
 
 

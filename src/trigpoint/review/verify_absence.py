@@ -157,12 +157,12 @@ def _page_keys(one: Pages) -> list[str]:
 
 
 def answered_by_itself(given: DraftFinding, provided: Iterable[Found]) -> list[str]:
-    """Return that the words quoted with an absence provide what was looked for. `provided` are those that promise something."""
+    """Return that the words quoted with an absence have all that was looked for. `provided` are those that promise something.
+
+    Words that have only the subject in common tell what is there, next to what was not found of it.
+    """
     for place in provided:
-        if any(
-            len(shared(sought, [place.words])) >= min(FEWEST_SHARED_WORDS, len(set(stems(sought))))
-            for sought in given.looked_for
-        ):
+        if any(shared(sought, [place.words]) >= set(stems(sought)) for sought in given.looked_for):
             return [
                 f"What you quote speaks of what you looked for: “{place.words[:160]}”. Judge what it provides, with what it "
                 f"leaves open in `lacking`, or look for and name only that"

@@ -87,7 +87,7 @@ class DraftVerifier:
             figures = figure_reasons(finding.provided, sources, finding.calculations, self.evidence)
             checked.object(Failure.FIGURE, figures)
             telling = [self._told(place) for place in quotes]
-            checked.object(Failure.MEANING, _meaning_reasons(given, finding, asked, quotes, telling))
+            checked.object(Failure.MEANING, _meaning_reasons(given, finding, asked, quotes, telling, lenient=lenient))
             checked.object(Failure.MEANING, shortfall_reasons(finding))
             if not lenient:
                 checked.object(Failure.SCOPE, scope_reasons(given, finding, quotes, telling))
@@ -292,7 +292,12 @@ class DraftVerifier:
             told = self._asking(given, quotes).model_copy(update={"statement": f"The documents speak of it: {said}"})
             checked.open_point = self.unsettled(told, asked, quotes)
             return checked
-        proved = not figure_reasons(given.statement, self._open_sources(given, quotes), (), self.evidence)
+        sources = self._open_sources(given, quotes)
+        sums = [one for one in self._calculations(given, checked) if not calculation_reasons([one], sources)]
+        proved = not figure_reasons(given.statement, sources, sums, self.evidence)
+        policies = PolicyVerifier(self.evidence, self.labels).cited(
+            given, asked, Checked(), measured_elsewhere=False, lenient=True
+        )
         checked.open_point = not_shown_point(
             self.evidence,
             asked,
@@ -301,6 +306,7 @@ class DraftVerifier:
             quotes=quotes,
             proved=proved,
             read=len(self.read),
+            policies=policies,
         )
         return checked
 
@@ -323,13 +329,21 @@ class DraftVerifier:
 
 
 def _meaning_reasons(
-    given: DraftFinding, finding: Finding, asked: Check | None, quotes: Sequence[Found], telling: Sequence[list[Told]]
+    given: DraftFinding,
+    finding: Finding,
+    asked: Check | None,
+    quotes: Sequence[Found],
+    telling: Sequence[list[Told]],
+    *,
+    lenient: bool,
 ) -> list[str]:
+    """Return why the quoted words do not show the point. With `lenient` a shortfall's kind of words is the second reader's."""
     if not quotes:
         return ["A finding needs the words that prove it. If the documents do not settle it, the outcome is not_shown"]
     if given.outcome == "contradicted":
         return _both_sides(finding, quotes)
-    return [*status_reasons(given, asked, telling), *absence_reasons(given, quotes)]
+    claims_provision = given.outcome != "failed" or not lenient
+    return [*(status_reasons(given, asked, telling) if claims_provision else ()), *absence_reasons(given, quotes)]
 
 
 def _both_sides(finding: Finding, quotes: Sequence[Found]) -> list[str]:

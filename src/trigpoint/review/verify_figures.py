@@ -174,11 +174,12 @@ def calculation_reasons(calculations: Sequence[Calculation], sources: Sequence[s
 
 
 def inputs_stated(sources: Sequence[str]) -> set[float]:
-    """Return the figures that a calculation may use: stated ones, also per cent as a fraction, and conversions."""
+    """Return the figures that a calculation may use: stated ones, also per cent as a fraction and kilometres in metres, and conversions."""
     stated = Stated(sources)
     shares = {round(one.value / 100, 6) for one in stated.quantities if one.unit == "%"}
     shares |= {round(one.value / 100, 6) for one in stated.numbers if one.is_share}
-    return {*CONSTANTS, *stated.values, *shares}
+    metres = {round(one.value * 1000, 3) for one in stated.quantities if one.unit == "km"}
+    return {*CONSTANTS, *stated.values, *shares, *metres}
 
 
 def attached(

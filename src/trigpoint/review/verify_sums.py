@@ -50,7 +50,11 @@ def _provided(finding: Finding, rate: Quantity, sum_: Calculation) -> set[float]
     return {
         one.value
         for one in read_quantities(finding.text)
-        if one.unit == rate.unit and one.per is None and one.value in stated and one.value not in sum_.inputs
+        if one.unit == rate.unit
+        and one.per is None
+        and one.value > 1
+        and one.value in stated
+        and one.value not in sum_.inputs
     }
 
 

@@ -83,7 +83,9 @@ hand in your findings, at most {MOST_FINDINGS}. The outcomes:
   If none of its words ask for it, cite none.
 - A standard that you know only from the application's documents (a council's parking standard, say) is not cited as policy: give
   its words in `standard`, and say which document quotes it: "1 per bedroom, the standard that the Transport Statement
-  quotes". What is provided needs its own quotation.
+  quotes". What is provided needs its own quotation. If the documents name a standard of the development plan that you are not
+  shown (the London Plan's, say), a lower or higher rate of national guidance decides nothing: tell both figures as `not_shown`.
+- A good thing that is met nationally and missed locally is one finding, told by the local standard.
 - A recommendation says what to change and where. A condition says what shall be done, by when, and can be enforced.
 - Suspected discrepancies (C1 …) of your aspects: report each real one as `contradicted` with `settles`, and dismiss each
   that is none, saying why (different things, different dates, rounding).

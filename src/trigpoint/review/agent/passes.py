@@ -54,7 +54,7 @@ class Passes:
         await self.step(0.0, "Orienting")
         known = self.draft.orientation()
         plan = make_plan(self.draft, self.settings)
-        keys = [key for window in plan.windows for key in window.keys]
+        keys = list(dict.fromkeys(key for window in plan.windows for key in window.keys))
         text = shown.pages_to_read(self.draft.sheets, keys)
         parts = [part for part in (shown.application(known), shown.sizes(self.draft), text) if part]
         answer = await self._ask("orient", instructions.ORIENT, Oriented, parts)
@@ -107,7 +107,7 @@ class Passes:
         document = self.draft.sheets.labels[window.label]
         pages: Sequence[int | None] = window.pages or (None,)
         texts = [
-            self.draft.sheets.window(document, page, to=page, offset=0, most=window.characters + 4_000).text
+            self.draft.sheets.window(document, page, to=page, offset=window.offset, most=window.most).text
             for page in pages
         ]
         return "\n\n".join(texts)

@@ -10,7 +10,7 @@ from trigpoint.reading.vocabulary import ASPECTS, Aspect, aspects_of
 from trigpoint.review.agent import shown
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.orientation import Candidate
-from trigpoint.review.sheets import Sheet
+from trigpoint.review.sheets import Sheet, Sheets
 
 _ON_THE_SAME_PAGES: tuple[tuple[Aspect, ...], ...] = (
     ("cycle_routes", "junctions"),
@@ -23,6 +23,8 @@ GROUPS = (*_BY_THEMSELVES, *_ON_THE_SAME_PAGES)
 """Aspects that are judged together, because the same pages tell about them; the others are judged one by one."""
 
 READ_WINDOW = 30_000  # characters of one reading call
+LONGEST_PAGE = 45_000  # characters of a page that is read in one call
+_RUNS_ON = 4_000  # characters of a sentence that begins on a page and ends on the next
 READING_SHARE = 0.5  # of the token budget
 CHARACTERS_PER_TOKEN = 3.6
 CLAIMS_PER_CHECK = 14
@@ -38,15 +40,22 @@ _JUDGE_CALLS = 2  # one look-up or correction on average
 
 @dataclass(frozen=True)
 class Window:
-    """Pages of one document that are read in one call."""
+    """Pages of one document that are read in one call; of a very long page the part from `offset` on."""
 
     label: str
     pages: tuple[int, ...]
     characters: int
+    offset: int = 0
+    is_part: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
         return tuple(f"{self.label}:{page}" for page in self.pages or (0,))
+
+    @property
+    def most(self) -> int:
+        """The most characters of one of its pages: a sentence may run on to the next one, but a part ends where it ends."""
+        return self.characters if self.is_part else self.characters + _RUNS_ON
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ class Plan:
 
     @property
     def pages(self) -> int:
-        return sum(len(one.keys) for one in self.windows)
+        return len({key for one in self.windows for key in one.keys})
 
 
 def make_plan(draft: ReviewDraft, settings: Settings, also: Iterable[str] = ()) -> Plan:
@@ -93,7 +102,7 @@ def make_plan(draft: ReviewDraft, settings: Settings, also: Iterable[str] = ()) 
     for sheet in wanted:
         size += sheet.characters * 1.6  # its answer, and what every call repeats
         (chosen.add(sheet.key) if size <= budget else left.append(sheet))
-    windows = tuple(_windows([one for one in sheets.all if one.key in chosen]))
+    windows = tuple(_windows([one for one in sheets.all if one.key in chosen], sheets))
     groups = asked_groups(draft)
     return Plan(windows, tuple(left), groups, _passes(draft, windows, groups))
 
@@ -120,17 +129,35 @@ def candidates_by_group(
     return chosen
 
 
-def _windows(sheets: Sequence[Sheet]) -> Iterable[Window]:
-    """Yield windows of neighbouring chosen pages of one document, as many as fit into one call."""
+def _windows(chosen: Sequence[Sheet], sheets: Sheets) -> Iterable[Window]:
+    """Yield windows of neighbouring chosen pages of one document, as many as fit into one call.
+
+    A page that is longer than a call, as in a text file without pages, is read in several.
+    """
     current: list[Sheet] = []
-    for sheet in sheets:
+    for sheet in chosen:
         size = sum(one.characters for one in current)
-        if current and (current[-1].label != sheet.label or size + sheet.characters > READ_WINDOW):
+        if current and (
+            sheet.characters > LONGEST_PAGE or current[-1].label != sheet.label or size + sheet.characters > READ_WINDOW
+        ):
             yield _window(current)
             current = []
-        current.append(sheet)
+        if sheet.characters > LONGEST_PAGE:
+            yield from _parts(sheet, sheets)
+        else:
+            current.append(sheet)
     if current:
         yield _window(current)
+
+
+def _parts(sheet: Sheet, sheets: Sheets) -> Iterable[Window]:
+    document, pages = sheets.labels[sheet.label], () if sheet.page is None else (sheet.page,)
+    offset, following = 0, True
+    while following:
+        part = sheets.window(document, sheet.page, to=sheet.page, offset=offset, most=READ_WINDOW)
+        yield Window(sheet.label, pages, READ_WINDOW, offset, is_part=True)
+        following = part.next_page is not None and part.next_offset > offset
+        offset = part.next_offset
 
 
 def _window(sheets: Sequence[Sheet]) -> Window:
@@ -151,14 +178,14 @@ def packed(windows: Sequence[Window]) -> list[list[Window]]:
 
 def _orient_tokens(draft: ReviewDraft, windows: Sequence[Window]) -> int:
     """Return the tokens of the first call, from what it shows: the application, its documents and their pages."""
-    keys = [key for window in windows for key in window.keys]
+    keys = list(dict.fromkeys(key for window in windows for key in window.keys))
     text = shown.application(draft.orientation()) + shown.sizes(draft) + shown.pages_to_read(draft.sheets, keys)
     return _ORIENT_TOKENS + int(len(text) / CHARACTERS_PER_TOKEN) + _ORIENT_ANSWER_TOKENS
 
 
 def _passes(draft: ReviewDraft, windows: Sequence[Window], groups: Sequence[Sequence[str]]) -> tuple[PassPlan, ...]:
     parcels = packed(windows)
-    pages = sum(len(one.keys) for one in windows)
+    pages = len({key for one in windows for key in one.keys})
     text = int(sum(one.characters for one in windows) / CHARACTERS_PER_TOKEN)
     judging = _JUDGE_CALLS * len(groups)
     claims = 9 * len(groups)
