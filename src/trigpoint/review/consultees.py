@@ -29,7 +29,7 @@ _FIRST = 60  # statements of a letter among which it says what it recommends
 
 _AGAINST = re.compile(
     r"\bnot (?:currently )?(?:in a position|able) to support|\b(?:holding |formal )?objection\b(?! is raised by)|\bobjects?\b(?! to be)|"
-    r"\brefusal\b|\brecommend\w*(?: that)?[^.]{0,60}\b(?:refus\w+|be refused)|\bdeferral\b|\bcannot support\b|\bdoes not support\b",
+    r"\brefusal\b|\brecommend\w*(?: that)?[^.]{0,60}\b(?:refus\w+|be refused)|\bdeferral\b|\b(?:cannot|could not)(?: yet| currently)? support\b|\bdoes not support\b",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
@@ -46,7 +46,7 @@ _WHOLE = re.compile(
 )
 _HEADING = 90  # characters: "Response: no objection subject to conditions"
 _ON_THE_WHOLE = re.compile(
-    r"\b(?:application|planning permission|proposals?|proposed development|permission)\b", re.IGNORECASE
+    r"\b(?:application|planning permission|proposals?|development|scheme|permission)\b", re.IGNORECASE
 )
 _OTHERS = re.compile(r"\b(?:residents?|neighbours?|parish|local people|objectors?|letters? of)\b", re.IGNORECASE)
 _OTHERS_OF_GROUP = re.compile(r"\b(?:residents?|neighbours?|local people|objectors?|letters? of)\b", re.IGNORECASE)

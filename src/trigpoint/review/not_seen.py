@@ -75,7 +75,7 @@ def _is(name: str, document: Document) -> bool:
     is_addendum = "addendum" in said
     if name.endswith(" Addendum"):
         return is_addendum and (kind in said or kind.split()[0] in said)
-    return all(word in said for word in kind.split()) and not is_addendum
+    return all(word in said for word in kind.split() if word != "and") and not is_addendum
 
 
 def _missing_parts(own: Sequence[Document]) -> Iterator[str]:
