@@ -106,9 +106,9 @@ async def test_a_worker_killed_in_a_phase_loses_nothing(
         review_id = (await reviews.create(REF, None, webhook, request_id="-")).review_id
         with worker(fault_settings, HOLD_RENDERING=str(held)) as first:
             if tool is None:
-                await until(lambda: asyncio.to_thread(held.with_suffix(".entered").exists), seconds=40)
+                await until(lambda: asyncio.to_thread(held.with_suffix(".entered").exists), seconds=120)
             else:
-                assert await asyncio.to_thread(fakes.event(tool).wait, 40)
+                assert await asyncio.to_thread(fakes.event(tool).wait, 120)
             os.kill(first.pid, signal.SIGKILL)
             killed = time.monotonic()
             first.wait(10)
@@ -150,10 +150,10 @@ async def test_a_review_whose_workers_keep_dying_fails_after_three_tries(
     for _ in range(3):
         fakes.event("download_all_documents").clear()
         with worker(fault_settings) as process:
-            assert await asyncio.to_thread(fakes.event("download_all_documents").wait, 40)
+            assert await asyncio.to_thread(fakes.event("download_all_documents").wait, 120)
             os.kill(process.pid, signal.SIGKILL)
     with worker(fault_settings):
-        assert await until_status(reviews, review_id, "failed", "completed", seconds=40) == "failed"
+        assert await until_status(reviews, review_id, "failed", "completed", seconds=120) == "failed"
     assert '"code":"internal_error"' in ((await reviews.get(review_id)).error or "")
     await reviews.create(REF, None, None, request_id="-")
 
@@ -164,7 +164,7 @@ async def test_a_worker_told_to_stop_hands_its_review_back_at_once(
     fakes.hold = {"ingest_document"}
     review_id = (await reviews.create(REF, None, None, request_id="-")).review_id
     with worker(fault_settings) as process:
-        assert await asyncio.to_thread(fakes.event("ingest_document").wait, 40)
+        assert await asyncio.to_thread(fakes.event("ingest_document").wait, 120)
         process.terminate()
         assert await asyncio.to_thread(process.wait, 20) == 0
     assert await redis.zscore("jobs:queued", review_id) is not None
@@ -206,7 +206,7 @@ async def test_a_worker_killed_while_it_ingests_a_policy_is_followed_by_another(
             data={"version_label": "December 2024", "effective_from": "2024-12-12"},
         )
     with worker(fault_settings) as first:
-        assert await asyncio.to_thread(fakes.event("ingest_policy_revision").wait, 40)
+        assert await asyncio.to_thread(fakes.event("ingest_policy_revision").wait, 120)
         os.kill(first.pid, signal.SIGKILL)
         first.wait(10)
     fakes.hold.clear()
@@ -279,7 +279,7 @@ async def test_redis_away_in_the_middle_of_a_review(
                 return await asyncio.to_thread(api.request, method, path, **more)
 
             review_id = (await ask("POST", "/api/v1/reviews", json={"application_ref": REF})).json()["review_id"]
-            assert await asyncio.to_thread(fakes.event("ingest_document").wait, 40)
+            assert await asyncio.to_thread(fakes.event("ingest_document").wait, 120)
             await asyncio.to_thread(valkey.stop)
             assert (await ask("GET", "/api/v1/health")).json()["status"] == "degraded"
             answer = await ask("GET", f"/api/v1/reviews/{review_id}")
@@ -320,7 +320,7 @@ async def test_a_redis_that_hangs_is_reported_and_forgiven(tmp_path: Path, free_
                 answer = await asyncio.to_thread(api.get, f"/api/v1/reviews/{review_id}/status", timeout=12)
                 return answer.status_code == 200
 
-            await until(back, seconds=40)
+            await until(back, seconds=120)
 
 
 async def test_a_worker_can_be_stopped_while_redis_is_away(
@@ -331,7 +331,7 @@ async def test_a_worker_can_be_stopped_while_redis_is_away(
     )
     ready = tmp_path / "ready"
     with worker(settings, READY=str(ready)) as process:
-        await until(lambda: asyncio.to_thread(ready.exists), seconds=40)
+        await until(lambda: asyncio.to_thread(ready.exists), seconds=120)
         await asyncio.sleep(2)
         assert process.poll() is None
         process.terminate()
