@@ -28,7 +28,7 @@ REF = "25/01178/REM"
 FINDING: dict[str, Any] = {
     "aspect": "cycle_parking",
     "question": "quality",
-    "outcome": "partly",
+    "outcome": "met",
     "statement": "Cycle parking is proposed, and nothing more is certain.",
     "evidence": [{"document": "D1", "page": 1, "words": "Cycle parking is proposed."}],
 }
