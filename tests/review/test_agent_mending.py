@@ -231,6 +231,9 @@ async def test_the_questions_say_what_answers_them(use: Use) -> None:
     with use(ScriptedModel()) as (server, settings):
         await judge(evidence_of_text(TEXT), settings, aspects=("public_transport", "trip_generation", "cycle_parking"))
     told = "\n".join(text_of(one) for one in server.requests if pass_of(one) == "judge")
-    assert "- bus_distance (essential): A bus stop within 400 m. What exists already answers it." in told
+    assert (
+        "- bus_distance (essential): A bus stop within 400 m, as Active Travel England's assessment toolkit has it. What exists already answers it."
+        in told
+    )
     assert re.search(r"- forecast .*What the applicant forecasts answers it, told as a forecast\.", told)
     assert not re.search(r"- long_stay .*What exists", told)

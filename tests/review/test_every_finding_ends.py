@@ -98,6 +98,8 @@ def test_a_finding_is_published_merged_or_dropped_with_a_reason_and_only_one_of_
     repeats = choose.sample(counting, min(1, len(counting)))
     summary = (SummarySentence(text="A path is proposed."),)
     judged = draft.conclude(DraftConclusion(summary=summary, stance="comment", repeats=tuple(repeats)), model="test")
+    assert draft.state.conclusion is not None
+    repeats = [name for name in repeats if name in draft.state.conclusion.repeats]  # not the only answer to a question
     published = {one.check for aspect in judged.aspects for one in aspect.findings if "-f" in one.check}
     points = [point.reason for aspect in judged.aspects for point in aspect.not_assessed]
     quality = draft.quality()

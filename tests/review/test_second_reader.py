@@ -129,3 +129,15 @@ def test_a_figure_that_only_an_unfit_policy_gave_does_not_outlive_it() -> None:
     assert "4.5" in answer.reasons[0]
     draft.settle()
     assert draft.verified() == {}
+
+
+def test_a_shortfall_of_a_question_is_open_if_no_policy_is_left_that_asks() -> None:
+    draft = draft_of()
+    verdict(draft, outcome="failed", statement="The shared path will be 2.5 m wide.")
+    refs = [one.ref for one in draft.verified()["F1"].policy]
+    assert refs
+    draft.record_support("F1", "supported", "", unfit=refs)
+    assert draft.verified() == {}
+    point = draft.state.held["F1"].open_point
+    assert point is not None
+    assert point.reason.startswith("The shared path will be 2.5 m wide.")

@@ -82,6 +82,7 @@ _HOPED = re.compile(
     r"\b(?:will|would|could|can|may|might|should|trust|hope|expect|invite|asked? to|request|not|if|once|until|unless)\b",
     re.IGNORECASE,
 )
+_SENDER = re.compile(r"^from\s*:\s*", re.IGNORECASE)
 _HIGHWAYS = re.compile(r"\b(?:(?:local )?highways? authority|LHA)\b", re.IGNORECASE)
 _DAY = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th)?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,?\s+(20\d\d|\d\d)\b",
@@ -251,6 +252,6 @@ def _body(document: Document) -> str:
     """Return the group that signs, or the line of the letterhead that names a body; nothing if none does."""
     if group := group_named(document.name):
         return group
-    lines = [line.strip(" #*\t") for line in document.text[:400].splitlines()]
+    lines = [_SENDER.sub("", line.strip(" #*\t")) for line in document.text[:400].splitlines()]
     named = next((line for line in lines if _NAMES_A_BODY.search(line) and len(line) <= 80), "")
     return re.split(r"[:–-]\s", named)[0].strip() if named else ""

@@ -246,6 +246,7 @@ class ReviewDraft(HeldFindings):
 
     def conclude(self, given: DraftConclusion | None, *, model: str) -> Judgement:
         """Return the judgement of everything that counts. Without a conclusion it is assembled from the findings."""
+        given = self._keeping_answers(given) if given else None
         self._change(conclusion=given)
         return conclude(
             given,
@@ -255,6 +256,17 @@ class ReviewDraft(HeldFindings):
             settled=self._settled_candidates(),
             model=model,
         ).model_copy(update={"quality": self.quality()})
+
+    def _keeping_answers(self, given: DraftConclusion) -> DraftConclusion:
+        """Return a conclusion that calls no finding a repetition if it alone answers its question: that would look open."""
+        held, left = self.state.held, list[str]()
+        asked = {name: (one.given.aspect, one.given.question) for name, one in held.items() if one.counts}
+        for name in given.repeats:
+            question = asked.get(name)
+            others = [other for other, one in asked.items() if one == question and other not in (name, *left)]
+            if question is None or question[1] is None or others:
+                left.append(name)
+        return given.model_copy(update={"repeats": tuple(left)})
 
     def _settled_candidates(self) -> frozenset[str]:
         """Return the discrepancies that need no finding by arithmetic: dismissed, reported by a finding that counts, or

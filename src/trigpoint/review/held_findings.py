@@ -178,9 +178,11 @@ class HeldFindings(ABC):
         """Return the outcome that is left by the second reader's opinion.
 
         What it calls met is met unless a lack is shown, or another finding on the same question names a shortfall; what is
-        called partly met without a lack is not settled.
+        called partly met without a lack is not settled, nor is a shortfall of a question if no policy is left that asks.
         """
         said = held.instead_outcome or held.given.outcome
+        if said in ("failed", "partly") and _nothing_asks(held):
+            return "not_shown"
         if said == "met" and held.given.outcome != "met":
             if held.instead_lacking:
                 return held.given.outcome
@@ -296,3 +298,9 @@ def named(check: str, name: str) -> str:
 def _verdict(name: str, checked: Checked, tries: int) -> Verdict:
     kind = "verified" if not checked.reasons else "returned" if tries == 1 else "dropped"
     return Verdict(id=name, verdict=kind, reasons=tuple(checked.reasons), remarks=tuple(checked.remarks))
+
+
+def _nothing_asks(held: Held) -> bool:
+    """Whether the second reader has struck every policy of a finding on a question, and no standard is quoted either."""
+    one = held.finding
+    return bool(held.unfit) and held.given.question is not None and one is not None and not (one.policy or one.standard)

@@ -27,7 +27,7 @@ _FACTS = {
     "Valid from": "date_validated",
     "Consultation ends": "consultation_end",
 }
-_COMPLIANT: dict[Outcome, str] = {"met": "Yes", "partly": "Partly"}
+_COMPLIANT: dict[Outcome, str] = {"met": "Yes", "partly": "Partly", "contradicted": "Contradicted"}
 _MOST_PLACES = 3  # of a point that matters
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _LIST = re.compile(r"^(\d*)([-+.)])(?=\s)")

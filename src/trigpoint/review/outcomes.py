@@ -11,6 +11,6 @@ OUTCOMES = """\
   nothing is lacking, it is not `partly`.
 - `failed`: the words show that it falls short, is refused or is ruled out.
 - `contradicted`: two documents, or two places, give different figures or accounts of the same thing, or a sum does not add up,
-  whether or not both could be explained: they are to be reconciled. Both sides are quoted, and the policy that is at stake is cited.
+  whether or not both could be explained: they are to be reconciled. Both sides are quoted. It needs no policy.
 - `not_shown`: it applies, and the documents do not settle it.
 A possibility ("could be explored", "would be possible in future") is no provision: neither `met` nor `partly`."""

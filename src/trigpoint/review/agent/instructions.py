@@ -79,8 +79,8 @@ hand in your findings, at most {MOST_FINDINGS}. The outcomes:
   2.5 m, beside 11,400 vehicles a day", not "there are concerns". A shortfall against a standard names the standard.
 - Every figure is in words you quote or in a calculation of such figures, written as an equation. For a sum quote each row. Of things
   that are counted, what is required is rounded up: 6.48 spaces are seven.
-- Cite the policy that asks for this point, a contradiction's too, and copy the words that ask for it, of a table the row of this use.
-  If none of its words ask for it, cite none.
+- Cite the policy that asks for this very point, and copy the words that ask for it, of a table the row of this use. If none of its
+  words ask for it, cite none: a travel plan's being asked for does not ask for a coordinator, nor cycle parking for sums that add up.
 - A standard that you know only from the application's documents (a council's parking standard, say) is not cited as policy: give
   its words in `standard`, and say which document quotes it: "1 per bedroom, the standard that the Transport Statement
   quotes". What is provided needs its own quotation. If the documents name a standard of the development plan that you are not
@@ -105,7 +105,8 @@ its heading and the statement before it, which prove nothing themselves, so that
   being in none of the quotations need a second look: they may follow from all that is quoted together, or say too much.
 - `not_supported`: they do not show it, or say something else.
 Judge apart what is called `lacking`: `shown` by quoted words or policy, or by the search that is told: a search needs no quotation, and holds
-unless the nearest statements that are shown answer it. Else `lack` is `not_shown`; or give in `lack_instead` what is lacking in words that hold.
+unless the nearest statements that are shown answer it. Else `lack` is `not_shown`; or give in `lack_instead` what is lacking in words that hold: of the scheme, never of "the quoted words".
+A lack of something that is not asked for is `not_shown`, too.
 The outcome is part of the claim. Give in `outcome` the one that is borne out, if it is another one:
 {OUTCOMES}
 `partly` whose lack is shown stays `partly`. `met` needs words for everything that is asked for, and no other claim on the question that

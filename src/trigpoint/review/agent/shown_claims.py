@@ -10,6 +10,7 @@ from trigpoint.review.agent.shown import block, one_line
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.findings import Citation, Finding, PolicyCitation
 from trigpoint.review.held import Held
+from trigpoint.review.people import group_named
 from trigpoint.review.policy_words import passage_shown
 from trigpoint.review.sheets import Sheets
 from trigpoint.review.verify_scope import strong_words
@@ -49,7 +50,8 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
     if finding.lacking:
         lines.append(f"   lacking: {one_line(finding.lacking)}{_searched(held, draft)}")
     for one in finding.evidence:
-        lines.append(f"   {one.document}, page {list(one.pages)}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
+        place = f"{one.document} ({_author(one, draft)}), page {list(one.pages)}"
+        lines.append(f"   {place}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
     if finding.standard is not None:
         lines.append(
             f"   measured by the standard that {finding.standard.document} quotes: “{one_line(finding.standard.quote)}”"
@@ -65,6 +67,13 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
     ]
     proposal = one_line(draft.evidence.profile.proposal)
     return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
+
+
+def _author(one: Citation, draft: ReviewDraft) -> str:
+    """Return who wrote a document, so that a claim may name them: the group of its letterhead, or the applicant."""
+    document = draft.sheets.document(one.document)
+    group = group_named(one.document)
+    return f"by {group}" if group else f"by the {document.source_kind}" if document is not None else "author not known"
 
 
 def _searched(held: Held, draft: ReviewDraft) -> str:
