@@ -23,7 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from word_vectors import WordVectors
 
 from trigpoint.config import load_settings
-from trigpoint.errors import CannotDeleteSoleRevisionError, RevisionOverlapError
+from trigpoint.errors import CannotDeleteSoleRevisionError, InvalidInput, RevisionOverlapError
 from trigpoint.passages.model import Passage
 from trigpoint.policies.knowledge import PolicyKnowledge
 from trigpoint.policies.models import PolicyCategory
@@ -127,7 +127,11 @@ class PlacementMachine(RuleBasedStateMachine):
     def confirm(self, number: int, name: str) -> None:
         revision_id = self.pick(number)
         self.wait(self.knowledge.placer.bring_up_to_date(SOURCE))
-        placed = self.wait(self.placements.confirm(SOURCE, revision_id, name))
+        try:
+            placed = self.wait(self.placements.confirm(SOURCE, revision_id, name))
+        except InvalidInput:  # there is no section to confirm
+            assert self.choices.get((revision_id, name)) is None
+            return
         self.choices[revision_id, name] = placed.section_ref
 
     @rule(number=picks, name=names, other=st.none() | names)

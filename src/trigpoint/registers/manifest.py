@@ -98,9 +98,11 @@ class Manifest:
         return {name.casefold() for name in names}
 
     def clear_parts(self, document_ids: set[str]) -> None:
-        """Remove what killed runs left of these documents; called under the folder's lock, after `present`."""
+        """Remove what killed runs left of these documents and of the record; called under the folder's lock, after `present`."""
         for document_id in document_ids:
             self.part(document_id).unlink(missing_ok=True)
+        for record in self.folder.glob(f".{FILE_NAME}.*{PART}"):
+            record.unlink(missing_ok=True)
 
     def _plain(self) -> dict[str, dict[str, object]]:
         return {key: asdict(entry) for key, entry in self.entries.items()}
