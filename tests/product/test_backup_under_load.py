@@ -75,9 +75,10 @@ async def _answers(up: Running, call: Ask, review_ids: list[str], references: li
 
 
 def without_word_scores(answer: dict[str, Any]) -> dict[str, Any]:
-    """How rare a word is depends on all documents there are, and the load goes on after the backup."""
+    """Return an answer without what the load changes after the backup: how rare a word is, and what is still to be indexed."""
     rows = sorted(answer["results"], key=lambda row: str(row["chunk_id"]))
-    return answer | {"results": [{k: v for k, v in row.items() if k != "score"} for row in rows]}
+    kept = {name: value for name, value in answer.items() if name != "warnings"}
+    return kept | {"results": [{k: v for k, v in row.items() if k != "score"} for row in rows]}
 
 
 @contextmanager
