@@ -245,7 +245,9 @@ async def test_a_store_that_dies_or_hangs_in_the_middle_of_an_ingest_loses_nothi
             await watcher
             listed = await client.call("list_ingested_documents", {"application_ref": REF})
             found = await client.call("search_application_docs", {"query": "survey", "max_results": 1000})
-    assert "first.pdf" in {one["metadata"]["source_file"] for one in while_away["results"]}  # also if the other one has failed
+    assert "first.pdf" in {
+        one["metadata"]["source_file"] for one in while_away["results"]
+    }  # also if the other one has failed
     assert again["status"] in ("success", "already_ingested")
     expected = {row["document_id"]: row["chunk_count"] for row in listed["documents"]}
     assert len(expected) == 2
