@@ -71,9 +71,10 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
 
 def _author(one: Citation, draft: ReviewDraft) -> str:
     """Return who wrote a document, so that a claim may name them: the group of its letterhead, or the applicant."""
+    if group := group_named(one.document):
+        return f"by {group}"
     document = draft.sheets.document(one.document)
-    group = group_named(one.document)
-    return f"by {group}" if group else f"by the {document.source_kind}" if document is not None else "author not known"
+    return f"by the {document.source_kind}" if document is not None else "author not known"
 
 
 def _searched(held: Held, draft: ReviewDraft) -> str:
