@@ -1,16 +1,20 @@
-"""What every test may use: settings on an empty data folder, a real Redis, free ports, the real data where it is."""
+"""Fixtures for every test: settings on an empty data folder, a real Redis, free ports, the real data if it is there."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import uvicorn
 
@@ -23,6 +27,9 @@ SHARED_DATA = Path(os.environ.get("TRIGPOINT_TEST_DATA", Path(__file__).parents[
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell started us in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+hypothesis.settings.register_profile("trigpoint", deadline=None)  # a busy machine is not a failure
+hypothesis.settings.load_profile("trigpoint")
 
 for _name in Settings.model_fields:  # a developer's own settings must not reach the tests
     os.environ.pop(_name.upper(), None)
@@ -91,3 +98,17 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"no real data at {SHARED_DATA} (set TRIGPOINT_TEST_DATA)")
     return SHARED_DATA
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB, if this machine lets us mount one."""
+    place = tmp_path / "small"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(place)]
+    if sys.platform != "linux" or shutil.which("mount") is None or subprocess.run(command, check=False).returncode:
+        pytest.skip("mounting a small file system is not possible here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)

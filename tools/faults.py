@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-_SUITES = ("tests/faults", "tests/jobs")
+_SUITES = ("tests/faults", "tests/jobs", "tests/documents/test_document_faults.py", "tests/registers/test_full_disk.py")
 PAGE = ROOT / "docs" / "faults.md"
 _HEAD = """# Faults
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from trigpoint import __version__
 from trigpoint.errors import ConfigurationError, shorten
 from trigpoint.keys import KeyRing
 
@@ -167,7 +168,7 @@ class Settings(BaseSettings):
     scraper_rate_limit: float = Field(1.0, ge=0, description="Seconds between requests to the register.")
     scraper_timeout: float = Field(30, gt=0, description="Seconds that one request to the register may take.")
     scraper_user_agent: str = Field(
-        "Trigpoint/0.1 (planning evidence; polite)", description="How the scraper names itself."
+        f"Trigpoint/{__version__} (planning evidence; polite)", description="How the scraper names itself."
     )
 
     downloads_kept_days: int | None = Field(
@@ -345,12 +346,12 @@ def load_settings(**overrides: Any) -> Settings:
     try:
         settings = Settings(**overrides)
     except ValidationError as error:
-        raise ConfigurationError("\n".join(_explain(problem) for problem in error.errors())) from None
+        raise ConfigurationError("\n".join(_explain_problem(problem) for problem in error.errors())) from None
     settings.key_ring  # noqa: B018  a malformed keys file stops the start, it never disables auth
     return settings
 
 
-def _explain(problem: Any) -> str:
+def _explain_problem(problem: Any) -> str:
     if not problem["loc"]:
         return str(problem["msg"].removeprefix("Value error, "))
     name = str(problem["loc"][0])

@@ -1,6 +1,6 @@
 """Strict dates and timestamps: one parser for each form that the contracts allow.
 
-Days are `YYYY-MM-DD`; stores keep them as integers `YYYYMMDD`, and "no end" as `OPEN_END`.
+Days are `YYYY-MM-DD`; stores keep them as integers `YYYYMMDD`, and "no end" as `_OPEN_END`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from datetime import UTC, date, datetime
 
 from trigpoint.errors import InvalidDate, shorten
 
-OPEN_END = 99991231
+_OPEN_END = 99991231
 
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
-_UTC_TIMESTAMP = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,3}))?Z", re.ASCII
-)
+_TIME = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,3}))?"
+_UTC_TIMESTAMP = re.compile(rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})T{_TIME}Z", re.ASCII)
 _EPOCH = date(1970, 1, 1)
 
 
@@ -31,8 +30,8 @@ def parse_day(value: object) -> date:
 
 
 def day_to_int(day: date | None) -> int:
-    """Return a day as the number by which the stores compare it; None (no end) becomes `OPEN_END`."""
-    return OPEN_END if day is None else day.year * 10000 + day.month * 100 + day.day
+    """Return a day as the number by which the stores compare it; None (no end) becomes `_OPEN_END`."""
+    return _OPEN_END if day is None else day.year * 10000 + day.month * 100 + day.day
 
 
 def days_since_epoch(day: date) -> int:

@@ -20,7 +20,7 @@ from trigpoint.errors import ConfigurationError, TrigpointError
 log = logging.getLogger(__name__)
 
 KeyScope = Literal["read", "submit", "manage"]
-ALL_SCOPES: frozenset[KeyScope] = frozenset(get_args(KeyScope))
+_ALL_SCOPES: frozenset[KeyScope] = frozenset(get_args(KeyScope))
 _LOOK_AGAIN_SECONDS = 1.0
 _FIELDS = frozenset({"name", "key", "scopes", "expires"})
 
@@ -31,7 +31,7 @@ class ApiKey:
 
     name: str
     secret: str
-    scopes: frozenset[KeyScope] = ALL_SCOPES
+    scopes: frozenset[KeyScope] = _ALL_SCOPES
     expires: date | None = None
 
     def __repr__(self) -> str:
@@ -52,8 +52,8 @@ class KeyRing:
     def __init__(self, plain: Iterable[str] = (), file: Path | None = None) -> None:
         self._plain = [ApiKey(f"key {number}", secret) for number, secret in enumerate(plain, start=1)]
         self._file = file
-        self._seen = _state_of(file)
-        self._from_file = read_keys_file(file) if file else []
+        self._seen = _file_state(file)
+        self._from_file = _read_keys_file(file) if file else []
         self._next_look = time.monotonic() + _LOOK_AGAIN_SECONDS
         self.problem: str | None = None
 
@@ -69,7 +69,7 @@ class KeyRing:
         return [*(key for key in self._plain if key.secret not in listed), *self._from_file]
 
     def own(self, scope: KeyScope) -> str | None:
-        """Return a key that our own clients on this machine may use; None if there is none."""
+        """Return a key that our own clients on this machine may use; None if there is no such key."""
         return next((key.secret for key in self.all() if key.is_valid and scope in key.scopes), None)
 
     def find(self, token: bytes) -> ApiKey | None:
@@ -84,12 +84,12 @@ class KeyRing:
         if self._file is None or time.monotonic() < self._next_look:
             return
         self._next_look = time.monotonic() + _LOOK_AGAIN_SECONDS
-        state = _state_of(self._file)
+        state = _file_state(self._file)
         if state == self._seen:
             return
         self._seen = state
         try:
-            self._from_file, self.problem = read_keys_file(self._file), None
+            self._from_file, self.problem = _read_keys_file(self._file), None
             log.info("read %s again: %d keys", self._file, len(self._from_file))
         except ConfigurationError as error:
             self.problem = f"{error.message}. The keys read before it stay in use"
@@ -107,7 +107,7 @@ def is_among(token: bytes, digests: Iterable[bytes]) -> bool:
     return sum(hmac.compare_digest(given, known) for known in digests) > 0
 
 
-def read_keys_file(path: Path) -> list[ApiKey]:
+def _read_keys_file(path: Path) -> list[ApiKey]:
     """Return the keys of a JSON file: `["k1"]`, or `{"keys": [...]}` with texts and objects. Raises ConfigurationError."""
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"))
@@ -146,8 +146,8 @@ def _parse(entry: Any, number: int, path: Path) -> ApiKey:
 
 def _scopes(value: Any, problem: Callable[[str], ConfigurationError]) -> frozenset[KeyScope]:
     if value is None:
-        return ALL_SCOPES
-    if not isinstance(value, list) or not value or not set(value) <= ALL_SCOPES:
+        return _ALL_SCOPES
+    if not isinstance(value, list) or not value or not set(value) <= _ALL_SCOPES:
         raise problem(f"has wrong `scopes`; expected a list out of {', '.join(get_args(KeyScope))}")
     return frozenset(value)
 
@@ -166,7 +166,7 @@ def _refuse_repeated(path: Path, field: str, values: list[str]) -> None:
         raise ConfigurationError(f"API_KEYS_FILE={path}: two entries have the same {field}")
 
 
-def _state_of(path: Path | None) -> tuple[int, int, int] | None:
+def _file_state(path: Path | None) -> tuple[int, int, int] | None:
     """Return what changes when a file is rewritten or replaced; None if it is not there."""
     if path is None:
         return None

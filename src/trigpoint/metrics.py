@@ -11,30 +11,30 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-REGISTRY = CollectorRegistry()
+_REGISTRY = CollectorRegistry()
 
-REQUESTS = Histogram(
+_REQUESTS = Histogram(
     "trigpoint_http_request_seconds",
     "Requests to the API and the pages, by route and status.",
     ("method", "route", "status"),
     buckets=(0.005, 0.025, 0.1, 0.5, 2.5, 10.0),
-    registry=REGISTRY,
+    registry=_REGISTRY,
 )
 TOOL_CALLS = Histogram(
     "trigpoint_tool_call_seconds",
     "Calls of MCP tools, by server, tool and outcome (ok, or the error's code).",
     ("server", "tool", "outcome"),
     buckets=(0.01, 0.05, 0.25, 1.0, 5.0, 30.0, 300.0),
-    registry=REGISTRY,
+    registry=_REGISTRY,
 )
 JOBS = Counter(
-    "trigpoint_jobs_total", "Jobs that a worker let go, by kind and outcome.", ("kind", "outcome"), registry=REGISTRY
+    "trigpoint_jobs_total", "Jobs that a worker let go, by kind and outcome.", ("kind", "outcome"), registry=_REGISTRY
 )
 INGESTED_PAGES = Counter(
-    "trigpoint_ingested_pages_total", "Pages read, by store and how.", ("store", "method"), registry=REGISTRY
+    "trigpoint_ingested_pages_total", "Pages read, by store and how.", ("store", "method"), registry=_REGISTRY
 )
 WEBHOOKS = Counter(
-    "trigpoint_webhook_deliveries_total", "Tries to deliver a webhook, by outcome.", ("outcome",), registry=REGISTRY
+    "trigpoint_webhook_deliveries_total", "Tries to deliver a webhook, by outcome.", ("outcome",), registry=_REGISTRY
 )
 
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
@@ -43,10 +43,10 @@ _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"
 def count_request(scope: Any, status: int, seconds: float) -> None:
     """Count one answered request."""
     method = scope["method"] if scope["method"] in _METHODS else "other"
-    _request(method, route_of(scope), status).observe(seconds)
+    _request_counter(method, _route_of(scope), status).observe(seconds)
 
 
-def route_of(scope: Any) -> str:
+def _route_of(scope: Any) -> str:
     """Return the pattern of the request's route, or the part of the site if no route of the API matches."""
     pattern, mounted_at = getattr(scope.get("route"), "path", None), scope.get("root_path", "")
     if pattern and pattern != mounted_at:  # otherwise only the mount was found, and nothing in it
@@ -63,9 +63,9 @@ def route_of(scope: Any) -> str:
 
 def exposition() -> bytes:
     """Return this process's counts in Prometheus's text format."""
-    return generate_latest(REGISTRY)
+    return generate_latest(_REGISTRY)
 
 
 @cache
-def _request(method: str, route: str, status: int) -> Any:
-    return REQUESTS.labels(method, route, str(status))
+def _request_counter(method: str, route: str, status: int) -> Any:
+    return _REQUESTS.labels(method, route, str(status))

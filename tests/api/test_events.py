@@ -12,7 +12,7 @@ import pytest
 from serving_api import running_api
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import ConfigurationError
-from trigpoint.jobs.feed import Feed
+from trigpoint.jobs.feed import Feed, FeedPage
 from trigpoint.storage.redis import redis_client
 
 REFS = ("25/01178/REM", "25/01502/F", "25/00001/F")
@@ -82,6 +82,30 @@ async def test_a_reader_who_is_too_far_behind_is_told(clean_redis_url: str) -> N
         await redis.xtrim("events", maxlen=1, approximate=False)
         page = await feed.read(first, limit=10)
         assert (page.missed, len(page.events)) == (True, 1)
+
+
+async def test_a_cursor_from_before_events_were_lost_does_not_wait_for_ever(clean_redis_url: str) -> None:
+    """As after a restored backup: the reader is told, and gets what happens next."""
+    async with redis_client(clean_redis_url) as redis:
+        lost = await redis.xadd("events", {"body": "{}"}, id="9999999999999-0")
+        await redis.delete("events")
+        feed = Feed(redis)
+        assert await feed.read(lost, limit=10, wait_seconds=5) == FeedPage((), "0-0", missed=True)
+        await redis.xadd("events", {"body": '{"event": "a"}'})
+        page = await feed.read(lost, limit=10, wait_seconds=5)
+        assert page.missed
+        await redis.xadd("events", {"body": '{"event": "b"}'})
+        after = await feed.read(page.cursor, limit=10)
+        assert ([event.body for event in after.events], after.missed) == ([{"event": "b"}], False)
+
+
+def test_a_stream_says_that_there_is_a_gap(api: httpx.Client) -> None:
+    submit_and_cancel(api, REFS[0])
+    asked = {"Accept": "text/event-stream", "Last-Event-ID": "1-1"}
+    with api.stream("GET", "/api/v1/events", headers=asked) as answer:
+        lines = answer.iter_lines()
+        assert next(lines) == "event: missed"
+        assert any(line == "event: review.cancelled" for line in lines)
 
 
 def test_a_webhook_for_everything_needs_a_secret_and_https_in_production(

@@ -11,8 +11,11 @@ import httpx
 import pytest
 
 from serving_api import KEY, OTHER_KEY, running_api
+from trigpoint.api.form_hash import FormHash
 from trigpoint.config import Settings
+from trigpoint.errors import StoreUnavailable
 from trigpoint.jobs.reviews import Reviews
+from trigpoint.jobs.scripts import Scripts
 from trigpoint.storage.redis import redis_client
 
 PATH = "/api/v1/reviews"
@@ -127,3 +130,117 @@ async def test_creating_the_same_review_again_returns_it_as_it_is_now(clean_redi
         assert (again.review_id, again.status) == (ident, "cancelled")
         statuses = Counter(row.status for row in (await reviews.list(limit=10, offset=0))[0])
     assert statuses == {"cancelled": 1}
+
+
+ENTITY = {"entityType": "concept", "title": "A meeting", "slug": "a-meeting"}
+
+
+def graph_total(api: httpx.Client) -> int:
+    return int(api.get("/api/entities").json()["pagination"]["total"])
+
+
+def test_the_graph_creates_nothing_twice_and_refuses_in_its_own_words(api: httpx.Client) -> None:
+    before = graph_total(api)
+    first, second = (send(api, "entity", ENTITY, "/api/entities") for _ in range(2))
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.content == second.content
+    assert second.headers["idempotent-replayed"] == "true"
+    assert graph_total(api) == before + 1
+    elsewhere = send(api, "entity", ENTITY, "/api/entities", **{"x-project-slug": "elsewhere"})
+    assert (elsewhere.status_code, elsewhere.json()["error"]["code"]) == (400, "BAD_REQUEST")
+    other = send(api, "entity", ENTITY | {"title": "Another"}, "/api/entities")
+    assert (other.status_code, other.json()["error"]["code"]) == (400, "BAD_REQUEST")
+    assert "was used for another request" in other.json()["error"]["message"]
+    unusable = send(api, "a b", ENTITY, "/api/entities")
+    assert (unusable.status_code, unusable.json()["error"]["code"]) == (400, "BAD_REQUEST")
+    assert "printable ASCII" in unusable.json()["error"]["message"]
+
+
+REVISIONS = "/api/v1/policies/NEW/revisions"
+
+
+def upload(api: httpx.Client, key: str, content: bytes, query: str = "") -> httpx.Response:
+    """Each call sends a form with a boundary of its own."""
+    return api.post(
+        REVISIONS + query,
+        data={"version_label": "One", "effective_from": "2025-01-01"},
+        files={"file": ("a.pdf", content)},
+        headers={"Idempotency-Key": key},
+    )
+
+
+def test_a_form_is_told_from_another_of_the_same_length(api: httpx.Client) -> None:
+    send(api, "policy", {"source": "NEW", "title": "New", "category": "national_policy"}, "/api/v1/policies")
+    first, second = upload(api, "one", b"%PDF-1.4 a" * 30_000), upload(api, "one", b"%PDF-1.4 a" * 30_000)
+    assert first.status_code == 202
+    assert first.content == second.content
+    assert second.headers["idempotent-replayed"] == "true"
+    other = upload(api, "one", b"%PDF-1.4 b" * 30_000)
+    assert (other.status_code, other.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    assert api.get("/api/v1/policies/NEW").json()["revision_count"] == 1
+
+
+def test_the_same_request_with_another_query_is_another_request(api: httpx.Client) -> None:
+    send(api, "policy", {"source": "NEW", "title": "New", "category": "national_policy"}, "/api/v1/policies")
+    assert upload(api, "one", b"%PDF-1.4").status_code == 202
+    other = upload(api, "one", b"%PDF-1.4", "?replace=rev_NEW_2025_01")
+    assert (other.status_code, other.json()["error"]["code"]) == (422, "idempotency_key_reused")
+
+
+async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
+    api: httpx.Client, clean_redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The review has been made: a 503, or half an answer, would be untrue. Sent again, the request finds it."""
+    run = Scripts.__call__
+
+    async def refuse_the_end(self: Scripts, name: str, *args: Any) -> Any:
+        if name == "idempotency_end":
+            raise StoreUnavailable("Redis refuses changes for now")
+        return await run(self, name, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Scripts, "__call__", refuse_the_end)
+        first = send(api, "one")
+    assert first.status_code == 202
+    assert reviews_in_all(api) == 1
+    assert send(api, "one").json()["error"]["code"] == "idempotency_in_progress"
+    async with redis_client(clean_redis_url) as redis:
+        (place,) = await redis.keys("idempotency:*")
+        left = int(await redis.hget(place, "busy_until")) - int(await redis.hget("clock", "steady"))  # type: ignore[misc]
+        assert left <= 30_000  # a key is not blocked for longer by a server that died
+        await redis.hset(place, "busy_until", 0)  # type: ignore[misc]
+    assert send(api, "one").json()["review_id"] == first.json()["review_id"]
+
+
+async def test_a_key_stays_busy_while_its_request_is_being_answered(
+    api: httpx.Client, clean_redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trigpoint.api.idempotency._RENEWED_SECONDS", 0.05)
+    create = Reviews.create
+
+    async def slowly(self: Reviews, *args: Any, **more: Any) -> Any:
+        async with redis_client(clean_redis_url) as redis:
+            (place,) = await redis.keys("idempotency:*")
+            await redis.hset(place, "busy_until", 1)  # type: ignore[misc]
+            for _ in range(100):
+                if int(await redis.hget(place, "busy_until")) > 1:  # type: ignore[misc]
+                    return await create(self, *args, **more)
+                await asyncio.sleep(0.05)
+        raise AssertionError("the key was not renewed")
+
+    monkeypatch.setattr(Reviews, "create", slowly)
+    assert send(api, "one").status_code == 202
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+def test_the_hash_of_a_form_depends_on_neither_boundary_nor_packets(size: int) -> None:
+    def hashed(boundary: bytes, content: bytes) -> str:
+        body = b"--%b\r\nContent-Disposition: form-data\r\n\r\n%b\r\n--%b--\r\n" % (boundary, content, boundary)
+        form = FormHash(boundary)
+        for start in range(0, len(body), size):
+            form.take(body[start : start + size])
+        form._is_whole = True
+        return form.digest()
+
+    assert hashed(b"aaab", b"content") == hashed(b"0123", b"content")
+    assert hashed(b"aaab", b"content") != hashed(b"aaab", b"contend")

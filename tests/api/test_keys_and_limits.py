@@ -96,6 +96,29 @@ async def test_failed_tries_are_limited_by_address_and_slow_the_right_key_too(
         ).remaining == 59  # the key itself has used nothing of its own limit
 
 
+def test_keys_cannot_be_guessed_through_the_graph_either(api_settings: Callable[..., Settings]) -> None:
+    """It takes the same keys, so its failed tries count with those of the REST API. Its readers have no limit."""
+    with running_api(api_settings(api_keys=(KEY,), api_rate_limit=5), key=KEY) as api:
+        assert {api.get("/api/entities").status_code for _ in range(10)} == {200}
+        guess = {"Authorization": "Bearer guess"}
+        tries = [api.get("/api/entities", headers=guess) for _ in range(8)]
+        assert [answer.status_code for answer in tries] == [401] * 5 + [429] * 3
+        assert tries[-1].json()["error"]["code"] == "RATE_LIMITED"
+        assert 1 <= int(tries[-1].headers["retry-after"]) <= 60
+        assert api.get("/api/entities").status_code == 429
+        assert api.get(PATH).status_code == 429
+
+
+def test_without_redis_the_graph_still_answers_those_who_have_a_key(
+    tmp_path: Path, free_port: Callable[[], int]
+) -> None:
+    nowhere = f"redis://127.0.0.1:{free_port()}/0"
+    settings = load_settings(trigpoint_data_dir=tmp_path, api_keys=(KEY,), redis_url=nowhere)
+    with running_api(settings, key=KEY) as api:
+        assert api.get("/api/entities").status_code == 200
+        assert api.get("/api/entities", headers={"Authorization": "Bearer guess"}).status_code == 401
+
+
 async def test_a_clock_that_goes_back_does_not_lock_anybody_out(clean_redis_url: str) -> None:
     async with redis_client(clean_redis_url) as redis:
         limiter = RateLimiter(Batch(redis), 2)
@@ -175,6 +198,15 @@ def test_a_key_may_do_what_its_scopes_say_until_it_expires(
                 api.post("/api/v1/policies", json=NEW_POLICY, headers=sent),
             )
             assert tuple(answer.status_code for answer in answers) == codes, key
+        for method, path, needed in (
+            ("PUT", f"{PATH}/rev_x/letter", "submit"),
+            ("POST", f"{PATH}/rev_x/cancel", "submit"),
+            ("POST", "/api/v1/applications", "submit"),
+            ("POST", f"{PATH}/rev_x/webhooks/whd_x/redeliver", "manage"),
+            ("DELETE", "/api/v1/policies/NEW/revisions/rev_x", "manage"),
+        ):
+            refused = api.request(method, path, headers={"Authorization": "Bearer reader"}).json()["error"]
+            assert refused["details"]["required_scope"] == needed, path
         refused = api.post(PATH, json=SUBMISSION, headers={"Authorization": "Bearer reader"}).json()["error"]
         assert refused["code"] == "forbidden"
         assert "'dashboard'" in refused["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 from collections.abc import Callable, Iterator
@@ -123,6 +124,12 @@ def test_a_large_body_is_refused_by_its_declared_and_by_its_real_length(api: htt
 
     streamed = api.post(REVIEWS, content=chunks(), headers=JSON)
     assert envelope(streamed, 413)["code"] == "payload_too_large"
+
+
+def test_nobody_can_send_much_before_signing_in(keyed_api: httpx.Client) -> None:
+    sent = {"Sec-Fetch-Site": "same-origin", "Authorization": ""}
+    assert keyed_api.post("/sign-in", data={"key": "x" * 1000}, headers=sent).status_code == 401
+    assert keyed_api.post("/sign-in", data={"key": "x" * 100_000}, headers=sent).status_code == 413
 
 
 def test_an_upload_over_the_limit_is_refused_while_it_streams(
@@ -308,6 +315,42 @@ def test_openapi_names_bounds_and_values_and_what_may_be_null(api_settings: Call
     }
 
 
+def test_openapi_is_typed_to_the_last_field(api_settings: Callable[..., Settings]) -> None:
+    """Only the details of an error are left open: each code has its own."""
+
+    def untyped(part: Any, place: str) -> Iterator[str]:
+        if isinstance(part, dict):
+            is_open = part.get("type") == "object" and not part.keys() & {"properties", "additionalProperties"}
+            if is_open or part.get("additionalProperties") is True:
+                yield place
+            for name, inner in part.items():
+                yield from untyped(inner, f"{place}/{name}")
+        elif isinstance(part, list):
+            for inner in part:
+                yield from untyped(inner, place)
+
+    document = rest_app(api_settings()).openapi()
+    parts = {"paths": document["paths"], "schemas": document["components"]["schemas"], "hooks": document["webhooks"]}
+    assert list(untyped(parts, "")) == ["/schemas/ErrorBody/properties/details/anyOf"]
+    named = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
+    assert named == parts["schemas"].keys()
+
+
+def test_openapi_names_the_limits_and_the_key_that_makes_a_post_repeatable(
+    api_settings: Callable[..., Settings],
+) -> None:
+    document = rest_app(api_settings(api_rate_limit=17, max_upload_mb=23, max_application_mb=42)).openapi()
+    said = " ".join(document["info"]["description"].split())
+    assert "17 requests in any 60 seconds" in said
+    assert (
+        "JSON bodies of up to 1 MB, a policy's PDF of up to 23 MB, the files of an application of up to 42 MB" in said
+    )
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            headers = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "header"]
+            assert ("Idempotency-Key" in headers) == (method == "post"), path
+
+
 @pytest.mark.parametrize("path", [REVIEWS, "/health", "/api/v1/policies", "/openapi.json", "/docs", "/"])
 def test_head_works_wherever_get_does(api: httpx.Client, path: str) -> None:
     got, head = api.get(path), api.head(path)
@@ -320,6 +363,27 @@ def test_options_names_the_methods_of_a_path(api: httpx.Client) -> None:
     assert answer.status_code == 204
     assert answer.headers["allow"] == "GET, HEAD, POST, OPTIONS"
     assert api.put(REVIEWS).headers["allow"] == answer.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("/api/entities", "GET, HEAD, POST, OPTIONS"), ("/api/relationships", "DELETE, POST, OPTIONS"),
+     ("/api/entities/9b2c1f7e-0000-4000-8000-000000000000", "GET, HEAD, PATCH, OPTIONS"), ("/status", "GET, HEAD, OPTIONS"),
+     ("/sign-in", "GET, HEAD, POST, OPTIONS"), ("/sign-out", "POST, OPTIONS")],
+)  # fmt: skip
+def test_the_graph_and_the_pages_say_what_is_allowed_too(api: httpx.Client, path: str, allowed: str) -> None:
+    asked = api.options(path)
+    assert (asked.status_code, asked.headers["allow"]) == (204, allowed)
+    refused = api.put(path, headers={"Sec-Fetch-Site": "same-origin"})
+    assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
+
+
+def test_a_head_never_begins_a_stream(api: httpx.Client) -> None:
+    """Its client takes the next answer on the connection for that of its next request."""
+    for accepted in ("text/event-stream", "text/event-stream, */*", "text/html, Text/Event-Stream;q=0.5"):
+        answer = api.head("/api/v1/events", headers={"Accept": accepted}, timeout=5)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+        assert api.get("/health", timeout=5).status_code == 200
 
 
 def test_pages_of_named_sites_may_call_and_others_may_not(api_settings: Callable[..., Settings]) -> None:

@@ -14,7 +14,7 @@ from trigpoint.cli.main import main
 from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.faults import Fault
 from trigpoint.demo.idox_portal import IdoxDemoPortal
-from trigpoint.demo.register import Entry
+from trigpoint.demo.register import SampleEntry
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ Run = Callable[..., Answer]
 
 @pytest.fixture
 def portal() -> Iterator[IdoxDemoPortal]:
-    with IdoxDemoPortal({one.reference: Entry(one, ()) for one in sample_applications().values()}) as running:
+    with IdoxDemoPortal({one.reference: SampleEntry(one, ()) for one in sample_applications().values()}) as running:
         yield running
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/ is what the code says; `make docs` writes it anew."""
+"""docs/reference/ is what the code says; `make docs` rewrites it."""
 
 from __future__ import annotations
 
@@ -26,3 +26,10 @@ def test_every_setting_is_in_the_reference_with_its_meaning() -> None:
     for name, field in Settings.model_fields.items():
         assert field.description, f"{name} has no description"
         assert f"| `{name.upper()}` |" in written
+
+
+def test_every_error_is_in_the_reference_with_its_meaning() -> None:
+    written = (reference.FOLDER / "errors.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.split(" | ") for line in written if line.startswith("| `")]
+    assert rows
+    assert [row[2] for row in rows if not row[-1].strip(" |")] == []

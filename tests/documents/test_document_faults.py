@@ -206,9 +206,22 @@ async def test_two_servers_write_to_one_chroma_at_once(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize(
+    "blow",
+    [
+        pytest.param(
+            blow,
+            marks=pytest.mark.fault(
+                f"the embedded Chroma ({how})",
+                phase="ingest, search",
+                seen="searches go on; an ingest waits, or fails naming the folder, and can be repeated at once",
+            ),
+        )
+        for blow, how in ((signal.SIGKILL, "kill -9"), (signal.SIGSTOP, "it hangs"))
+    ],
+)
 async def test_a_store_that_dies_or_hangs_in_the_middle_of_an_ingest_loses_nothing_and_doubles_nothing(
-    tmp_path: Path, free_port: Callable[[], int], blow: signal.Signals
+    tmp_path: Path, free_port: Callable[[], int], goes_on: Callable[[float], None], blow: signal.Signals
 ):
     port, data = free_port(), tmp_path / "data"
     first = make_pdf(data / "first.pdf", [prose("first", 40)])
@@ -239,7 +252,9 @@ async def test_a_store_that_dies_or_hangs_in_the_middle_of_an_ingest_loses_nothi
             except ToolFailed as failed:
                 assert failed.code in ("store_unavailable", "store_error")
                 assert str(chroma.folder) in str(failed)
+            asked = time.monotonic()
             while_away = await client.call("search_application_docs", {"query": "first survey", "max_results": 5})
+            goes_on(time.monotonic() - asked)
             again = await client.call("ingest_document", arguments)
             stop.set()
             await watcher
@@ -259,7 +274,14 @@ async def test_a_store_that_dies_or_hangs_in_the_middle_of_an_ingest_loses_nothi
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_named_and_work_goes_on_when_there_is_space_again(tmp_path: Path, processor):
+@pytest.mark.fault(
+    "all disk space",
+    phase="ingest, search",
+    seen="searches go on; an ingest fails naming the folder, and works again once there is space",
+)
+def test_a_full_disk_is_named_and_work_goes_on_when_there_is_space_again(
+    tmp_path: Path, processor, goes_on: Callable[[float], None]
+):
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -270,7 +292,7 @@ def test_a_full_disk_is_named_and_work_goes_on_when_there_is_space_again(tmp_pat
     try:
         bench = Bench(load_settings(trigpoint_data_dir=disk / "data", text_workers=1), processor)
         try:
-            _fill_and_free(disk, bench)
+            _fill_and_free(disk, bench, goes_on)
         finally:
             bench.store.close()
             wait_until_gone(bench.settings.chroma_dir("documents"))
@@ -278,7 +300,7 @@ def test_a_full_disk_is_named_and_work_goes_on_when_there_is_space_again(tmp_pat
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def _fill_and_free(disk: Path, bench: Bench) -> None:
+def _fill_and_free(disk: Path, bench: Bench, goes_on: Callable[[float], None]) -> None:
     pages = [prose(f"chapter {n}", 40) for n in range(4)]
     first = bench.add(make_pdf(disk / "data" / "first.pdf", pages))
     files = [make_pdf(disk / "data" / f"{n}.pdf", [*pages, f"number {n}"]) for n in range(3)]
@@ -297,7 +319,8 @@ def _fill_and_free(disk: Path, bench: Bench) -> None:
     assert refused, "the disk was not full"
     assert all(str(disk) in message for message in refused), refused
     ballast.unlink()
-    deadline = time.monotonic() + 30
+    freed = time.monotonic()
+    deadline = freed + 30
     outcomes = {}
     while len(outcomes) < len(files) and time.monotonic() < deadline:
         for path in files:
@@ -305,6 +328,7 @@ def _fill_and_free(disk: Path, bench: Bench) -> None:
                 outcomes[path] = bench.add(path)
             except StoreError:
                 time.sleep(0.5)
+    goes_on(time.monotonic() - freed)
     assert {outcome.status for outcome in outcomes.values()} <= {"success", "already_ingested"}
     rows = bench.store.registry.of_application(REF)
     assert len(rows) == 1 + len(files)

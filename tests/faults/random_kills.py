@@ -180,6 +180,8 @@ class Soak:
                 continue
             self.tally.kills[kind] += 1
             for part in self.parts:
+                if part.process is not None and part.process.pid == pid:
+                    await asyncio.to_thread(part.process.wait, 30)  # until then it counts as alive, and stays away
                 part.start_if_dead()
 
     # --- the whole

@@ -40,9 +40,11 @@ def damage_vectors(data: Path, store: str) -> Path:
 
 
 def damage_log(data: Path) -> Path:
+    """Damage the middle of the log, where a command begins: within a text, no reader could tell."""
     (path,) = (data / "redis" / "appendonlydir").glob("*.incr.aof")
-    middle = path.stat().st_size // 2
-    overwrite(path, middle, middle + 300)
+    content = path.read_bytes()
+    start = content.index(b"\r\n*", len(content) // 2) + 2
+    overwrite(path, start, start + 300)
     return path
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from trigpoint import __version__
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import ConfigurationError
 
@@ -115,3 +116,7 @@ def test_secrets_do_not_show_when_settings_are_printed() -> None:
     shown = repr(load_settings(api_keys="sk-1-secret", graph_write_keys="gw-secret", mcp_api_key="mcp-secret"))
     assert not any(secret in shown for secret in ("sk-1-secret", "gw-secret", "mcp-secret"))
     assert json.dumps(shown)
+
+
+def test_the_scraper_names_the_version_that_is_running(settings: Settings) -> None:
+    assert settings.scraper_user_agent.startswith(f"Trigpoint/{__version__} ")

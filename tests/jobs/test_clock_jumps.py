@@ -5,11 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
+from trigpoint.config import Settings
+from trigpoint.errors import StoreUnavailable
 from trigpoint.jobs.queue import Lease, Queue
+from trigpoint.jobs.watching import look_where_due
+from trigpoint.watch.models import Look, Watch
+from trigpoint.watch.store import WatchStore
 
 HOUR_MS = 3_600_000
 LEASE_SECONDS = 0.6
@@ -70,3 +77,25 @@ async def test_time_passes_as_it_should_while_somebody_looks(redis: Redis, queue
         assert await queue.claim("second") is None
     await asyncio.sleep(LEASE_SECONDS / 2)
     assert await queue.claim("second") is not None
+
+
+async def test_after_the_clock_went_back_watches_are_looked_at_again(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+
+    async def look(settings: Settings, store: WatchStore, watch_id: str) -> Any:
+        looked.append(watch_id)
+        raise StoreUnavailable("nothing is asked here")
+
+    monkeypatch.setattr("trigpoint.jobs.watching.look", look)
+    store = WatchStore(settings)
+    moment = datetime.now(UTC)
+    for number, at in enumerate((moment - timedelta(hours=1), moment + timedelta(days=400))):
+        record = store.add(
+            Watch(id=f"{number:08d}", authority="cherwell", since=at.date(), created_at=at, words=("homes",))
+        )
+        last = Look(at=at, since=at.date())
+        store.change(record.watch.id, lambda kept, last=last: kept.model_copy(update={"last": last}))  # type: ignore[misc]
+    await look_where_due(settings, timedelta(hours=6))
+    assert looked == ["00000001"]

@@ -43,10 +43,13 @@ class HeldModel:
         self.held = held
         self.entered, self.released = threading.Event(), threading.Event()
         self.requests: Counter[str] = Counter()
-        opinions = [{"id": "F1", "support": "overstated", "why": "more is said than quoted"}]
+        opinions = [{"id": "F1", "support": "overstated", "outcome": "met", "why": "more is said than quoted"}]
         self.script = ScriptedModel(
             judge={"findings": [FINDING]},
-            check=[lambda _: hand_in({"opinions": opinions}), {"opinions": [{"id": "F1", "support": "supported"}]}],
+            check=[
+                lambda _: hand_in({"opinions": opinions}),
+                {"opinions": [{"id": "F1", "support": "supported", "outcome": "met"}]},
+            ],
             mend={"findings": [MENDED]},
             conclude=CONCLUSION,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from watched_pipeline import until
 
 from serving_api import running_api
 from trigpoint.config import Settings
+from trigpoint.errors import StoreUnavailable
 from trigpoint.jobs.queue import Queue
-from trigpoint.jobs.revisions import IngestionJob
+from trigpoint.jobs.revisions import NOT_QUEUED, IngestionJob
 from trigpoint.jobs.worker import Worker
 from trigpoint.policies.registry import PolicyRegistry
 
@@ -227,3 +229,46 @@ async def test_what_a_crash_left_between_registry_and_queue_is_taken_up(
     lease = await Queue(redis).claim("test")
     assert lease is not None
     assert lease.payload["revision_id"] == "rev_NPPF_2024_12"
+
+
+@pytest.mark.parametrize("replace", [False, True])
+async def test_a_reindex_that_could_not_be_queued_can_be_repeated_at_once(
+    api: Api, redis: Redis, tmp_path: Path, replace: bool
+) -> None:
+    """Otherwise the revision would be held for ten minutes by a job that does not exist."""
+    registry = PolicyRegistry(redis)
+    await api.upload()
+    (job_id,) = [name.removeprefix("job:") for name in await redis.keys("job:*")]
+    await registry.mark_active("NPPF", "rev_NPPF_2024_12", chunk_count=1, page_count=1)
+    await Queue(redis).cancel_holder("jobs:revision:NPPF:rev_NPPF_2024_12")
+    assert not await redis.exists(f"job:{job_id}")
+
+    async def again() -> httpx.Response:
+        if not replace:
+            return await api("POST", f"{THIS}/reindex")
+        return await api(
+            "POST",
+            "/api/v1/policies/NPPF/revisions?replace=rev_NPPF_2024_12",
+            files={"file": ("nppf.pdf", PDF)},
+            data={"version_label": "December 2024", "effective_from": "2024-12-15"},
+        )
+
+    before = sorted((tmp_path / "data" / "policy").rglob("*.pdf"))
+    async with refusing_to_queue(redis):
+        assert (await again()).status_code == 503
+    assert sorted((tmp_path / "data" / "policy").rglob("*.pdf")) == before
+    shown = (await api("GET", THIS)).json()
+    assert (shown["status"], shown["error"]) == ("active", NOT_QUEUED)
+    assert (await again()).status_code == 202
+
+
+@asynccontextmanager
+async def refusing_to_queue(redis: Redis) -> AsyncIterator[None]:
+    """Within this context every enqueue is answered as by a Redis whose log could not be written."""
+
+    async def refuse(self: Any, *args: Any, **more: Any) -> bool:
+        raise StoreUnavailable("Redis refuses changes for now")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Queue, "enqueue", refuse)
+        yield

@@ -14,9 +14,12 @@ from watched_pipeline import until, until_status
 
 from serving_api import serving
 from trigpoint.config import Settings
+from trigpoint.errors import ServerUnreachable
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.reviews import Reviews
+from trigpoint.jobs.tools import McpTools
 from trigpoint.jobs.worker import Worker
+from trigpoint.mcp.client import ToolClient
 
 REF = "25/01178/REM"
 
@@ -136,3 +139,18 @@ async def test_a_server_that_is_away_for_a_moment_is_waited_for(
         await asyncio.sleep(0.3)
         with serving(fakes.server("scraper").app(), port):
             assert await until_status(reviews, review_id, "completed", "failed", seconds=30) == "completed"
+
+
+async def test_a_connection_that_is_cancelled_while_it_opens_is_told_and_keeps_nobody_waiting(
+    job_settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The protocol's library cancels its own tasks when a connection breaks: a job must not wait for that for ever."""
+
+    async def cancelled(self: ToolClient) -> ToolClient:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(ToolClient, "__aenter__", cancelled)
+    async with McpTools(job_settings(), patience=0) as tools:
+        for _ in range(2):  # the second shows that the first has let go of what it held
+            with pytest.raises(ServerUnreachable, match="broke off while it was opened"):
+                await asyncio.wait_for(tools.call("scraper", "get_application_details", {}), 5)

@@ -112,7 +112,7 @@ def test_a_reference_is_added_by_doi_or_isbn_out_of_a_file_of_metadata(
     assert [entry["id"] for entry in read_entries(own)] == ["plan", "iverson-kerbs-2011", "abbot2013"]
     assert "0 added, 2 there already" in run()
     assert "no entry with the DOI 10.1/none" in run("--doi", "10.1/none")
-    assert "is no ISBN" in run("--isbn", "12345")
+    assert "is not an ISBN" in run("--isbn", "12345")
 
 
 def test_a_citekey_of_another_work_is_refused_and_nothing_is_written(tmp_path: Path) -> None:

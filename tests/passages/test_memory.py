@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from trigpoint.passages.lexical import LexicalIndex
+from trigpoint.passages.local import LocalCandidates
 from trigpoint.passages.memory import Entry, Memory
-from trigpoint.passages.model import Condition, Where
+from trigpoint.passages.model import Condition, Question, Where
+from trigpoint.passages.search import rank
+
+WORDS = LexicalIndex(None)  # an index may be ahead of memory: it has passages that memory does not have yet
+WORDS.replace_many((f"d{n}", [(f"p{key}", "gravel") for key in range(n, 10, 3)]) for n in range(4))
 
 
 def unit_vectors(count: int, seed: int = 0) -> np.ndarray:
@@ -49,9 +55,10 @@ def test_memory_agrees_with_a_plain_dictionary(steps: list[tuple[str, int, int]]
                 for i, (v, t, d) in model.items()
                 if t == tag and (documents is None or d in documents)
             }
-            assert dict(now.nearest(query, 100, where)) == pytest.approx(expected, abs=1e-4)
-            assert dict(now.cosines(query, [*model, "nobody"], where)) == pytest.approx(expected, abs=1e-4)
-            assert now.allows([*model, "nobody"], where) == set(expected)
+            candidates = LocalCandidates(now, WORDS, where)
+            assert dict(candidates.nearest(query, 100)) == pytest.approx(expected, abs=1e-4)
+            assert candidates.matching("gravel", 100).keys() == expected.keys()
+            assert candidates.cosines(query, list(expected)) == pytest.approx(expected, abs=1e-4)
             assert now.documents(where) == {model[i][2] for i in expected}
 
 
@@ -64,7 +71,33 @@ def test_filtered_search_equals_brute_force() -> None:
         rows = [i for i in range(300) if i % 7 == ref and i >= 100]
         expected = sorted(rows, key=lambda i: (-round(max(0.0, float(vectors[i] @ query)), 4), i))[:10]
         where = Where(None, (Condition("ref", "eq", f"r{ref}"), Condition("day", "gte", 20200100)))
-        assert [i for i, _ in memory.snapshot.nearest(query, 10, where)] == [f"p{i:04d}" for i in expected]
+        nearest = LocalCandidates(memory.snapshot, WORDS, where).nearest(query, 10)
+        assert [i for i, _ in nearest] == [f"p{i:04d}" for i in expected]
+
+
+def test_of_equal_fused_scores_the_smaller_id_comes_first_and_only_k_are_told() -> None:
+    memory = Memory()
+    memory.replace(
+        (), [Entry(f"p{key}", f"d{key % 3}") for key in reversed(range(9))], np.tile(unit_vectors(1), (9, 1))
+    )
+    candidates = LocalCandidates(memory.snapshot, WORDS)
+    first = rank(candidates, Question(unit_vectors(1)[0], 4, "gravel"))
+    assert [one.id for one in first] == ["p0", "p1", "p2", "p3"]
+    assert len({one.fused for one in first}) == 1
+    assert [one.id for one in rank(candidates, Question(unit_vectors(1)[0], 4))] == ["p0", "p1", "p2", "p3"]
+
+
+def test_an_exclusion_holds_and_one_that_excludes_nothing_changes_nothing() -> None:
+    memory, query = Memory(), unit_vectors(1, seed=9)[0]
+    kinds = ["reference" if key % 2 else "text" for key in range(10)]
+    entries = [Entry(f"p{key}", f"d{key % 3}", {"kind": kinds[key]}) for key in range(10)]
+    memory.replace((), entries, unit_vectors(10))
+    without = Where(without=(Condition("kind", "eq", "reference"), Condition("colour", "eq", "red")))
+    candidates = LocalCandidates(memory.snapshot, WORDS, without)
+    expected = {f"p{key}" for key in range(0, 10, 2)}
+    assert {i for i, _ in candidates.nearest(query, 10)} == candidates.matching("gravel", 10).keys() == expected
+    everything = LocalCandidates(memory.snapshot, WORDS, Where(without=(Condition("kind", "eq", "map"),)))
+    assert len(everything.nearest(query, 10)) == len(everything.matching("gravel", 10)) == 10
 
 
 def test_a_reader_keeps_what_it_was_given_while_others_write() -> None:

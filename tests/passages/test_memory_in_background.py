@@ -16,6 +16,7 @@ from trigpoint.errors import IndexUnavailable, LibraryTimeout
 from trigpoint.passages import sqlite_memory, sqlite_rows
 from trigpoint.passages.deadline import Deadline
 from trigpoint.passages.model import Hit, Question
+from trigpoint.passages.sqlite import SqliteFile
 from trigpoint.passages.store import PassageStore
 
 _EVERYTHING = Question(unit_vector(1), 20)
@@ -153,3 +154,15 @@ def test_closing_ends_a_loading(folder: Path, loading: SlowLoading) -> None:
         with pytest.raises(IndexUnavailable):
             search.result(60)
     assert not [t for t in threading.enumerate() if t.name.startswith("memory of collection")]
+
+
+def test_closing_does_not_close_a_connection_under_the_thread_that_reads(folder: Path) -> None:
+    file = SqliteFile(folder)
+    with file.reading() as connection:
+        file.close()
+        assert connection.execute("select count(*) from chunk").fetchone()[0] == 6
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("select 1")
+    with file.reading() as connection:  # and the file can be used again
+        assert connection.execute("select count(*) from chunk").fetchone()[0] == 6
+    file.close()

@@ -45,4 +45,4 @@ def test_a_question_that_the_collection_does_not_answer_is_told_by_its_scores(
     vectors, vector = embedding.embed_batch(PLANNING), embedding.embed(question)
     cosines = {str(n): float(row @ vector) for n, row in enumerate(vectors)}
     fused = fuse(cosines, dict(lexical.search(question, 10)))
-    assert is_weak((cosines[i], score) for i, score in fused) is weak
+    assert is_weak((cosines[i], score) for i, score in fused.items()) is weak

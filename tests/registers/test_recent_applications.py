@@ -20,7 +20,7 @@ from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.faults import Fault
 from trigpoint.demo.idox_portal import IdoxDemoPortal
 from trigpoint.demo.portal import DemoPortal
-from trigpoint.demo.register import Entry
+from trigpoint.demo.register import SampleEntry
 from trigpoint.errors import BotChallenge, InvalidInput, PageNotUnderstood, PortalError, RequestFailed, RobotsRefuse
 from trigpoint.registers import atrium_results, idox_pages
 from trigpoint.registers.directory import open_register
@@ -29,7 +29,7 @@ from trigpoint.registers.labels import parse_html
 from trigpoint.registers.register import WebRegister
 
 FIRST, LAST = date(2024, 1, 1), date(2025, 12, 31)
-SAMPLES = {one.reference: Entry(one, ()) for one in sample_applications().values()}
+SAMPLES = {one.reference: SampleEntry(one, ()) for one in sample_applications().values()}
 KINDS = {"atrium": DemoPortal, "idox": IdoxDemoPortal}
 
 Portal = Callable[..., DemoPortal]
@@ -45,7 +45,7 @@ def software(request: pytest.FixtureRequest) -> str:
 def portal(software: str) -> Iterator[Portal]:
     with ExitStack() as running:
 
-        def start(entries: dict[str, Entry] = SAMPLES, **options: Any) -> DemoPortal:
+        def start(entries: dict[str, SampleEntry] = SAMPLES, **options: Any) -> DemoPortal:
             return running.enter_context(KINDS[software](entries, **options))
 
         yield start
@@ -75,12 +75,12 @@ async def opened(tmp_path: Path) -> AsyncIterator[Open]:
         yield make
 
 
-def many(count: int) -> dict[str, Entry]:
+def many(count: int) -> dict[str, SampleEntry]:
     return called(*(f"25/{number:05}/F" for number in range(count)))
 
 
-def called(*references: str) -> dict[str, Entry]:
-    return {one: Entry(replace(sample_applications()[REF], reference=one), ()) for one in references}
+def called(*references: str) -> dict[str, SampleEntry]:
+    return {one: SampleEntry(replace(sample_applications()[REF], reference=one), ()) for one in references}
 
 
 async def test_new_applications_come_with_what_the_list_tells(portal: Portal, opened: Open, software: str) -> None:

@@ -45,10 +45,26 @@ def use_tool(name: str, value: dict[str, Any], tokens: tuple[int, int] = (900, 1
     return message([{"type": "tool_use", "id": f"toolu_{name}", "name": name, "input": value}], "tool_use", tokens)
 
 
+def opinions(request: Request, outcome: str = "failed", **said: Any) -> dict[str, Any]:
+    """Return one opinion on every claim that is shown. The second reader finds the outcome itself: `partly` if a lack is
+    named, else the one that is given here."""
+    found: dict[str, str] = {}
+    for line in text_of(request).splitlines():
+        if line.startswith("F") and line[1:2].isdigit():
+            found[line.split(" ")[0]] = outcome
+        elif line.startswith("   lacking: "):
+            found[list(found)[-1]] = "partly"
+    return {"opinions": [{"support": "supported"} | said | {"id": name, "outcome": one} for name, one in found.items()]}
+
+
 def supported(request: Request) -> Answer:
-    """Support every claim that is shown."""
-    names = [line.split(" ")[0] for line in text_of(request).splitlines() if line.startswith("F")]
-    return hand_in({"opinions": [{"id": name, "support": "supported"} for name in names]})
+    """Support every claim that is shown as a shortfall."""
+    return hand_in(opinions(request))
+
+
+def supported_as_met(request: Request) -> Answer:
+    """Support every claim that is shown as met."""
+    return hand_in(opinions(request, "met"))
 
 
 class ScriptedModel:

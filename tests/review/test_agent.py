@@ -14,7 +14,7 @@ from anthropic.resources.messages.messages import DEPRECATED_MODELS
 from messages_server import Answer, MessagesServer
 from openai_answers import in_chat_shape
 from review_samples import evidence_of_text
-from scripted_model import ScriptedModel, hand_in, text_of, use_tool
+from scripted_model import ScriptedModel, hand_in, supported, text_of, use_tool
 from scripted_servers import REF, Kept, Servers
 
 from trigpoint.config import Settings, load_settings
@@ -195,10 +195,12 @@ async def test_what_fails_twice_is_dropped_with_everything_that_rests_on_it(use:
 
 async def test_a_claim_that_a_second_reader_finds_overstated_is_mended_or_dropped(use: Callable[..., Any]) -> None:
     def overstated(request: dict[str, Any]) -> Answer:
-        return hand_in({"opinions": [{"id": "F1", "support": "overstated", "why": "3.0 m is not quoted"}]})
+        return hand_in(
+            {"opinions": [{"id": "F1", "support": "overstated", "outcome": "failed", "why": "3.0 m is not quoted"}]}
+        )
 
     mended = finding(id="F1", statement="The shared path along Mill Lane will be 2.5 m wide.")
-    model = ScriptedModel(judge=judged(), check=[overstated, lambda r: hand_in(_all_supported(r))], mend=judged(mended))
+    model = ScriptedModel(judge=judged(), check=[overstated, supported], mend=judged(mended))
     with use(model) as (server, settings):
         judging = await judge(evidence_of_text(TEXT), settings)
     assert model.asked["check"] == 2
@@ -210,17 +212,18 @@ async def test_a_claim_that_a_second_reader_finds_overstated_is_mended_or_droppe
     assert [one for one in judging.judgement.aspects[0].findings if "-" in one.check] == []
 
 
-def _all_supported(request: dict[str, Any]) -> dict[str, Any]:
-    names = [line.split(" ")[0] for line in text_of(request).splitlines() if line.startswith("F")]
-    return {"opinions": [{"id": name, "support": "supported"} for name in names]}
-
-
-async def test_the_checker_sees_the_claim_and_its_evidence_and_nothing_else(use: Callable[..., Any]) -> None:
+async def test_the_checker_sees_the_claim_its_evidence_and_what_else_is_said_and_no_outcome(
+    use: Callable[..., Any],
+) -> None:
     with use(ScriptedModel(judge=judged())) as (server, settings):
         await judge(evidence_of_text(TEXT), settings)
     shown = text_of(server.requests[3])
     assert "will be 2.5 m wide" in shown
-    assert "Street lighting" not in shown
+    assert "(asked for:" in shown
+    assert "failed" not in shown
+    elsewhere = [line for line in shown.splitlines() if "Street lighting" in line]
+    assert elsewhere
+    assert all(line.startswith("   also said: ") for line in elsewhere)
 
 
 async def test_the_judge_looks_up_pages_policy_and_sums_of_this_application_only(use: Callable[..., Any]) -> None:

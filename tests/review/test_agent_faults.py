@@ -54,13 +54,15 @@ class DyingModel:
 
 
 def overstated(request: dict[str, Any]) -> Answer:
-    return hand_in({"opinions": [{"id": "F1", "support": "overstated", "why": "it is a part only"}]})
+    return hand_in(
+        {"opinions": [{"id": "F1", "support": "overstated", "outcome": "failed", "why": "it is a part only"}]}
+    )
 
 
 def whole_script() -> ScriptedModel:
     """A review that needs every pass: a claim is overstated and mended."""
     mended = finding(id="F1", statement="The shared path along Mill Lane will be 2.5 m wide.")
-    second = {"opinions": [{"id": "F1", "support": "supported"}]}
+    second = {"opinions": [{"id": "F1", "support": "supported", "outcome": "failed"}]}
     return ScriptedModel(judge=judged(), check=[overstated, second], mend=judged(mended), conclude=CONCLUSION)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from messages_server import Answer
 from review_samples import evidence_of_text
-from scripted_model import ScriptedModel, hand_in, pass_of, supported, text_of, use_tool
+from scripted_model import ScriptedModel, hand_in, opinions, pass_of, supported, text_of, use_tool
 from test_agent import TEXT, finding, judge, judged, use
 
 from trigpoint.review.agent.answers import MOST_FACTS, MOST_FINDINGS, Judged, ReadFacts
@@ -42,9 +42,8 @@ def opinion(support: str, **more: Any) -> Callable[[dict[str, Any]], Answer]:
     """Answer the same of every claim that is shown."""
 
     def answer(request: dict[str, Any]) -> Answer:
-        names = [line.split(" ")[0] for line in text_of(request).splitlines() if re.match(r"F\d+ \(", line)]
         why = {} if support == "supported" else {"why": "the words show less"}
-        return hand_in({"opinions": [{"id": name, "support": support, **why, **more} for name in names]})
+        return hand_in(opinions(request, support=support, **why, **more))
 
     return answer
 
@@ -204,7 +203,7 @@ async def test_the_second_reader_sees_lack_search_siblings_and_the_policy_passag
         in checking
     )
     assert ", page 2; nearest by words: " in checking
-    assert "   (on the same question, F2, met: The path along Mill Lane is narrow at 2.5 m." in checking
+    assert "   (on the same question, F2: The path along Mill Lane is narrow at 2.5 m." in checking
     assert "<<< policies that they cite" in checking
 
 

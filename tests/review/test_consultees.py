@@ -88,6 +88,28 @@ def test_a_letter_quotes_the_answer_whole_with_what_limits_it() -> None:
     ) in printed
 
 
+def test_what_minutes_say_of_another_application_or_a_letter_of_a_bridge_is_no_answer() -> None:
+    minutes = _document(
+        "Marlow Town Council.md",
+        "# Marlow Town Council\n\n13 May 2025\n\n25/01178/REM, Land North of Gavray Drive.\n\nRESOLVED (5 for, 1 against) to "
+        "SUPPORT the application, with comments.\n\n25/01240/HOU, 4 Priory Close.\n\nNo objection.\n",
+    )
+    (said,) = _said(minutes)
+    assert (said.position, said.quote.startswith("RESOLVED (5 for")) == ("for", True)
+    only_another = minutes.text.replace(
+        "RESOLVED (5 for, 1 against) to SUPPORT the application, with comments.", "Noted."
+    )
+    assert _said(_document("Marlow Town Council.md", only_another)) == ()
+    bridge = "# Northern Trains\n\n2 June 2025\n\nA bridge is spoken of. We have no objection to it, and no funds.\n"
+    assert _said(_document("Northern Trains.md", bridge)) == ()
+
+
+def test_a_recommendation_is_recognised_by_its_label_however_long_it_is() -> None:
+    words = "Recommendation: no objection, subject to the conditions and the legal agreement that are listed in the annex below.\n"
+    (said,) = _said(_document("Highways.md", HEAD.format(day="3 March 2026") + words))
+    assert (said.position, said.quote.startswith("no objection, subject to")) == ("no objection", True)
+
+
 def test_a_long_answer_is_never_cut_within_a_sentence() -> None:
     long = (
         "The Highway Authority raises a holding objection to the application because the junction of the site access with "

@@ -146,6 +146,11 @@ def test_what_cannot_be_proved_is_returned_with_the_reason_and_then_dropped(
     assert draft.verified() == {}
 
 
+def test_products_are_written_as_documents_write_them() -> None:
+    assert draft_of().calculate("77 x 2").result == 154
+    assert draft_of().calculate("0.75 × 262").result == 196.5
+
+
 def test_a_returned_finding_counts_once_it_is_mended() -> None:
     draft = draft_of()
     assert verdict(draft, statement="The shared path is 2.8 m wide.")[0] == "returned"
@@ -195,18 +200,30 @@ def test_an_absence_that_a_certain_statement_answers_is_told_with_that_statement
     assert "“Secure and covered cycle parking for 250 cycles will be provided in the basement.”" in point.reason
 
 
+def test_an_absence_that_quotes_what_is_there_keeps_its_words_although_a_certain_statement_is_near() -> None:
+    draft = draft_of()
+    told = "Parking for 250 cycles is proposed; we did not find the number of homes that it is for."
+    absent = {"outcome": "not_shown", "aspect": "cycle_parking", "question": "long_stay", "statement": told,
+              "evidence": [quote("cycle parking for 250 cycles will be provided", 2)], "looked_for": ["bedrooms of the homes"]}  # fmt: skip
+    verdict(draft, **absent)
+    assert verdict(draft, **absent, id="F1")[0] == "verified"
+    point = draft.state.held["F1"].open_point
+    assert point is not None
+    assert point.reason == told
+
+
 def test_what_was_not_shown_becomes_an_open_point_and_never_a_failure() -> None:
     draft = draft_of()
     draft.read("D1", 1, to=2)
     answer = verdict(
         draft, aspect="cycle_parking", question="larger_cycles", outcome="not_shown", evidence=[], recommendation=None,
-        statement="Room for cargo bikes was looked for.", looked_for=["cargo bikes", "adapted cycles"],
+        statement="We looked for room for cargo bikes and found none.", looked_for=["cargo bikes", "adapted cycles"],
     )  # fmt: skip
     assert answer == ("verified", "")
     judgement = draft.conclude(None, model="test")
     parking = judgement.aspects[0]
     [point] = [one for one in parking.not_assessed if one.check == "larger_cycles"]
-    assert point.reason.startswith("We looked for cargo bikes and adapted cycles and found nothing that settles it")
+    assert point.reason == "We looked for room for cargo bikes and found none."
     assert all(one.outcome != "failed" for one in parking.findings)
 
 
@@ -214,12 +231,12 @@ def test_an_open_point_keeps_what_was_said_of_it_and_what_is_asked_for() -> None
     draft = draft_of()
     draft.read("D1", 1, to=2)
     assert verdict(draft)[0] == "verified"
-    answer = verdict(
-        draft, question=None, requirement="The collision record", outcome="not_shown", looked_for=["collision survey"],
-        statement="The path along Mill Lane is 2.5 m wide. The plans do not show a survey.",
-        recommendation="Survey the path within six months, from 07:00 to 19:00.",
-    )  # fmt: skip
-    assert answer == ("verified", "")
+    open_point = {"question": None, "requirement": "The collision record", "outcome": "not_shown",
+                  "looked_for": ["collision survey"], "recommendation": "Survey the path within six months, from 07:00 to 19:00.",
+                  "statement": "The path along Mill Lane is 2.5 m wide. The plans do not show a survey."}  # fmt: skip
+    first, reason = verdict(draft, **open_point)
+    assert (first, reason.startswith("Tell each absence as your search")) == ("returned", True)
+    assert verdict(draft, **open_point, id="F2") == ("verified", "")
     points = [one for aspect in draft.conclude(None, model="test").aspects for one in aspect.not_assessed]
     [point] = [one for one in points if one.check == "other"]
     assert point.reason.startswith("We looked for collision survey and found nothing that settles it")

@@ -31,6 +31,7 @@ POOL: list[dict[str, Any]] = [
     {"evidence": [quote("nowhere to be found in it")]},
     {"question": None, "requirement": "Wide paths", "statement": "The shared path along Mill Lane is 400 m long."},
     CONTRADICTION,
+    {"outcome": "noted", "statement": "The shared path along Mill Lane will be 2.5 m wide."},
     NOT_SHOWN | {"statement": "We found no room for cargo bikes among the 144 spaces."},
     NOT_SHOWN | {"statement": "We found no room for cargo bikes.", "question": "width", "aspect": "cycle_routes"},
     NOT_SHOWN | {"statement": "Nothing.", "looked_for": []},
@@ -57,7 +58,7 @@ def _second_reader(draft: ReviewDraft, choose: random.Random) -> None:
             choose.choice(["supported", "overstated", "not_supported"]),
             "it says less",
             choose.choice(INSTEAD),
-            choose.choice([None, "partly", "met", "not_shown"]),
+            choose.choice([None, "partly", "met", "noted", "not_shown"]),
             refs[: choose.randint(0, 1)],
             choose.choice(["shown", "not_shown"]),
             choose.choice(["", "It is narrower than asked.", "It is 8.8 m short."]),
@@ -91,6 +92,7 @@ def test_a_finding_is_published_merged_or_dropped_with_a_reason_and_only_one_of_
     for _ in range(steps):
         choose.choice(STEPS)(draft, choose)
     draft.settle()
+    draft.open_noted()
     held = draft.state.held
     assert {one.verdict.verdict for one in held.values()} <= {"verified", "dropped"}
 

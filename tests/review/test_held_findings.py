@@ -196,7 +196,11 @@ NOT_SHOWN: dict[str, Any] = {
 def reason_of(statement: str, **changes: Any) -> str:
     draft = draft_of()
     draft.read("D1", 1, to=2)
-    [answer] = draft.submit_findings([finding(**NOT_SHOWN | {"statement": statement} | changes)])
+    given = finding(**NOT_SHOWN | {"statement": statement} | changes)
+    [answer] = draft.submit_findings([given])
+    if answer.verdict == "returned":
+        assert answer.reasons[0].startswith("Tell each absence as your search")
+        [answer] = draft.submit_findings([given.model_copy(update={"id": "F1"})])
     assert answer.verdict == "verified", answer.reasons
     point = draft.state.held["F1"].open_point
     assert point is not None

@@ -257,7 +257,7 @@ async def test_only_policies_of_the_sites_authority_are_asked_for_and_a_missing_
 
     result, _ = await _run(Elsewhere(), settings)
     assert (
-        "No local policy of Tower Hamlets was available: only national policy and guidance are cited."
+        "No local policy of Tower Hamlets was available: only national policy and guidance are cited, and local standards as the documents quote them."
         in result.review.summary
     )
     assert "The London Plan is part of the development plan here and is not among the policies" in result.review.summary
@@ -287,7 +287,10 @@ async def test_a_site_whose_authority_is_not_known_is_judged_by_national_policy_
     result, _ = await _run(Nowhere(), settings)
     await PolicyDesk(Nowhere(), "2025-06-01").search("cycle parking")
     assert [one["authority"] for one in asked] == ["unknown", "unknown"]
-    assert "The planning authority is not known: only national policy and guidance are cited." in result.review.summary
+    assert (
+        "The planning authority is not known: only national policy and guidance are cited, and local standards as the documents quote them."
+        in result.review.summary
+    )
 
 
 async def test_the_local_parking_standard_is_asked_for_and_cited_before_the_national_one(settings: Settings) -> None:

@@ -30,6 +30,7 @@ from trigpoint.review.rating import key_issue
 from trigpoint.review.render import render_pdf, report_data
 from trigpoint.review.result import AspectReview, ReviewBody, ReviewResult
 from trigpoint.review.submitted import (
+    Cited,
     DraftConclusion,
     DraftFinding,
     DraftGround,
@@ -426,3 +427,31 @@ def test_a_letter_prints_what_a_consultee_says_once() -> None:
     draft = ReviewDraft(_with_consultee(evidence_of_text(TEXT)), ("cycle_parking", "cycle_routes"))
     blocks = letter_blocks(draft_letter(judged(draft, letter=(ground(),))), date(2026, 7, 1))
     assert sum("Essex County Council wrote on 3 March 2026" in block.text for block in blocks) == 1
+
+
+def test_what_an_open_point_says_may_be_told_and_asked_for_next_to_what_is_met() -> None:
+    """Figures of the open point's own words count, and a condition that rests on one is not called needless."""
+    draft = draft_of()
+    judged(draft)
+    [verdict] = draft.submit_findings(
+        [
+            DraftFinding(
+                aspect="cycle_parking",
+                question="short_stay",
+                outcome="not_shown",
+                statement="There will be 96 lodges; we did not find parking for visitors.",
+                evidence=(Quote(document="D1", page=1, words="The park will have 96 holiday lodges"),),
+                looked_for=("visitor", "short stay"),
+            )
+        ]
+    )
+    assert verdict.verdict == "verified"
+    met = draft.verified()["F1"].model_copy(update={"outcome": "met"})
+    held = {"F1": draft.state.held["F1"].model_copy(update={"finding": met}), "F2": draft.state.held["F2"]}
+    known = known_of({"F1": met}, held)
+    told = Cited(
+        text="Before first use, spaces for visitors of the 96 lodges shall be provided.", rests_on=("F1", "F2")
+    )
+    assert sentence_reasons("conditions", told, known, draft.evidence) == []
+    needless = told.model_copy(update={"rests_on": ("F1",)})
+    assert "It rests only on points that are met" in sentence_reasons("conditions", needless, known, draft.evidence)

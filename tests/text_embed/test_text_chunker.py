@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trigpoint.text.chunk import CHUNK_SIZE, OVERLAP, SEPARATORS, Chunk, TextChunker, document_text, without_overlap
+from trigpoint.text.chunk import CHUNK_SIZE, OVERLAP, SEPARATORS, Chunk, TextChunker, document_text
 from trigpoint.text.embed import WINDOW, EmbeddingService
 from trigpoint.text.pages import Page
 
@@ -117,7 +117,16 @@ def test_blank_text_has_no_chunks() -> None:
     assert TextChunker().chunk_pages(pages_of("", " \n")) == []
 
 
-def test_without_overlap_nothing_stands_twice() -> None:
+def without_overlap(chunks: list[Chunk]) -> list[str]:
+    """Return what each chunk says that the chunks before it have not said."""
+    texts, said = [], 0
+    for chunk in chunks:
+        texts.append(chunk.text[max(0, said - chunk.start) :].lstrip())
+        said = max(said, chunk.end)
+    return texts
+
+
+def test_without_overlap_nothing_is_said_twice() -> None:
     text = " ".join(f"word{number}" for number in range(800))
     chunks = TextChunker().chunk_text(text)
     assert any(after.start < before.end for before, after in pairwise(chunks))

@@ -80,9 +80,9 @@ def test_a_page_that_hangs_costs_that_page_only(
 def test_a_reader_killed_once_costs_nothing(
     processor: DocumentProcessor, scan_pdf: Path, killer: Callable[[Callable[[int], bool]], None]
 ) -> None:
-    processor.classify_document(scan_pdf)
+    look = processor.classify_document(scan_pdf)
     killer(lambda killed: killed < 1)
-    extraction = processor.extract(scan_pdf)
+    extraction = processor.extract(scan_pdf, look=look)
     assert [page.method for page in extraction.pages] == ["ocr", "ocr"]
     assert extraction.warnings == ()
 
@@ -90,10 +90,10 @@ def test_a_reader_killed_once_costs_nothing(
 def test_a_page_that_always_crashes_its_reader_is_reported(
     processor: DocumentProcessor, text_pdf: Path, scan_pdf: Path, killer: Callable[[Callable[[int], bool]], None]
 ) -> None:
-    processor.classify_document(scan_pdf)
+    look = processor.classify_document(scan_pdf)
     killer(lambda killed: True)
     with pytest.raises(ExtractionFailed, match="crashed the reader, which was killed by SIGSEGV"):
-        processor.extract(scan_pdf)
+        processor.extract(scan_pdf, look=look)
 
 
 def test_reading_goes_on_after_a_crash(processor: DocumentProcessor, text_pdf: Path) -> None:

@@ -17,7 +17,7 @@ from trigpoint.config import Settings, load_settings
 from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.faults import Fault
 from trigpoint.demo.portal import DemoPortal
-from trigpoint.demo.register import Entry
+from trigpoint.demo.register import SampleEntry
 from trigpoint.errors import BotChallenge, InvalidInput, StoreError, UnknownAuthority, WatchBusy, WatchNotFound
 from trigpoint.jobs.watching import keep_watching, look_where_due
 from trigpoint.registers.models import Application
@@ -28,7 +28,7 @@ from trigpoint.watch.models import Look, Watch
 from trigpoint.watch.store import MOST_WATCHES, WatchStore
 
 SINCE = date(2024, 1, 1)
-SAMPLES = {one.reference: Entry(one, ()) for one in sample_applications().values()}
+SAMPLES = {one.reference: SampleEntry(one, ()) for one in sample_applications().values()}
 
 
 @pytest.fixture

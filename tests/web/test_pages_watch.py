@@ -16,14 +16,14 @@ from trigpoint.config import Settings
 from trigpoint.demo.applications import sample_applications
 from trigpoint.demo.faults import Fault
 from trigpoint.demo.portal import DemoPortal
-from trigpoint.demo.register import Entry
+from trigpoint.demo.register import SampleEntry
 
 LOOKED_FOR = {"authority": "cherwell", "min_dwellings": "100", "since": "2024-01-01"}
 
 
 @pytest.fixture
 def portal() -> Iterator[DemoPortal]:
-    with DemoPortal({one.reference: Entry(one, ()) for one in sample_applications().values()}) as running:
+    with DemoPortal({one.reference: SampleEntry(one, ()) for one in sample_applications().values()}) as running:
         yield running
 
 
@@ -90,7 +90,7 @@ def test_words_of_the_register_cannot_become_markup(site: httpx.Client, portal: 
     from dataclasses import replace
 
     sample = sample_applications()["25/01178/REM"]
-    portal.register = {sample.reference: Entry(replace(sample, proposal="<script>x</script> 300 homes"), ())}
+    portal.register = {sample.reference: SampleEntry(replace(sample, proposal="<script>x</script> 300 homes"), ())}
     watch_id = added(site)
     site.post(f"/watch/{watch_id}/run")
     page = site.get("/watch").text

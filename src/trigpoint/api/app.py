@@ -16,10 +16,12 @@ from starlette.routing import Route
 
 from trigpoint.api import uploads
 from trigpoint.api.auth import AuthMiddleware
-from trigpoint.api.bodies import body_limit
+from trigpoint.api.bodies import JSON_BYTES, body_limit
 from trigpoint.api.documentation import AT, add_documentation
 from trigpoint.api.errors import add_error_handlers
+from trigpoint.api.graph_access import PROJECT_HEADERS, send_graph_error
 from trigpoint.api.idempotency import Idempotency
+from trigpoint.api.ratelimit import WINDOW_SECONDS
 from trigpoint.api.routes import routers
 from trigpoint.api.routes.graph import graph_backend
 from trigpoint.api.routes.reviews import QUICK_STATUS
@@ -37,12 +39,19 @@ from trigpoint.storage.redis import open_redis
 
 API_VERSION = "1.0.0"
 DESCRIPTION = """Reviews of planning applications against the policy that was in force on the day, and the
-policies themselves with their dated revisions. Every claim is fixed to a passage."""
+policies themselves with their dated revisions. Every claim is linked to the passage it comes from.
+
+Limits: {requests} requests in any {seconds} seconds for each key, if keys are used, and a 429 with `Retry-After` beyond them.
+JSON bodies of up to {json_mb} MB, a policy's PDF of up to {upload_mb} MB, the files of an application of up to
+{application_mb} MB together, and a 413 beyond them. Any `POST` can be sent again safely with an `Idempotency-Key`."""
 
 
 def create_app(settings: Settings) -> Starlette:
     """Return the whole site: the REST API, the graph's backend and the pages, each with rules of its own."""
-    rest, graph, resources = rest_app(settings), graph_backend(settings), Resources(settings)
+    rest, resources = rest_app(settings), Resources(settings)
+    graph = graph_backend(
+        settings, Middleware(Idempotency, refuse=send_graph_error, headers=frozenset(PROJECT_HEADERS))
+    )
     site = Starlette(
         routes=[
             *(Route(path, rest) for path in (AT, "/health", "/metrics", "/docs", "/redoc", "/openapi.json")),
@@ -67,7 +76,13 @@ def rest_app(settings: Settings) -> FastAPI:
     app = FastAPI(
         title="Trigpoint",
         version=API_VERSION,
-        description=DESCRIPTION,
+        description=DESCRIPTION.format(
+            requests=settings.api_rate_limit,
+            seconds=WINDOW_SECONDS,
+            json_mb=JSON_BYTES // 2**20,
+            upload_mb=settings.max_upload_mb,
+            application_mb=settings.max_application_mb,
+        ),
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",

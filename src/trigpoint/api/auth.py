@@ -15,6 +15,7 @@ from trigpoint.api.services import services_in
 from trigpoint.errors import Forbidden, RateLimited, StoreUnavailable, Unauthorized
 from trigpoint.http.bearer import bearer, client_address
 from trigpoint.http.envelope import send_error
+from trigpoint.http.limits import READING
 from trigpoint.keys import ApiKey, KeyRing, KeyScope
 
 log = logging.getLogger(__name__)
@@ -55,10 +56,10 @@ class AuthMiddleware:
 
 
 def scope_needed(method: str, path: str) -> KeyScope:
-    """Return what a key must be allowed to do: read, submit and cancel reviews, or manage everything else."""
-    if method in ("GET", "HEAD", "OPTIONS"):
+    """Return what a key must be allowed to do: read, work on reviews and their letters, or manage everything else."""
+    if method in READING:
         return "read"
-    return "submit" if path.startswith(SUBMITTING) else "manage"
+    return "submit" if path.startswith(SUBMITTING) and not path.endswith("/redeliver") else "manage"
 
 
 def is_public(path: str) -> bool:

@@ -21,6 +21,13 @@ from trigpoint.api.schemas.events import EVENT_MODELS
 
 AT = "/api/v1"  # the path at which the REST API is mounted
 _METHODS = ("get", "post", "patch", "put", "delete")
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    "description": "Anything unique: the same request with the same key, sent again within a day, gets the first answer",
+}
 
 
 def add_documentation(app: FastAPI) -> None:
@@ -44,14 +51,22 @@ def _described(app: FastAPI) -> dict[str, Any]:
             "X-RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Left in this window (auth on)"},
             "X-RateLimit-Reset": {"schema": {"type": "integer"}, "description": "When the window resets (auth on)"},
         }
-        for _, _, operation in _operations(document):
+        schemas = document["components"]["schemas"]
+        schemas["Metadata"]["properties"]["options"] = {
+            "$ref": "#/components/schemas/ReviewOptions"
+        }  # kept as plain data
+        for _, method, operation in _operations(document):
+            if method == "post":
+                operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
             for answer in operation["responses"].values():
                 names = document["components"]["headers"]
                 answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-        for schema in document["components"]["schemas"].values():
+        for schema in schemas.values():
             _mark_files(schema)
         for sent in document.get("webhooks", {}).values():
             sent["post"]["responses"] = {"2XX": {"description": "Taken. Anything else is tried again"}}
+        for unused in ("HTTPValidationError", "ValidationError"):  # the framework's own, which we never answer with
+            schemas.pop(unused, None)
         app.openapi_schema = document
     return app.openapi_schema
 

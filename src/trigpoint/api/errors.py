@@ -15,6 +15,7 @@ from starlette.routing import Match
 
 from trigpoint.errors import InvalidInput, PolicyError, TrigpointError, shorten
 from trigpoint.http.envelope import envelope
+from trigpoint.storage.space import full_disk_behind
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +71,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(TrigpointError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(OSError, _system)
 
 
 async def _ours(request: Request, error: Exception) -> Response:
@@ -97,25 +99,34 @@ def _without_position(problem: dict[str, Any]) -> dict[str, Any]:
     return {"loc": ("body",), "msg": f"JSON decode error: {reason}", "type": "json_invalid"}
 
 
+async def _system(request: Request, error: Exception) -> Response:
+    """Tell a full disk apart from errors that nobody expected."""
+    if (full := full_disk_behind(error)) is None:
+        raise error
+    return await _ours(request, full)
+
+
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if (full := full_disk_behind(error)) is not None:  # the framework takes it for a form that cannot be read
+        return await _ours(request, full)
     code = _CODES.get(error.status_code, "error")
     message = error.detail if isinstance(error.detail, str) else HTTPStatus(error.status_code).phrase
     if error.status_code == 404:
         message = f"There is nothing at {shorten(request.url.path)}"
     if error.status_code == 405 and request.method == "OPTIONS":
-        return Response(status_code=204, headers={"Allow": ", ".join(_allowed(request))})
+        return Response(status_code=204, headers={"Allow": allowed_methods(request)})
     if error.status_code == 405:
         message = f"{shorten(request.method)} is not allowed at {shorten(request.url.path)}"
-        return error_response(405, code, message, headers={"Allow": ", ".join(_allowed(request))})
+        return error_response(405, code, message, headers={"Allow": allowed_methods(request)})
     return error_response(error.status_code, code, message, headers=error.headers)
 
 
-def _allowed(request: Request) -> list[str]:
-    """Return the methods of every route at this path; the framework names those of the first."""
+def allowed_methods(request: Request) -> str:
+    """Return the methods of every route at this path, as `Allow` names them; the framework names those of the first."""
 
     def is_there(method: str) -> bool:
         asked = {**request.scope, "method": "GET" if method == "HEAD" else method}
         return any(route.matches(asked)[0] is Match.FULL for route in request.app.routes)
 
-    return [method for method in _METHODS if is_there(method)] + ["OPTIONS"]
+    return ", ".join([*(method for method in _METHODS if is_there(method)), "OPTIONS"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from starlette.datastructures import UploadFile
@@ -19,7 +20,7 @@ from trigpoint.registers.folder import FolderRegister, GivenApplication, applica
 from trigpoint.registers.intake import Given
 from trigpoint.registers.submission import Stated, submit_files
 from trigpoint.review.models import ReviewOptions
-from trigpoint.storage.space import require_space
+from trigpoint.storage.space import require_space, writing_in
 
 MAX_FILES = 2_000
 
@@ -54,10 +55,16 @@ def _taken(use: Services, name: str, files: Sequence[UploadFile], stated: Stated
     if (folder_of(use.settings, name) / "application.json").exists():  # the answer to the first try was lost on the way
         return FolderRegister(use.settings, name).given
     root = applications_dir(use.settings)
-    root.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=root, prefix=".incoming.") as scratch:
-        given = [_stored(file, Path(scratch) / str(number)) for number, file in enumerate(files)]
+    with writing_in(root), _scratch(root) as scratch:
+        given = [_stored(file, scratch / str(number)) for number, file in enumerate(files)]
         return submit_files(use.settings, name, given, stated)
+
+
+@contextmanager
+def _scratch(root: Path) -> Iterator[Path]:
+    root.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=root, prefix=".incoming.") as folder:
+        yield Path(folder)
 
 
 def _stored(file: UploadFile, path: Path) -> Given:

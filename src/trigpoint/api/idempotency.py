@@ -6,24 +6,35 @@ process dies between making it and answering, the next request with the same key
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import logging
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trigpoint.api.form_hash import FormHash, form_boundary
 from trigpoint.api.services import services_in
+from trigpoint.ending import end
 from trigpoint.errors import StoreUnavailable
 from trigpoint.http.bearer import bearer
-from trigpoint.http.envelope import send_error
+from trigpoint.http.envelope import SendError, send_error
 from trigpoint.ids import new_review_id
 from trigpoint.jobs.scripts import Scripts
 
+log = logging.getLogger(__name__)
+
 HEADER = b"idempotency-key"
 KEPT_SECONDS = 24 * 3600
-_BUSY_SECONDS = 600  # longer than any upload takes
+_BUSY_SECONDS = 30  # renewed while a request is being answered, so that a crash blocks its key no longer than this
+_RENEWED_SECONDS = 10.0
 _USABLE = re.compile(rb"[\x21-\x7e]{1,255}")
 _RESERVED = "trigpoint.reserved_id"
+_UNUSABLE = "Idempotency-Key must have 1 to 255 printable ASCII characters and no blanks"
+_REUSED = "This Idempotency-Key was used for another request. Use a new key for every new request"
+_IN_PROGRESS = "A request with this Idempotency-Key is still being answered. Wait and send it again"
 
 
 def reserved_id(scope: Scope) -> str | None:
@@ -34,25 +45,31 @@ def reserved_id(scope: Scope) -> str | None:
 
 @dataclass
 class _Answer:
-    """The application's answer, recorded while it is sent."""
+    """The application's answer, held back until it is kept: what a client has seen can be repeated."""
 
-    status: int = 0
-    kind: bytes = b""
+    start: Message | None = None
     body: bytes = b""
 
-    def note(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.kind = dict(message.get("headers", ())).get(b"content-type", b"")
-        else:
-            self.body += message.get("body", b"")
+    @property
+    def status(self) -> int:
+        return int(self.start["status"]) if self.start else 0
+
+    @property
+    def kind(self) -> bytes:
+        headers: dict[bytes, bytes] = dict(self.start.get("headers", ())) if self.start else {}
+        return headers.get(b"content-type", b"")
 
 
 class Idempotency:
-    """Plain ASGI middleware for every POST that carries the header."""
+    """Plain ASGI middleware for every POST that carries the header.
 
-    def __init__(self, app: ASGIApp) -> None:
+    `refuse` sends errors in the surface's own form; `headers` are those that belong to what a request asks for.
+    """
+
+    def __init__(self, app: ASGIApp, refuse: SendError = send_error, headers: frozenset[bytes] = frozenset()) -> None:
         self.app = app
+        self._refuse = refuse
+        self._headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = dict(scope["headers"]).get(HEADER) if scope["type"] == "http" and scope["method"] == "POST" else None
@@ -60,54 +77,73 @@ class Idempotency:
             await self.app(scope, receive, send)
             return
         if not _USABLE.fullmatch(key):
-            problem = "Idempotency-Key must have 1 to 255 printable ASCII characters and no blanks"
-            details = {"errors": [{"field": "header.Idempotency-Key", "message": problem, "type": "value_error"}]}
-            await send_error(send, 422, "validation_error", "Request validation failed", details)
+            details = {"errors": [{"field": "header.Idempotency-Key", "message": _UNUSABLE, "type": "value_error"}]}
+            await self._refuse(send, 422, "validation_error", "Request validation failed", details)
             return
-        try:
-            await self._once(key, scope, receive, send)
-        except StoreUnavailable as error:
-            await send_error(send, error.status, error.code, error.message, headers=[(b"retry-after", b"5")])
-
-    async def _once(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         run = Scripts(services_in(scope).redis)
         name = _name(key, scope)
-        fingerprint, receive = await _fingerprint(scope, receive)
-        state, *rest = await run(
-            "idempotency_begin", name, fingerprint, new_review_id(), _BUSY_SECONDS * 1000, KEPT_SECONDS * 1000
-        )
+        fingerprint, form, receive = await _fingerprint(scope, receive, self._headers)
+        try:
+            state, *rest = await run(
+                "idempotency_begin", name, fingerprint, new_review_id(), _BUSY_SECONDS * 1000, KEPT_SECONDS * 1000
+            )
+        except StoreUnavailable as error:
+            await self._refuse(send, error.status, error.code, error.message, headers=[(b"retry-after", b"5")])
+            return
         if state == "mine":
-            await self._first(run, name, {**scope, _RESERVED: rest[0]}, receive, send)
-        elif state == "done":
-            await _repeat(send, *rest)
+            await self._first(run, name, {**scope, _RESERVED: rest[0]}, receive, send, form)
         elif state == "running":
-            said = "A request with this Idempotency-Key is still being answered. Wait and send it again"
-            await send_error(send, 409, "idempotency_in_progress", said, headers=[(b"retry-after", b"2")])
+            await self._refuse(send, 409, "idempotency_in_progress", _IN_PROGRESS, headers=[(b"retry-after", b"2")])
+        elif state == "done" and await _is_same_form(form, receive, rest.pop()):
+            await _repeat(send, *rest)
         else:
-            said = "This Idempotency-Key was used for another request. Use a new key for every new request"
-            await send_error(send, 422, "idempotency_key_reused", said)
+            await self._refuse(send, 422, "idempotency_key_reused", _REUSED)
 
-    async def _first(self, run: Scripts, name: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _first(
+        self, run: Scripts, name: str, scope: Scope, receive: Receive, send: Send, form: FormHash | None
+    ) -> None:
         """Answer, and keep the answer unless it is a fault of ours, which a second try may mend."""
         answer = _Answer()
 
-        async def send_and_note(message: Message) -> None:
-            answer.note(message)
-            if message["type"] == "http.response.body" and not message.get("more_body", False):
-                await self._end(run, name, answer)
-            await send(message)
+        async def send_once_kept(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answer.start = message
+                return
+            answer.body += message.get("body", b"")
+            if not message.get("more_body", False) and answer.start is not None:
+                await _keep(run, name, answer, form)
+                await send(answer.start)
+                await send({"type": "http.response.body", "body": answer.body})
 
+        renewing = asyncio.create_task(_renew(run, name))
         try:
-            await self.app(scope, receive, send_and_note)
+            await self.app(scope, form.reading(receive) if form else receive, send_once_kept)
         except BaseException:
-            await run("idempotency_end", name, "", "", "")
+            with suppress(StoreUnavailable):  # its time runs out by itself
+                await run("idempotency_end", name, "", "", "", "")
             raise
+        finally:
+            await end(renewing)
 
-    async def _end(self, run: Scripts, name: str, answer: _Answer) -> None:
+
+async def _keep(run: Scripts, name: str, answer: _Answer, form: FormHash | None) -> None:
+    """Keep an answer. If that cannot be done, the client gets it all the same: what it tells has happened."""
+    try:
         if answer.status < 500:
-            await run("idempotency_end", name, answer.status, answer.kind, answer.body)
+            digest = form.digest() if form else ""
+            await run("idempotency_end", name, answer.status, answer.kind, answer.body, digest)
         else:
-            await run("idempotency_end", name, "", "", "")
+            await run("idempotency_end", name, "", "", "", "")
+    except StoreUnavailable as error:
+        log.warning("an answer cannot be kept for its Idempotency-Key: %s", error.message)
+
+
+async def _renew(run: Scripts, name: str) -> None:
+    """Keep a key busy for as long as its request is being answered."""
+    while True:
+        await asyncio.sleep(_RENEWED_SECONDS)
+        with suppress(StoreUnavailable):  # the next one may get through
+            await run("idempotency_renew", name, _BUSY_SECONDS * 1000)
 
 
 def _name(key: bytes, scope: Scope) -> str:
@@ -116,11 +152,20 @@ def _name(key: bytes, scope: Scope) -> str:
     return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
-async def _fingerprint(scope: Scope, receive: Receive) -> tuple[str, Receive]:
-    """Return what tells one request from another, and the body to read after all. Of an upload it is the length only."""
+async def _fingerprint(scope: Scope, receive: Receive, named: frozenset[bytes]) -> tuple[str, FormHash | None, Receive]:
+    """Return what tells one request from another, and the body to read after all.
+
+    Of a form it is the length; the hash of its content is known only once it has come in.
+    """
     headers = dict(scope["headers"])
-    if headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data"):
-        return f"length {headers.get(b'content-length', b'?').decode('latin-1')}", receive
+    asked = scope["query_string"] + b"".join(
+        b"\n%b: %b" % (name, headers[name]) for name in sorted(named & headers.keys())
+    )
+    prefix = f"{hashlib.sha256(asked).hexdigest()} " if asked else ""
+    boundary = form_boundary(headers.get(b"content-type", b""))
+    if boundary is not None:
+        length = headers.get(b"content-length", b"?").decode("latin-1")
+        return f"{prefix}length {length}", FormHash(boundary), receive
     body, more = b"", True
     while more:
         message = await receive()
@@ -137,7 +182,18 @@ async def _fingerprint(scope: Scope, receive: Receive) -> tuple[str, Receive]:
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return hashlib.sha256(body).hexdigest(), again
+    return f"{prefix}{hashlib.sha256(body).hexdigest()}", None, again
+
+
+async def _is_same_form(form: FormHash | None, receive: Receive, kept: str) -> bool:
+    """Return whether a form has the content of the one that was answered. Without a hash its length has to do."""
+    if form is None or not kept:
+        return True
+    reading, more = form.reading(receive), True
+    while more:
+        message = await reading()
+        more = message["type"] == "http.request" and message.get("more_body", False)
+    return form.digest() == kept
 
 
 async def _repeat(send: Send, status: str, kind: str, body: str) -> None:

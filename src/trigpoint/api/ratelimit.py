@@ -17,7 +17,8 @@ WINDOW_SECONDS = 60
 # The caller's requests, the failed tries of its address; limit, window in microseconds, a name for this request
 # -> {allowed, remaining, when the window resets, microseconds to wait}
 # A refused request is not counted. An address with too many failed tries is refused whatever key it sends, so that
-# guessing is slowed for the right key as well. A window resets when its oldest request leaves it.
+# guessing is slowed for the right key as well. A window resets when its oldest request leaves it. No caller ('') counts
+# nothing: only the failed tries of its address matter.
 _SCRIPT = """
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
@@ -29,6 +30,7 @@ local function used(key)
 end
 local counted, allowed = KEYS[1], 0
 if KEYS[2] ~= counted and used(KEYS[2]) >= limit then counted = KEYS[2] end
+if counted == '' then return {1, limit, 0, 0} end
 local before = used(counted)
 if before < limit then
   allowed, before = 1, before + 1
@@ -74,7 +76,13 @@ class RateLimiter:
         Raises StoreUnavailable: without Redis nothing can be counted, and nothing is let through uncounted.
         """
         failures = _hashed(f"address:{address}")
-        counted = failures if key is None else _hashed(f"key:{key}")
+        return await self._count(failures if key is None else _hashed(f"key:{key}"), failures)
+
+    async def admit(self, address: str) -> Window:
+        """Return whether an address may call at all, which it may not after too many failed tries. Counts nothing."""
+        return await self._count("", _hashed(f"address:{address}"))
+
+    async def _count(self, counted: str, failures: str) -> Window:
         try:
             allowed, remaining, reset, wait = await self._batch.run(
                 _SCRIPT, [counted, failures], self._limit, self._window, next(self._names)

@@ -1,4 +1,4 @@
-"""`trigpoint backup FILE`: the data folder as one archive, also while everything runs."""
+"""`trigpoint backup FILE`: the data folder as one archive, even while everything is running."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -27,7 +27,7 @@ def call(
 ) -> None:
     """Call a tool and print its answer as JSON. Exit code 1 if the tool returns an error."""
     given = dict(_parsed(one) for one in arguments or ())
-    answer = asyncio.run(_answer(_address(server), tool, given))
+    answer = asyncio.run(_call_tool(_server_address(server), tool, given))
     print(json.dumps(answer, indent=1, ensure_ascii=False))
 
 
@@ -41,19 +41,18 @@ def _parsed(argument: str) -> tuple[str, Any]:
         return name, value
 
 
-def _address(server: str) -> str:
+def _server_address(server: str) -> str:
+    from trigpoint.api.web.asking import Part, address
     from trigpoint.mcp import SERVERS
 
     if server.startswith(("http://", "https://")):
         return server
     if server not in SERVERS:
         raise InvalidInput(f"No server is called '{shorten(server)}'. There are: {', '.join(SERVERS)}")
-    settings = load_settings()
-    addresses = {name: settings.server_url(name) for name in ("scraper", "document-store", "policy-kb")}
-    return addresses.get(server) or f"http://127.0.0.1:{SERVERS[server].port(settings)}"
+    return address(load_settings(), cast(Part, server))
 
 
-async def _answer(url: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+async def _call_tool(url: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     from trigpoint.mcp.client import ToolClient
 
     async with ToolClient(url, load_settings().mcp_token) as client:

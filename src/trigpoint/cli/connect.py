@@ -22,7 +22,7 @@ from trigpoint.storage.files import write_atomic
 
 app = typer.Typer(add_completion=False)
 
-STARTER = """\
+_STARTER = """\
 # Projects of your own sources. Add files: trigpoint library ingest me/sources FILE…
 [library.projects."me/sources"]
 """
@@ -45,7 +45,7 @@ class ClientName(StrEnum):
 
 
 @dataclass(frozen=True)
-class Plan:
+class ConnectionPlan:
     """A connection to be made: the command that starts a server, its environment, the folders it may read."""
 
     settings: Settings
@@ -88,7 +88,7 @@ def connect(
     plan = _plan(root or [], running=running or client is ClientName.N8N)
     shape = _SHAPES[client](plan)
     if not write:
-        print(_json(shape.content))
+        print(_as_json_text(shape.content))
         _say(f"Paste this into {shape.where}." if shape.path is None else f"Goes into {file or shape.path}. ")
         for note in (*shape.notes, *_notes(plan)):
             _say(note)
@@ -97,11 +97,11 @@ def connect(
         raise InvalidInput(
             f"There is no file to write: paste what `trigpoint connect {client}` prints into {shape.where}"
         )
-    _write(file or shape.path, shape, plan, yes=yes)
+    _write_plan(file or shape.path, shape, plan, yes=yes)
 
 
 @dataclass(frozen=True)
-class Shape:
+class ClientShape:
     """A client's configuration: its content, the key that holds the servers, and the file it goes to."""
 
     content: dict[str, Any]
@@ -111,16 +111,16 @@ class Shape:
     notes: tuple[str, ...] = ()
 
 
-def _claude(plan: Plan) -> Shape:
+def _claude(plan: ConnectionPlan) -> ClientShape:
     if plan.running:
         raise InvalidInput(
             "Claude Desktop starts local servers itself: leave --running out. They work while `trigpoint up` runs, too"
         )
     notes = ("Restart Claude Desktop afterwards.",)
-    return Shape({"mcpServers": plan.entries()}, "mcpServers", _claude_file(), notes=notes)
+    return ClientShape({"mcpServers": plan.entries()}, "mcpServers", _claude_file(), notes=notes)
 
 
-def _vscode(plan: Plan) -> Shape:
+def _vscode(plan: ConnectionPlan) -> ClientShape:
     kind = {"type": "http"} if plan.running else {"type": "stdio"}
     servers = {name: kind | entry for name, entry in plan.entries().items()}
     content: dict[str, Any] = {"servers": servers}
@@ -129,18 +129,18 @@ def _vscode(plan: Plan) -> Shape:
         for entry in servers.values():
             entry["headers"] = {"Authorization": "Bearer ${input:trigpoint-key}"}
         content = {"inputs": [asked], **content}
-    return Shape(content, "servers", Path.cwd() / ".vscode" / "mcp.json")
+    return ClientShape(content, "servers", Path.cwd() / ".vscode" / "mcp.json")
 
 
-def _cursor(plan: Plan) -> Shape:
+def _cursor(plan: ConnectionPlan) -> ClientShape:
     entries = plan.entries()
     if plan.running and plan.settings.mcp_auth_on:
         for entry in entries.values():
             entry["headers"] = {"Authorization": "Bearer ${env:MCP_API_KEY}"}
-    return Shape({"mcpServers": entries}, "mcpServers", Path.home() / ".cursor" / "mcp.json")
+    return ClientShape({"mcpServers": entries}, "mcpServers", Path.home() / ".cursor" / "mcp.json")
 
 
-def _n8n(plan: Plan) -> Shape:
+def _n8n(plan: ConnectionPlan) -> ClientShape:
     """Return nodes that can be pasted into a workflow: *MCP Client Tool*, to be connected with an agent."""
     nodes = [
         {
@@ -162,10 +162,10 @@ def _n8n(plan: Plan) -> Shape:
     if plan.settings.mcp_auth_on:
         notes.append("Choose a Bearer Auth credential with the value of MCP_API_KEY in each node.")
     content = {"nodes": nodes, "connections": {}}
-    return Shape(content, "nodes", None, "the canvas of a workflow in n8n's editor (Ctrl-V)", tuple(notes))
+    return ClientShape(content, "nodes", None, "the canvas of a workflow in n8n's editor (Ctrl-V)", tuple(notes))
 
 
-_SHAPES: dict[ClientName, Callable[[Plan], Shape]] = {
+_SHAPES: dict[ClientName, Callable[[ConnectionPlan], ClientShape]] = {
     ClientName.CLAUDE_DESKTOP: _claude,
     ClientName.VSCODE: _vscode,
     ClientName.CURSOR: _cursor,
@@ -173,14 +173,14 @@ _SHAPES: dict[ClientName, Callable[[Plan], Shape]] = {
 }
 
 
-def _plan(roots: list[Path], *, running: bool) -> Plan:
+def _plan(roots: list[Path], *, running: bool) -> ConnectionPlan:
     settings = load_settings()
     folders = tuple(root.expanduser().absolute() for root in roots)
     for folder in folders:
         if not folder.is_dir():
             raise InvalidInput(f"--root {shorten(folder, 200)} is not a folder")
     projects = settings.trigpoint_config or _projects_file(settings)
-    return Plan(settings, _command(), _environment(settings), projects.absolute(), folders, running)
+    return ConnectionPlan(settings, _command(), _environment(settings), projects.absolute(), folders, running)
 
 
 def _projects_file(settings: Settings) -> Path:
@@ -190,7 +190,7 @@ def _projects_file(settings: Settings) -> Path:
 
 
 def _command() -> str:
-    """Return the full path of this command: clients have a `PATH` of their own."""
+    """Return the full path of this command: clients have their own `PATH`."""
     beside = Path(sys.executable).with_name("trigpoint")
     return str(beside) if beside.is_file() else shutil.which("trigpoint") or "trigpoint"
 
@@ -215,7 +215,7 @@ def _claude_file() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config")) / "Claude" / name
 
 
-def _notes(plan: Plan) -> list[str]:
+def _notes(plan: ConnectionPlan) -> list[str]:
     notes = []
     if not plan.running and not plan.projects.is_file():
         notes.append(
@@ -231,9 +231,9 @@ def _notes(plan: Plan) -> list[str]:
     return notes
 
 
-def _write(path: Path, shape: Shape, plan: Plan, *, yes: bool) -> None:
+def _write_plan(path: Path, shape: ClientShape, plan: ConnectionPlan, *, yes: bool) -> None:
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
-    after = _json(_merged(path, before, shape)) + "\n"
+    after = _as_json_text(_merged_content(path, before, shape)) + "\n"
     if before == after:
         _say(f"{path} has all of this already.")
     else:
@@ -247,13 +247,13 @@ def _write(path: Path, shape: Shape, plan: Plan, *, yes: bool) -> None:
         _say(f"Written: {path}")
     if not plan.running and not plan.projects.is_file():
         plan.projects.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(plan.projects, STARTER.encode())
+        write_atomic(plan.projects, _STARTER.encode())
         _say(f"Written: {plan.projects}")
     for note in (*shape.notes, *_notes(plan)):
         _say(note)
 
 
-def _merged(path: Path, before: str, shape: Shape) -> dict[str, Any]:
+def _merged_content(path: Path, before: str, shape: ClientShape) -> dict[str, Any]:
     """Return the file's content with our entries in it. What others put there stays."""
     try:
         there = json.loads(before) if before.strip() else {}
@@ -272,7 +272,7 @@ def _show(path: Path, before: str, after: str) -> None:
     print("\n".join(lines))
 
 
-def _json(content: object) -> str:
+def _as_json_text(content: object) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 

@@ -15,14 +15,14 @@ from trigpoint.errors import InvalidInput, shorten
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
-MAIN = "25/01178/REM"
+_MAIN = "25/01178/REM"
 
 
 @app.command()
 def run(
     reference: Annotated[
         str, typer.Option(help="Which sample application to review; see `trigpoint demo list`.")
-    ] = MAIN,
+    ] = _MAIN,
     out: Annotated[Path, typer.Option(help="Folder for the files, and for the demo's own data.")] = Path("demo-output"),
     transcripts: Annotated[
         Path | None, typer.Option(help="Folder with recorded answers of a model. Default: those shipped with the demo.")

@@ -1,4 +1,4 @@
-"""`trigpoint doctor`: looks at each thing that Trigpoint needs, and says what to do about what is missing."""
+"""`trigpoint doctor`: looks at each thing that Trigpoint needs, and says what to do if something is missing."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ PORTS = {
 
 
 @dataclass(frozen=True)
-class Diagnosis:
-    """One line of the table. `ok` None: worth knowing, nothing to mend."""
+class _Diagnosis:
+    """One line of the table. `ok` None: worth knowing, but nothing to fix."""
 
     what: str
     ok: bool | None
@@ -55,7 +55,7 @@ def doctor() -> None:
     """Check stores, OCR, models, worker, servers, register and ports. Exit code 1 if something needed is missing."""
     settings = load_settings()
     findings = [_look(what, check, settings) for what, check in CHECKS.items()]
-    findings += [_policies(settings), _look("passages of the policies", _passages, settings)]
+    findings += [_policies(settings), _look("passages of the policies", _compare_passages, settings)]
     findings += [_worker(settings), *_servers(settings), _register(settings)]
     findings += [_port(settings, name) for name in PORTS]
     table = Table("", "what", Column("state", overflow="fold"))  # a path is wrapped, never cut
@@ -67,25 +67,25 @@ def doctor() -> None:
         raise typer.Exit(1)
 
 
-def _look(what: str, check: Callable[[Settings], str], settings: Settings) -> Diagnosis:
+def _look(what: str, check: Callable[[Settings], str], settings: Settings) -> _Diagnosis:
     try:
-        return Diagnosis(what, True, check(settings))
+        return _Diagnosis(what, True, check(settings))
     except StoreInUse:  # only our processes take its lock
-        return Diagnosis(what, None, "in use by a Trigpoint that runs, as it should be")
+        return _Diagnosis(what, None, "in use by a Trigpoint that runs, as it should be")
     except TrigpointError as error:
-        return Diagnosis(what, False, error.message)
+        return _Diagnosis(what, False, error.message)
     except OSError as error:
         said = f"{error.filename}: {reason(error)}. Choose a folder that can be written by TRIGPOINT_DATA_DIR"
-        return Diagnosis(what, False, said)
+        return _Diagnosis(what, False, said)
     except Exception as error:  # whatever else a broken store makes a library raise is a finding too
-        return Diagnosis(what, False, f"{type(error).__name__}: {shorten(error, 300)}")
+        return _Diagnosis(what, False, f"{type(error).__name__}: {shorten(error, 300)}")
 
 
 def _data_folder(settings: Settings) -> str:
     return str(data_folder(settings))
 
 
-def _redis(settings: Settings) -> str:
+def _check_redis(settings: Settings) -> str:
     from trigpoint.storage.redis import redis_client, redis_server
 
     async def version(url: str) -> str:
@@ -119,7 +119,7 @@ def _read_policies(settings: Settings) -> list[Policy]:
         return asyncio.run(read(url))
 
 
-def _passages(settings: Settings) -> str:
+def _compare_passages(settings: Settings) -> str:
     """Compare what the registry claims of each revision with what the vector store has."""
     from trigpoint.policies.passages import COLLECTION
     from trigpoint.storage.chroma import ChromaStore
@@ -137,22 +137,22 @@ def _passages(settings: Settings) -> str:
     return f"all of {len(claimed)} revisions"
 
 
-def _policies(settings: Settings) -> Diagnosis:
+def _policies(settings: Settings) -> _Diagnosis:
     """Say which texts are loaded, and which revisions are known and not loaded."""
     from trigpoint.policies.known import missing_revisions
 
     try:
         policies = _read_policies(settings)
     except TrigpointError as error:
-        return Diagnosis("policies", None, f"not looked at: {error.message}")
+        return _Diagnosis("policies", None, f"not looked at: {error.message}")
     if not policies:
-        return Diagnosis(
+        return _Diagnosis(
             "policies", None, "none loaded. `trigpoint up` or `trigpoint policies seed --digest` loads them"
         )
     missing = missing_revisions(policies)
     if missing:
-        return Diagnosis("policies", None, " ".join(m.message + "." for m in missing))
-    return Diagnosis("policies", True, f"{len(policies)} policies, no later revision known")
+        return _Diagnosis("policies", None, " ".join(m.message + "." for m in missing))
+    return _Diagnosis("policies", True, f"{len(policies)} policies, no later revision known")
 
 
 def _chroma(settings: Settings) -> str:
@@ -222,8 +222,8 @@ def _reviewing_model(settings: Settings) -> str:
     return asyncio.run(probe_model(settings))
 
 
-def _worker(settings: Settings) -> Diagnosis:
-    """Say whether a worker is alive. Without one a running API queues reviews that nobody does."""
+def _worker(settings: Settings) -> _Diagnosis:
+    """Say whether a worker is alive. Without one, the reviews that a running API queues are never done."""
     from trigpoint.jobs.alive import workers_alive
     from trigpoint.storage.redis import redis_client, redis_server
 
@@ -238,15 +238,15 @@ def _worker(settings: Settings) -> Diagnosis:
         with redis_server(settings) as url:
             names = asyncio.run(alive(url))
     except (TrigpointError, RedisError) as error:
-        return Diagnosis("worker", None, f"not looked at: {shorten(error, 200)}")
+        return _Diagnosis("worker", None, f"not looked at: {shorten(error, 200)}")
     if names:
-        return Diagnosis("worker", True, f"{len(names)} running: {', '.join(names)}")
+        return _Diagnosis("worker", True, f"{len(names)} running: {', '.join(names)}")
     if _is_ours(settings.api_port, "api_port"):
-        return Diagnosis("worker", False, "none is running, so queued jobs wait. Start one: trigpoint serve worker")
-    return Diagnosis("worker", None, "none is running; `trigpoint up` starts one")
+        return _Diagnosis("worker", False, "none is running, so queued jobs wait. Start one: trigpoint serve worker")
+    return _Diagnosis("worker", None, "none is running; `trigpoint up` starts one")
 
 
-def _servers(settings: Settings) -> list[Diagnosis]:
+def _servers(settings: Settings) -> list[_Diagnosis]:
     """Check that something of ours answers at each server that a setting names, whatever path the address has."""
     named = {"scraper": "cherwell_scraper_url", "document-store": "document_store_url", "policy-kb": "policy_kb_url"}
     return [
@@ -256,38 +256,38 @@ def _servers(settings: Settings) -> list[Diagnosis]:
     ]
 
 
-def _server(what: str, where: str) -> Diagnosis:
+def _server(what: str, where: str) -> _Diagnosis:
     try:
         answer = httpx.get(f"{site_of(str(where))}/health", timeout=3, trust_env=False)
     except httpx.HTTPError as error:
-        return Diagnosis(what, False, f"cannot be reached ({error}). Start that server, or take the setting away")
+        return _Diagnosis(what, False, f"cannot be reached ({error}). Start that server, or take the setting away")
     if not answer.is_success:
-        return Diagnosis(what, False, f"answers HTTP {answer.status_code}")
+        return _Diagnosis(what, False, f"answers HTTP {answer.status_code}")
     problems = told_problems(answer)
-    return Diagnosis(what, not problems, "answers" if not problems else " ".join(problems))
+    return _Diagnosis(what, not problems, "answers" if not problems else " ".join(problems))
 
 
-def _register(settings: Settings) -> Diagnosis:
+def _register(settings: Settings) -> _Diagnosis:
     """Say whether the council's register answers: worth knowing, and not a fault of this machine."""
     seen = asyncio.run(look_at_register(settings))
-    return Diagnosis("planning register", seen.ok or None, f"{seen.where}: {seen.said}")
+    return _Diagnosis("planning register", seen.ok or None, f"{seen.where}: {seen.said}")
 
 
-def _port(settings: Settings, name: str) -> Diagnosis:
+def _port(settings: Settings, name: str) -> _Diagnosis:
     what, port = f"port of the {PORTS[name]}", getattr(settings, name)
     with socket.socket() as sock:
         sock.settimeout(1)
         taken = sock.connect_ex(("127.0.0.1", port)) == 0
     if not taken:
-        return Diagnosis(what, True, f"{port} is free")
+        return _Diagnosis(what, True, f"{port} is free")
     if _is_ours(port, name):
-        return Diagnosis(what, None, f"{port} is answered by a Trigpoint that runs")
+        return _Diagnosis(what, None, f"{port} is answered by a Trigpoint that runs")
     said = f"{port} is answered by another program. Stop that, or choose another port by {name.upper()}"
-    return Diagnosis(what, False, said)
+    return _Diagnosis(what, False, said)
 
 
 def _is_ours(port: int, name: str) -> bool:
-    """Return whether what answers there says of its health what our part of that port would."""
+    """Return whether the server on a port reports its health as our part on that port would."""
     try:
         said = httpx.get(f"http://127.0.0.1:{port}/health", timeout=2, trust_env=False).json()
     except (httpx.HTTPError, ValueError):
@@ -299,7 +299,7 @@ def _is_ours(port: int, name: str) -> bool:
 
 CHECKS: dict[str, Callable[[Settings], str]] = {
     "data folder": _data_folder,
-    "Redis": _redis,
+    "Redis": _check_redis,
     "Chroma": _chroma,
     "database of the graph": _sql,
     "store of the library": _library,

@@ -43,7 +43,7 @@ def run_everything(root: list[Path] | None, *, seed: bool, demo: bool = False) -
         async def ready() -> None:
             if seed:
                 await _seed(settings)
-            print_start(settings, all_sites, time.monotonic() - started)
+            _print_start(settings, all_sites, time.monotonic() - started)
             if demo:
                 known = ", ".join(sample_applications())
                 Console(stderr=True).print(
@@ -78,7 +78,7 @@ def only_one(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -> None:
+def _print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -> None:
     """Print what runs where, whether it asks for a key, and where the data is."""
     table = Table("part", "address", "auth", title=f"Trigpoint is up ({seconds:.1f} s)", title_justify="left")
     for site in all_sites:
@@ -98,17 +98,17 @@ def print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) -
 
 
 async def _seed(settings: Settings) -> None:
-    """Load the shipped policies. What fails is logged and tried again at the next start: better up without than not up."""
+    """Load the shipped policies. If one fails, that is logged, and it is tried again at the next start: better to be up without it than not at all."""
     try:
         with redis_server(settings) as url:
             here = settings.model_copy(update={"redis_url": url})
             async with McpTools(here, patience=10.0) as tools:
-                await seed_missing(here, _told(ingester(tools)))
+                await seed_missing(here, _announcing(ingester(tools)))
     except TrigpointError as error:
         log.warning("the shipped policies are not all there: %s", error.message)
 
 
-def _told(ingest: Ingester) -> Ingester:
+def _announcing(ingest: Ingester) -> Ingester:
     """Say which policy is being read, so that a first start is not silent."""
 
     async def tell(source: str, revision_id: str, file_path: str) -> tuple[int, int]:

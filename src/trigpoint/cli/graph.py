@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Column, Table
 
-from trigpoint.cli.outputs import check_files
+from trigpoint.cli.outputs import AsJson, check_files
 from trigpoint.config import load_settings
 from trigpoint.errors import GraphBadRequest
 from trigpoint.graph.export import export_project
@@ -30,16 +30,15 @@ from trigpoint.graph.store import GraphStore
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_SLUG
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
-out = Console(highlight=False, soft_wrap=True)
+_out = Console(highlight=False, soft_wrap=True)
 
-SAMPLE_SLUG = "waymark"
+_SAMPLE_SLUG = "waymark"
 _ID = Column("id", no_wrap=True, min_width=36)
 ProjectSlug = Annotated[str, typer.Option("--project", "-p", help="Slug of the project.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @contextmanager
-def _store() -> Iterator[GraphStore]:
+def _opened_store() -> Iterator[GraphStore]:
     store = GraphStore(load_settings())
     try:
         yield store
@@ -57,12 +56,12 @@ def load(
 ) -> None:
     """Load files. Each is loaded completely or not at all; loading it again changes only what differs."""
     chosen = [(path, project) for path in paths or []]
-    chosen += [(path, SAMPLE_SLUG) for path in sample_files()] if sample else []
+    chosen += [(path, _SAMPLE_SLUG) for path in sample_files()] if sample else []
     if not chosen:
         raise GraphBadRequest("Nothing to load: name files, or give --sample")
     summary: Counter[str] = Counter()
     filled: dict[str, None] = {}
-    with _store() as store, Progress(console=Console(stderr=True), transient=True) as progress:
+    with _opened_store() as store, Progress(console=Console(stderr=True), transient=True) as progress:
         for path, slug in chosen:
             task = progress.add_task(path.name, total=None)
             moved = partial(progress.advance, task)
@@ -77,23 +76,23 @@ def load(
                         summary += load_document(connection, document, moved)
                     filled[document["project"]["slug"]] = None
     for what, count in sorted(summary.items()):
-        out.print(f"{count:8,}  {what}")
+        _out.print(f"{count:8,}  {what}")
     for slug in filled:
-        out.print(f"Loaded into the project {slug}. To look at it: trigpoint graph entities -p {slug}")
+        _out.print(f"Loaded into the project {slug}. To look at it: trigpoint graph entities -p {slug}")
 
 
 @app.command()
 def projects(as_json: AsJson = False) -> None:
     """List the projects."""
-    with _store() as store, store.snapshot() as connection:
+    with _opened_store() as store, store.snapshot() as connection:
         page = list_projects(connection, PageRequest(limit=100))
     if as_json:
-        out.print_json(json.dumps([item.shown() for item in page.items]))
+        _out.print_json(json.dumps([item.shown() for item in page.items]))
         return
     table = Table("slug", "name", _ID)
     for item in page.items:
         table.add_row(item.slug, escape(item.name), item.id)
-    out.print(table)
+    _out.print(table)
 
 
 @app.command()
@@ -110,18 +109,18 @@ def entities(
 ) -> None:
     """List the entities of a project, newest first."""
     chosen = EntityFilter.parse({"entityType": kind, "status": status, "search": search})
-    with _store() as store, store.snapshot() as connection:
+    with _opened_store() as store, store.snapshot() as connection:
         project_id = project_named(connection, slug=check_slug(project, "project"))
         listed = list_entities(connection, project_id, chosen, PageRequest(page=page, limit=limit))
     if as_json:
         body = {"data": [item.shown() for item in listed.items], "pagination": listed.pagination.shown()}
-        out.print_json(json.dumps(body))
+        _out.print_json(json.dumps(body))
         return
     table = Table("type", "status", "title", _ID)
     for item in listed.items:
         table.add_row(item.entity_type, item.status, escape(item.title), item.id)
-    out.print(table)
-    out.print(f"{listed.pagination.total:,} in all; page {page}")
+    _out.print(table)
+    _out.print(f"{listed.pagination.total:,} in all; page {page}")
 
 
 @app.command()
@@ -135,24 +134,24 @@ def show(
     """Show one entity and its relations."""
     settings = load_settings()
     caps = Caps(settings.graph_max_edges, settings.graph_max_nodes)
-    with _store() as store, store.snapshot() as connection:
+    with _opened_store() as store, store.snapshot() as connection:
         project_id = project_named(connection, slug=check_slug(project, "project"))
         ident = check_uuid(entity_id, "entity")
         neighbourhood = entity_graph(connection, project_id, ident, GraphFilter(depth=depth, cursor=cursor), caps)
     if as_json:
-        out.print_json(json.dumps(neighbourhood.shown()))
+        _out.print_json(json.dumps(neighbourhood.shown()))
         return
     root, titles = neighbourhood.root_entity, {node.id: node.title for node in neighbourhood.nodes}
-    out.print(f"[bold]{escape(root.title)}[/]  {root.entity_type}/{root.slug}  {root.status}")
+    _out.print(f"[bold]{escape(root.title)}[/]  {root.entity_type}/{root.slug}  {root.status}")
     if root.summary:
-        out.print(escape(root.summary))
+        _out.print(escape(root.summary))
     for edge in neighbourhood.relationships:
         ends = [escape(titles.get(end, end)) for end in (edge.from_entity_id, edge.to_entity_id)]
-        out.print(f"  {'  ' * (edge.hop - 1)}{ends[0]} [dim]{edge.relation_type}[/] {ends[1]}")
+        _out.print(f"  {'  ' * (edge.hop - 1)}{ends[0]} [dim]{edge.relation_type}[/] {ends[1]}")
     if neighbourhood.truncated:
-        out.print("There is more than GRAPH_MAX_EDGES and GRAPH_MAX_NODES allow in one answer.")
+        _out.print("There is more than GRAPH_MAX_EDGES and GRAPH_MAX_NODES allow in one answer.")
     if neighbourhood.next_cursor is not None:
-        out.print(f"The next relations of this entity: --cursor {neighbourhood.next_cursor}")
+        _out.print(f"The next relations of this entity: --cursor {neighbourhood.next_cursor}")
 
 
 @app.command()
@@ -165,7 +164,7 @@ def export(
     """Write a project's entities, relations and blocks as a file that `load` reads."""
     if to is not None:
         check_files([to])
-    with _store() as store, store.snapshot() as connection:
+    with _opened_store() as store, store.snapshot() as connection:
         document = export_project(connection, project_named(connection, slug=check_slug(project, "project")))
     as_json = to is not None and to.suffix.lower() == ".json"
     text = (
@@ -177,4 +176,4 @@ def export(
         typer.echo(text, nl=False)
     else:
         to.write_text(text, encoding="utf-8")
-        out.print(f"{len(document['entities'])} entities, {len(document['relations'])} relations to {to}")
+        _out.print(f"{len(document['entities'])} entities, {len(document['relations'])} relations to {to}")

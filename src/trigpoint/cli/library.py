@@ -1,4 +1,4 @@
-"""`trigpoint library`: put sources into a project, ask them, see what is there."""
+"""`trigpoint library`: put sources into a project, search them, see what is there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.table import Table
 
 from trigpoint.cli import library_add, library_cite, library_page, library_refs, library_sync, library_zotero
 from trigpoint.cli.library_session import AllowEmpty, ProjectName, opened, out, print_pruned, read_into
+from trigpoint.cli.outputs import AsJson
 from trigpoint.errors import HybridNotSupported
 from trigpoint.library.library import DEFAULT_TOP_K, MOST_ELSEWHERE, MOST_NEIGHBOURS
 from trigpoint.library.sync import prune_files
@@ -23,8 +24,6 @@ app.command("refs")(library_refs.refs)
 app.command("sync")(library_sync.sync)
 app.command("cite")(library_cite.cite)
 app.command("page")(library_page.page)
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 
 @app.command()
@@ -189,10 +188,10 @@ def reindex(project: ProjectName) -> None:
 
 def _reference(item: dict[str, Any]) -> str:
     section = f" ({item['section']})" if item["section"] else ""
-    return f"{item['citekey'] or item['title'] or item['doc_id']}{_pages(item['page_span'])}{section}"
+    return f"{item['citekey'] or item['title'] or item['doc_id']}{_page_span(item['page_span'])}{section}"
 
 
-def _pages(span: list[int] | None) -> str:
+def _page_span(span: list[int] | None) -> str:
     if not span:
         return ""
     first, last = span

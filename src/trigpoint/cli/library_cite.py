@@ -12,18 +12,22 @@ from trigpoint.errors import InvalidInput
 from trigpoint.library.citations import formatted, load_references, style_named
 from trigpoint.library.exports import ExportFormat, chosen_works, cited_keys, exported
 
-Text = Annotated[list[Path] | None, typer.Argument(help="Texts that cite by @citekey or \\cite{citekey}.")]
+TextsArgument = Annotated[list[Path] | None, typer.Argument(help="Texts that cite by @citekey or \\cite{citekey}.")]
 Keys = Annotated[list[str] | None, typer.Option("--key", "-k", help="A citekey; may be repeated.")]
 Style = Annotated[
     str, typer.Option(help="harvard, a CSL file, or apa, chicago, oscola with trigpoint\\[styles] installed.")
 ]
-Format = Annotated[
+FormatOption = Annotated[
     ExportFormat | None, typer.Option("--format", help="Print a format for other programs instead of a formatted list.")
 ]
 
 
 def cite(
-    project: ProjectName, texts: Text = None, keys: Keys = None, style: Style = "harvard", form: Format = None
+    project: ProjectName,
+    texts: TextsArgument = None,
+    keys: Keys = None,
+    style: Style = "harvard",
+    form: FormatOption = None,
 ) -> None:
     """Print the references that a text cites, in a citation style or as CSL-JSON, BibTeX or RIS."""
     with opened() as library:

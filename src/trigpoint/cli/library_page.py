@@ -13,6 +13,7 @@ from trigpoint.cli.library_session import ProjectName, opened, out
 from trigpoint.config import load_settings
 from trigpoint.errors import DocumentNotInProject, InvalidInput, shorten
 from trigpoint.library.library import Library
+from trigpoint.text.pdf_mark import file_is_pdf
 from trigpoint.text.picture import PageRenderer
 
 
@@ -28,7 +29,7 @@ def page(
     with closing(PageRenderer(load_settings())) as renderer:
         picture = renderer.render_page(file, number, words)
     output.write_bytes(picture.png)
-    marked = "marked" if picture.marked else "not marked: the page has no text of its own, as a scan"
+    marked = "marked" if picture.marked else "not marked: the page has no text layer, like a scan"
     out.print(f"{escape(citation)}, p. {number}: {escape(str(output))} ({marked})")
 
 
@@ -40,6 +41,6 @@ def _place_of(library: Library, project: str, words: str, doc_id: str | None) ->
         raise InvalidInput(f"No document of this project says that on a page: {shorten(words)}")
     rows = library.passages(library.projects.get(project)).documents()
     path = next((row.path for row in rows if row.document_id == match["doc_id"]), None)
-    if path is None or not Path(path).is_file() or not path.lower().endswith(".pdf"):
-        raise DocumentNotInProject(f"The page cannot be drawn: {path or match['doc_id']} is no PDF on this machine")
+    if path is None or not Path(path).is_file() or not file_is_pdf(Path(path)):
+        raise DocumentNotInProject(f"The page cannot be drawn: {path or match['doc_id']} is not a PDF on this machine")
     return Path(path), match["page"], match["citekey"] or match["title"] or match["doc_id"]

@@ -22,7 +22,7 @@ Confirmed = Annotated[
     list[str] | None,
     typer.Option("--confirm", metavar="FILE", help="The citation of this file is right; may be repeated."),
 ]
-Chosen = Annotated[
+SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="FILE=CITEKEY", help="Cite FILE as this reference (FILE=CITEKEY); FILE=- for none."),
 ]
@@ -31,7 +31,7 @@ Chosen = Annotated[
 def refs(
     project: ProjectName,
     confirmed: Confirmed = None,
-    chosen: Chosen = None,
+    chosen: SetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Show how each file is cited: matched, doubtful, shared or not at all. Confirm or correct it."""
@@ -39,11 +39,11 @@ def refs(
         of_project = library.projects.get(project)
         references = load_references(of_project.references)
         _decide(library, of_project, references, confirmed or [], chosen or [])
-        found = report(library.passages(of_project).documents(), references)
+        refs_report = report(library.passages(of_project).documents(), references)
     if as_json:
-        typer.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(asdict(refs_report), ensure_ascii=False, indent=2))
         return
-    _print(found)
+    _print_refs(refs_report)
 
 
 def _decide(
@@ -61,20 +61,20 @@ def _decide(
         out.print(f"[green]set[/] {escape(Path(file.path).name)}: {escape(file.citekey or 'no reference')}")
 
 
-def _print(found: RefsReport) -> None:
-    for name, files in (("doubtful", found.doubtful), ("shared", found.shared)):
+def _print_refs(refs_report: RefsReport) -> None:
+    for name, files in (("doubtful", refs_report.doubtful), ("shared", refs_report.shared)):
         for file in files:
             out.print(f"[yellow]{name}[/] {escape(Path(file.path).name)}: {escape(file.citekey or '')}")
             out.print(f"  {escape(file.doubt or '')}")
-    for file in found.unmatched:
+    for file in refs_report.unmatched:
         out.print(f"[yellow]unmatched[/] {escape(Path(file.path).name)}")
-    for file in found.matched:
+    for file in refs_report.matched:
         out.print(f"[green]matched[/] {escape(Path(file.path).name)}: {escape(file.citekey or '')} ({_by(file)})")
-    for citekey in found.without_file:
+    for citekey in refs_report.without_file:
         out.print(f"[dim]no file {escape(citekey)}[/]")
-    counts = {name: len(getattr(found, name)) for name in ("matched", "doubtful", "shared", "unmatched")}
+    counts = {name: len(getattr(refs_report, name)) for name in ("matched", "doubtful", "shared", "unmatched")}
     out.print(", ".join(f"{count} {name}" for name, count in counts.items()))
-    if found.doubtful or found.shared:
+    if refs_report.doubtful or refs_report.shared:
         out.print("Confirm with --confirm FILE, or correct with --set FILE=CITEKEY.")
 
 

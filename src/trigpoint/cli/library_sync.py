@@ -14,7 +14,7 @@ from trigpoint.errors import InvalidInput, StoreUnavailable
 from trigpoint.library import zotero
 from trigpoint.library.library import Library
 from trigpoint.library.projects import Project
-from trigpoint.library.sync import State, prune_files, prune_zotero, state_of, watch
+from trigpoint.library.sync import PlacesState, prune_files, prune_zotero, state_of, watch
 
 
 def sync(
@@ -87,8 +87,8 @@ def _sync_zotero(
     return audit.count("failed")
 
 
-def _state_online(web: str | None) -> State:
-    """Return the version of the library behind the API; one that cannot be reached has none."""
+def _state_online(web: str | None) -> PlacesState:
+    """Return the version of the library behind the API; None if it cannot be reached."""
     try:
         return frozenset({("api", open_api(web).version(), 0)})
     except StoreUnavailable:

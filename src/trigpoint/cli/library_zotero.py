@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Zotero's collections, items and annotations.")
 
-Folder = Annotated[Path, typer.Option("--folder", help="Zotero's data folder, with zotero.sqlite in it.")]
+FolderOption = Annotated[Path, typer.Option("--folder", help="Zotero's data folder, with zotero.sqlite in it.")]
 Api = Annotated[bool, typer.Option("--api", help="Use the local API of a running Zotero instead.")]
 Web = Annotated[
     str | None, typer.Option("--web", help="Use a library on zotero.org instead: users/NUMBER or groups/NUMBER.")
 ]
 InCollection = Annotated[str | None, typer.Option("--collection", "-c", help="Key or name of a collection.")]
-ZOTERO_FOLDER = Path("~/Zotero")
+_ZOTERO_FOLDER = Path("~/Zotero")
 
 
 @app.command()
-def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
+def collections(folder: FolderOption = _ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
     """List the collections with their keys."""
     table = Table("key", "collection", "in")
     for entry in open_zotero(folder, api=api, web=web).collections():
@@ -38,7 +38,9 @@ def collections(folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = Non
 
 
 @app.command()
-def items(collection: InCollection = None, folder: Folder = ZOTERO_FOLDER, api: Api = False, web: Web = None) -> None:
+def items(
+    collection: InCollection = None, folder: FolderOption = _ZOTERO_FOLDER, api: Api = False, web: Web = None
+) -> None:
     """List the items, with what could be ingested from each."""
     table = Table("key", "citekey", "title", "attachments", "annotations")
     for item in zotero.items(open_zotero(folder, api=api, web=web), collection):
@@ -53,7 +55,7 @@ def items(collection: InCollection = None, folder: Folder = ZOTERO_FOLDER, api: 
 def ingest(
     project: ProjectName,
     collection: InCollection = None,
-    folder: Folder = ZOTERO_FOLDER,
+    folder: FolderOption = _ZOTERO_FOLDER,
     api: Api = False,
     web: Web = None,
     force: Annotated[bool, typer.Option(help="Read unchanged attachments again, too.")] = False,
@@ -73,7 +75,7 @@ def open_zotero(folder: Path | None, *, api: bool, web: str | None = None) -> zo
         return open_api(web)
     from trigpoint.library.zotero_database import ZoteroDatabase
 
-    return ZoteroDatabase((folder or ZOTERO_FOLDER).expanduser())
+    return ZoteroDatabase((folder or _ZOTERO_FOLDER).expanduser())
 
 
 def open_api(web: str | None) -> ZoteroApi:

@@ -37,7 +37,7 @@ NOUNS = {
 }
 
 
-WAYS_OUT = {  # for errors whose words the contracts fix, or that other surfaces share
+_WAYS_OUT = {  # for errors whose words the contracts fix, or that other surfaces share
     "policy_not_found": "`trigpoint policies list` shows the policies that are loaded",
     "revision_not_found": "`trigpoint policies show SOURCE` lists the revisions of a policy",
     "server_unreachable": "`trigpoint up` starts all servers; `trigpoint doctor` says which ones answer",
@@ -77,7 +77,7 @@ def main() -> None:
     # Searches run side by side, so each multiplies in one thread. OpenBLAS's own threads spin while they wait: with them,
     # fifteen clients cost the server more than twice the time. It reads this when numpy is imported, further on.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    logging.lastResort.setLevel(logging.ERROR)  # type: ignore[union-attr]  # a command says what matters itself; servers set up a log of their own
+    logging.lastResort.setLevel(logging.ERROR)  # type: ignore[union-attr]  # a command says what matters itself; servers set up their own logging
     try:
         app()
     except BaseExceptionGroup as group:  # of what ran side by side, the first thing that went wrong
@@ -97,17 +97,17 @@ def _end_with(error: BaseException) -> NoReturn:
         sys.exit(130)
     if not isinstance(error, TrigpointError | OSError):
         raise error
-    said = _with_way_out(error) if isinstance(error, TrigpointError) else _refused(error)
+    said = _with_way_out(error) if isinstance(error, TrigpointError) else _refusal(error)
     click.echo(f"trigpoint: {said}", err=True)
     sys.exit(1)
 
 
 def _with_way_out(error: TrigpointError) -> str:
-    way_out = WAYS_OUT.get(error.code)
+    way_out = _WAYS_OUT.get(error.code)
     return f"{error.message.removesuffix('.')}. {way_out}" if way_out else error.message
 
 
-def _refused(error: OSError) -> str:
+def _refusal(error: OSError) -> str:
     """Return what the system refused, and the variable that moves it if it belongs to the data folder."""
     from trigpoint.config import load_settings
     from trigpoint.storage.files import reason

@@ -1,16 +1,21 @@
-"""Checks that a command can write its files, before its work starts. Missing folders are created."""
+"""What commands print and write: the option for JSON, and a check that files can be written before the work starts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from trigpoint.errors import InvalidInput
 from trigpoint.storage.files import make_writable, reason
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+
 
 def check_files(paths: Iterable[Path]) -> None:
-    """Raise InvalidInput if one of these cannot be written."""
+    """Raise InvalidInput if one of these cannot be written. Missing folders are created."""
     for path in paths:
         if path.is_dir():
             raise InvalidInput(f"{path} cannot be written: it is a folder. Name a file")

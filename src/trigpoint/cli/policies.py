@@ -34,7 +34,7 @@ T = TypeVar("T")
 out = Console(highlight=False, soft_wrap=True)
 
 Sources = Annotated[list[str] | None, typer.Argument(help="Only these policies, by slug. Default: all.")]
-Source = Annotated[str, typer.Argument(help="Policy slug, for example NPPF.")]
+SourceArgument = Annotated[str, typer.Argument(help="Policy slug, for example NPPF.")]
 On = Annotated[str | None, typer.Option("--date", help="YYYY-MM-DD.")]
 
 
@@ -47,7 +47,7 @@ def seed(
 ) -> None:
     """Register and ingest the shipped policies. Running it again retries what failed and changes nothing else."""
     settings = load_settings()
-    _exit_if_not(run(_seed(settings, _chosen(sources, settings.policy_set), digest=digest)))
+    _exit_if_not(run(_seed(settings, _chosen_policies(sources, settings.policy_set), digest=digest)))
 
 
 @app.command()
@@ -61,7 +61,7 @@ def fetch(sources: Sources = None) -> None:
     """Download the official documents, so that `seed` can ingest them."""
     settings, failed = load_settings(), 0
     data_folder(settings, "downloads", "policy")
-    for outcome in fetch_documents(settings, _chosen(sources, settings.policy_set)):
+    for outcome in fetch_documents(settings, _chosen_policies(sources, settings.policy_set)):
         failed += outcome.result == "failed"
         detail = outcome.detail or str(outcome.path)
         out.print(f"{outcome.result:8} {outcome.source} {escape(outcome.version_label)}: {escape(detail)}")
@@ -71,11 +71,11 @@ def fetch(sources: Sources = None) -> None:
 @app.command("list")
 def list_policies() -> None:
     """List all policies with the revision in force today."""
-    run(with_registry(_list))
+    run(with_registry(_print_policies))
 
 
 @app.command()
-def show(source: Source) -> None:
+def show(source: SourceArgument) -> None:
     """Show one policy with all its revisions, newest first."""
     run(with_registry(lambda registry: _show(registry, source)))
 
@@ -101,19 +101,19 @@ def search(
         raise InvalidInput(f"--mode {shorten(mode)}: expected hybrid or semantic")
     day = (today() if date is None else parse_day(date)).isoformat()
     arguments = {"query": query, "sources": source, "effective_date": day, "n_results": limit, "mode": mode}
-    run(_search(load_settings(), arguments))
+    run(_search_and_print(load_settings(), arguments))
 
 
 @app.command()
 def diff(
-    source: Source,
+    source: SourceArgument,
     old: Annotated[str, typer.Argument(help="Revision id, for example rev_NPPF_2023_09.")],
     new: Annotated[str, typer.Argument(help="Revision id, for example rev_NPPF_2024_12.")],
     section: Annotated[str | None, typer.Option(help="Only sections whose reference contains this.")] = None,
     summary: Annotated[bool, typer.Option("--summary", help="Only say which sections changed.")] = False,
 ) -> None:
     """Show what changed between two revisions, section by section."""
-    changes, digests = run(_compare(load_settings(), source, old, new))
+    changes, digests = run(_compare_sections(load_settings(), source, old, new))
     if digests:
         out.print(
             f"[yellow]Not a change of law: {escape(' and '.join(digests))} {'is a digest' if len(digests) == 1 else 'are digests'}, "
@@ -172,7 +172,7 @@ async def _seed(settings: Settings, policies: tuple[SeedPolicy, ...], *, digest:
     return ok
 
 
-async def _search(settings: Settings, arguments: dict[str, Any]) -> None:
+async def _search_and_print(settings: Settings, arguments: dict[str, Any]) -> None:
     async with policy_tools(settings) as tools:
         if isinstance(tools, PolicyKnowledge):
             hits = await tools.search(
@@ -200,7 +200,7 @@ async def _search(settings: Settings, arguments: dict[str, Any]) -> None:
 # Reading the registry
 
 
-async def _list(registry: PolicyRegistry) -> None:
+async def _print_policies(registry: PolicyRegistry) -> None:
     policies = await registry.list_policies()
     if not policies:
         out.print("No policies yet. Run `trigpoint policies seed --digest`, or `fetch` and `seed`.")
@@ -223,10 +223,10 @@ async def _show(registry: PolicyRegistry, source: str) -> None:
     policy = await registry.get_policy(source)
     out.print(f"[bold]{policy.source}[/] {escape(policy.title)} ({policy.category.value})")
     heads = ("REVISION", "LABEL", "FROM", "TO", "STATUS", "CHUNKS", "PAGES", "")
-    print_rows([heads, *(_cells(revision) for revision in policy.revisions)])
+    print_rows([heads, *(_revision_cells(revision) for revision in policy.revisions)])
 
 
-def _cells(revision: Revision) -> tuple[str, ...]:
+def _revision_cells(revision: Revision) -> tuple[str, ...]:
     return (
         revision.revision_id,
         revision.version_label,
@@ -252,7 +252,7 @@ async def _effective(registry: PolicyRegistry, date: str) -> None:
         if result.revision is None:
             rows.append((result.source, "-", (result.reason or "").replace("_", " "), "", ""))
         else:
-            rows.append((result.source, *_cells(result.revision)[:4]))
+            rows.append((result.source, *_revision_cells(result.revision)[:4]))
     print_rows(rows)
     _print_missing([result.policy for result in snapshot.results], snapshot.effective_date)
 
@@ -260,7 +260,9 @@ async def _effective(registry: PolicyRegistry, date: str) -> None:
 # Comparing
 
 
-async def _compare(settings: Settings, source: str, old: str, new: str) -> tuple[list[SectionChange], list[str]]:
+async def _compare_sections(
+    settings: Settings, source: str, old: str, new: str
+) -> tuple[list[SectionChange], list[str]]:
     from trigpoint.text.extract import DocumentProcessor
 
     async def read(registry: PolicyRegistry) -> Policy:
@@ -304,7 +306,7 @@ def _print_change(change: SectionChange, *, summary: bool) -> None:
 # Shared by the commands
 
 
-def _chosen(sources: list[str] | None, policy_set: PolicySet) -> tuple[SeedPolicy, ...]:
+def _chosen_policies(sources: list[str] | None, policy_set: PolicySet) -> tuple[SeedPolicy, ...]:
     shipped = load_seed(policy_set)
     unknown = [s for s in sources or () if s not in {p.source for p in shipped}]
     if unknown:

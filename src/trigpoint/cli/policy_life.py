@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from rich.markup import escape
 
 from trigpoint.cli.policies import (
-    Source,
+    SourceArgument,
     app,
     out,
     policy_tools,
@@ -52,7 +53,7 @@ ProvisionArgument = Annotated[str, typer.Argument(help="Provision id, for exampl
 
 @app.command()
 def provisions(
-    source: Source,
+    source: SourceArgument,
     revision: Annotated[
         str | None, typer.Option("--revision", help="Revision id. Default: the one in force today.")
     ] = None,
@@ -63,14 +64,14 @@ def provisions(
 
 
 @app.command()
-def confirm(source: Source, revision: RevisionArgument, provision: ProvisionArgument) -> None:
+def confirm(source: SourceArgument, revision: RevisionArgument, provision: ProvisionArgument) -> None:
     """Confirm the section that was found for a provision."""
-    run(with_registry(lambda registry: _said(Placements(registry).confirm(source, revision, provision))))
+    run(with_registry(lambda registry: _print_placement(Placements(registry).confirm(source, revision, provision))))
 
 
 @app.command("set")
 def set_section(
-    source: Source,
+    source: SourceArgument,
     revision: RevisionArgument,
     provision: ProvisionArgument,
     section: Annotated[
@@ -79,12 +80,16 @@ def set_section(
 ) -> None:
     """Set the section that states a provision, or say that none does."""
     wanted = None if section == "none" else section
-    run(with_registry(lambda registry: _said(Placements(registry).set_section(source, revision, provision, wanted))))
+    run(
+        with_registry(
+            lambda registry: _print_placement(Placements(registry).set_section(source, revision, provision, wanted))
+        )
+    )
 
 
 @app.command()
 def parking(
-    source: Source,
+    source: SourceArgument,
     revision: RevisionArgument,
     file: Annotated[
         Path | None,
@@ -140,18 +145,20 @@ async def _provisions(registry: PolicyRegistry, source: str, revision_id: str | 
     if not placed.current:
         out.print("[yellow]The text has changed and has not been searched yet: a running policy server does that.[/]")
     rows: list[tuple[str, ...]] = [("PROVISION", "SECTION", "STATE", "CONFIDENCE", "TITLE")]
-    rows += [_cells(p) for p in placed.placements if not unsure or p.status is PlacementStatus.TO_BE_CONFIRMED]
+    rows += [
+        _placement_cells(p) for p in placed.placements if not unsure or p.status is PlacementStatus.TO_BE_CONFIRMED
+    ]
     print_rows(rows)
 
 
-def _cells(placement: Placement) -> tuple[str, ...]:
+def _placement_cells(placement: Placement) -> tuple[str, ...]:
     state = placement.status.value.replace("_", " ")
     shown = (placement.section_ref or "-", state, f"{placement.confidence:.2f}")
     return (placement.provision.id, *shown, placement.provision.title)
 
 
-async def _said(work: object) -> None:
-    placement: Placement = await work  # type: ignore[misc]
+async def _print_placement(work: Awaitable[Placement]) -> None:
+    placement = await work
     out.print(f"{placement.provision.id}: {escape(placement.where)} ({placement.status.value.replace('_', ' ')})")
 
 
@@ -160,7 +167,7 @@ async def _said(work: object) -> None:
 
 @app.command()
 def add(
-    source: Source,
+    source: SourceArgument,
     title: Annotated[str, typer.Argument(help="Title of the policy.")],
     category: Annotated[PolicyCategory, typer.Option(help="Kind of policy.")],
     authority: Annotated[
@@ -175,7 +182,7 @@ def add(
 
 @app.command()
 def upload(
-    source: Source,
+    source: SourceArgument,
     file: Annotated[Path, typer.Argument(help="PDF file.")],
     label: Annotated[str, typer.Option("--label", help="Name of this version, for example 'December 2024'.")],
     start: Annotated[str | None, typer.Option("--from", help="YYYY-MM-DD, in force from. Not with --replace.")] = None,
@@ -191,7 +198,7 @@ def upload(
 
 @app.command()
 def delete(
-    source: Source,
+    source: SourceArgument,
     revision: RevisionArgument,
     restore: Annotated[
         bool,
@@ -227,7 +234,7 @@ async def upload_revision(
         try:
             async with policy_tools(settings) as tools:
                 if replace is not None:
-                    path = _copied(file, inside(folder, replace) / name)
+                    path = _copy_to(file, inside(folder, replace) / name)
                     await registry.begin_replace(
                         source,
                         replace,
@@ -249,9 +256,9 @@ async def upload_revision(
                         job_id=job_id,
                     )
                     revision_id = made.revision_id
-                    path = _copied(file, inside(folder, revision_id) / name)
+                    path = _copy_to(file, inside(folder, revision_id) / name)
                 with ingestion_bar(f"Reading {source}") as report:
-                    return await _ingest(registry, tools, source, revision_id, path, job_id, report)
+                    return await _ingest_revision(registry, tools, source, revision_id, path, job_id, report)
         finally:
             await redis.aclose()
 
@@ -264,13 +271,13 @@ def _size_of_pdf(file: Path) -> int:
     return file.stat().st_size
 
 
-def _copied(file: Path, place: Path) -> Path:
+def _copy_to(file: Path, place: Path) -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(file, place)
     return place
 
 
-async def _ingest(
+async def _ingest_revision(
     registry: PolicyRegistry, tools: object, source: str, revision_id: str, path: Path, job_id: str, report: Report
 ) -> Revision:
     async def progress(done: float, total: float | None, message: str | None) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from trigpoint.cli.outputs import check_folder
+from trigpoint.cli.outputs import AsJson, check_folder
 from trigpoint.config import load_settings
 from trigpoint.registers.directory import open_register
 from trigpoint.registers.downloads import Run, download_all, downloads_dir
@@ -24,22 +24,23 @@ from trigpoint.storage.files import data_folder
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
-Reference = Annotated[str, typer.Argument(help="Application reference, for example 25/01178/REM.", metavar="REF")]
-Authority = Annotated[
+ReferenceArgument = Annotated[
+    str, typer.Argument(help="Application reference, for example 25/01178/REM.", metavar="REF")
+]
+AuthorityOption = Annotated[
     str | None,
     typer.Option(help="Slug of the authority; see `trigpoint portal registers`. Default: the first register."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 Consultees = Annotated[bool, typer.Option("--consultation-responses", help="Fetch consultees' responses as well.")]
 Public = Annotated[bool, typer.Option("--public-comments", help="Fetch comments from the public as well.")]
 
 
 @app.command()
-def show(ref: Reference, authority: Authority = None, as_json: AsJson = False) -> None:
+def show(ref: ReferenceArgument, authority: AuthorityOption = None, as_json: AsJson = False) -> None:
     """Show what the register says about an application."""
-    application = asyncio.run(_application(ref, authority))
+    application = asyncio.run(_look_up(ref, authority))
     if as_json:
-        print(_json(dataclasses.asdict(application)))
+        print(_to_json(dataclasses.asdict(application)))
         return
     for field in dataclasses.fields(application):
         value = getattr(application, field.name)
@@ -47,11 +48,11 @@ def show(ref: Reference, authority: Authority = None, as_json: AsJson = False) -
 
 
 @app.command()
-def documents(ref: Reference, authority: Authority = None, as_json: AsJson = False) -> None:
+def documents(ref: ReferenceArgument, authority: AuthorityOption = None, as_json: AsJson = False) -> None:
     """List the documents of an application, and which of them a review would fetch."""
-    listed = asyncio.run(_documents(ref, authority))
+    listed = asyncio.run(_list_documents(ref, authority))
     if as_json:
-        print(_json([dataclasses.asdict(one) | {"fetched": judge(one).keep} for one in listed]))
+        print(_to_json([dataclasses.asdict(one) | {"fetched": judge(one).keep} for one in listed]))
         return
     table = Table("section", "description", "date", "file", "KB", "fetched")
     for document in listed:
@@ -66,14 +67,14 @@ def documents(ref: Reference, authority: Authority = None, as_json: AsJson = Fal
 
 @app.command()
 def download(
-    ref: Reference,
+    ref: ReferenceArgument,
     to: Annotated[
         Path | None, typer.Option(help="Folder to write to. Default: `downloads` in the data folder.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Fetch every document, whatever it is.")] = False,
     consultation_responses: Consultees = False,
     public_comments: Public = False,
-    authority: Authority = None,
+    authority: AuthorityOption = None,
 ) -> None:
     """Fetch the documents of an application. A second run fetches only what is missing."""
     settings = load_settings()
@@ -81,7 +82,7 @@ def download(
     folder = to.expanduser().absolute() if to is not None else downloads_dir(settings)
     check_folder(folder)
     wanted = Wanted(consultation_responses, public_comments)
-    run = asyncio.run(_download(ref, authority, folder, wanted, everything))
+    run = asyncio.run(_download_documents(ref, authority, folder, wanted, everything))
     print(
         f"{run.count('downloaded')} fetched, {run.count('already_present')} already there, "
         f"{len(run.filtered)} filtered out, {run.count('failed')} failed, in {run.folder}"
@@ -93,7 +94,7 @@ def download(
         raise typer.Exit(1)
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False, default=str)
 
 
@@ -102,7 +103,7 @@ def registers(as_json: AsJson = False) -> None:
     """List the known planning registers, and whether Trigpoint can read them."""
     table = load_registers(load_settings())
     if as_json:
-        print(_json([entry.model_dump() | {"readable": entry.readable} for entry in table.entries.values()]))
+        print(_to_json([entry.model_dump() | {"readable": entry.readable} for entry in table.entries.values()]))
         return
     shown = Table("authority", "name", "software", "reference", "readable", "tried")
     for entry in table.entries.values():
@@ -114,17 +115,17 @@ def registers(as_json: AsJson = False) -> None:
     Console().print(shown)
 
 
-async def _application(ref: str, authority: str | None) -> Application:
+async def _look_up(ref: str, authority: str | None) -> Application:
     async with open_register(load_settings(), authority) as register:
         return await register.application(register.entry.check_reference(ref))
 
 
-async def _documents(ref: str, authority: str | None) -> list[RegisterDocument]:
+async def _list_documents(ref: str, authority: str | None) -> list[RegisterDocument]:
     async with open_register(load_settings(), authority) as register:
         return await register.documents(register.entry.check_reference(ref))
 
 
-async def _download(ref: str, authority: str | None, folder: Path, wanted: Wanted, everything: bool) -> Run:
+async def _download_documents(ref: str, authority: str | None, folder: Path, wanted: Wanted, everything: bool) -> Run:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     async with open_register(load_settings(), authority) as register:
         reference = register.entry.check_reference(ref)

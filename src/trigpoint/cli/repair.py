@@ -1,4 +1,4 @@
-"""`trigpoint repair`: mends the damaged files of a data folder, and says what was kept and what was lost."""
+"""`trigpoint repair`: repairs the damaged files of a data folder, and says what was kept and what was lost."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Column, Table
 
 from trigpoint.cli.outputs import check_files
-from trigpoint.cli.review_sources import FolderSource, RegisterSource, Source, answer_of
+from trigpoint.cli.review_sources import FolderSource, RegisterSource, ReviewSource, answer_of
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidInput, ReviewFailed, ScraperError, first_error, shorten
@@ -84,7 +84,7 @@ def review(
     """Review a planning application against the policy that was in force when it was validated."""
     settings = load_settings()
     formats = list(dict.fromkeys(format or [FormatName.MARKDOWN]))
-    options = _options(
+    options = _review_options(
         focus_areas=tuple(focus) if focus else None,
         include_policy_matrix=matrix,
         include_suggested_conditions=conditions,
@@ -92,7 +92,7 @@ def review(
         include_public_comments=public_comments,
         include_superseded=superseded,
     )
-    source: Source
+    source: ReviewSource
     if documents is None:
         source = _in_register(settings, reference, authority, given=(ref, address, proposal, validated))
     else:
@@ -103,7 +103,7 @@ def review(
 
         print_plan(settings, source, options, _InMemory())
         return
-    _write(settings, source, options, _targets(source.name, formats, out), local=local)
+    _review_and_write(settings, source, options, _targets(source.name, formats, out), local=local)
 
 
 def _in_register(
@@ -121,13 +121,13 @@ def _in_register(
 
 def review_and_write(settings: Settings, reference: str, formats: list[FormatName], folder: Path) -> ReviewResult:
     """Review in this process, write the files to a folder, and print the summary."""
-    return _write(
+    return _review_and_write(
         settings, RegisterSource(reference), ReviewOptions(), _targets(reference, formats, folder), local=True
     )
 
 
-def _write(
-    settings: Settings, source: Source, options: ReviewOptions, targets: dict[FormatName, Path], *, local: bool
+def _review_and_write(
+    settings: Settings, source: ReviewSource, options: ReviewOptions, targets: dict[FormatName, Path], *, local: bool
 ) -> ReviewResult:
     check_files(targets.values())  # a review takes long: what cannot be written is said before it starts
     try:
@@ -139,7 +139,7 @@ def _write(
         raise ReviewFailed(f"{source.name}: {error.message}{_way_out(error)}") from None
     for kind, path in targets.items():
         write_atomic(path, finished.files[kind])
-    _print(finished.result, targets)
+    _print_result(finished.result, targets)
     return finished.result
 
 
@@ -157,8 +157,8 @@ class Finished:
     files: dict[FormatName, bytes]
 
 
-async def review_by_api(
-    client: httpx.AsyncClient, source: Source, options: ReviewOptions, show: Show, formats: list[FormatName]
+async def _review_by_api(
+    client: httpx.AsyncClient, source: ReviewSource, options: ReviewOptions, show: Show, formats: list[FormatName]
 ) -> Finished:
     """Submit to an API and follow the review to its end. Raises ReviewFailed, or what the API refused."""
     accepted = await source.submit(client, options)
@@ -193,9 +193,9 @@ async def _downloaded(client: httpx.AsyncClient, address: str, kind: FormatName)
 
 
 async def review_here(
-    settings: Settings, source: Source, options: ReviewOptions, show: Show, formats: list[FormatName]
+    settings: Settings, source: ReviewSource, options: ReviewOptions, show: Show, formats: list[FormatName]
 ) -> Finished:
-    """Run the pipeline in this process, with servers of its own on free ports."""
+    """Run the pipeline in this process, with its own servers on free ports."""
     from trigpoint.mcp.local_servers import local_servers
     from trigpoint.review.files import rendered_files
     from trigpoint.review.pipeline import run_review
@@ -214,7 +214,7 @@ async def review_here(
 
 
 async def _reviewed(
-    settings: Settings, source: Source, options: ReviewOptions, formats: list[FormatName], *, local: bool
+    settings: Settings, source: ReviewSource, options: ReviewOptions, formats: list[FormatName], *, local: bool
 ) -> Finished:
     with _bar() as bar:
         task = bar.add_task("Starting", total=100)
@@ -223,8 +223,8 @@ async def _reviewed(
             bar.update(task, completed=where.percent_complete, description=escape(where.detail))
 
         async with _api(settings) as client:
-            if not local and await _answers(client):
-                return await review_by_api(client, source, options, show, formats)
+            if not local and await _is_our_api(client):
+                return await _review_by_api(client, source, options, show, formats)
         return await review_here(settings, source, options, show, formats)
 
 
@@ -248,7 +248,7 @@ def _api(settings: Settings) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=address, headers=headers, timeout=30, trust_env=False)
 
 
-async def _answers(client: httpx.AsyncClient) -> bool:
+async def _is_our_api(client: httpx.AsyncClient) -> bool:
     """Return whether a Trigpoint API is there, and not some other server on that port."""
     try:
         health = await client.get("/api/v1/health", timeout=2)
@@ -257,7 +257,7 @@ async def _answers(client: httpx.AsyncClient) -> bool:
         return False
 
 
-def _options(**chosen: Any) -> ReviewOptions:
+def _review_options(**chosen: Any) -> ReviewOptions:
     try:
         return ReviewOptions(**chosen)
     except ValidationError as error:
@@ -289,7 +289,7 @@ def _bar() -> Progress:
     )
 
 
-def _print(result: ReviewResult, targets: dict[FormatName, Path]) -> None:
+def _print_result(result: ReviewResult, targets: dict[FormatName, Path]) -> None:
     console, review, metadata = Console(), result.review, result.metadata
     table = Table("aspect", "rating", "key issue", title=result.application.reference, title_justify="left")
     for aspect in review.aspects:

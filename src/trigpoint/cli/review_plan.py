@@ -7,17 +7,17 @@ import asyncio
 from rich.console import Console
 from rich.table import Table
 
-from trigpoint.cli.review_sources import Source
+from trigpoint.cli.review_sources import ReviewSource
 from trigpoint.config import Settings
 from trigpoint.review.agent.plan import Plan, make_plan
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.models import Checkpoints, Progress, ReviewOptions
 from trigpoint.review.pipeline import ReviewRun
 
-OUTPUT_SHARE = 0.25  # of a plan's tokens are answers
+_OUTPUT_SHARE = 0.25  # of a plan's tokens are answers
 
 
-def print_plan(settings: Settings, source: Source, options: ReviewOptions, checkpoints: Checkpoints) -> None:
+def print_plan(settings: Settings, source: ReviewSource, options: ReviewOptions, checkpoints: Checkpoints) -> None:
     """Fetch and read the documents, and print the plan. The model is not asked."""
     draft = asyncio.run(_draft(settings, source, options, checkpoints))
     plan = make_plan(draft, settings)
@@ -31,7 +31,9 @@ def print_plan(settings: Settings, source: Source, options: ReviewOptions, check
         console.print(line, highlight=False, markup=False)
 
 
-async def _draft(settings: Settings, source: Source, options: ReviewOptions, checkpoints: Checkpoints) -> ReviewDraft:
+async def _draft(
+    settings: Settings, source: ReviewSource, options: ReviewOptions, checkpoints: Checkpoints
+) -> ReviewDraft:
     from trigpoint.mcp.local_servers import local_servers
 
     async def silent(_: Progress) -> None:
@@ -52,7 +54,7 @@ def _cost(plan: Plan, settings: Settings) -> str:
     prices = settings.review_price_input, settings.review_price_output
     if prices[0] is None or prices[1] is None:
         return "set REVIEW_PRICE_INPUT and REVIEW_PRICE_OUTPUT for the cost"
-    said = plan.tokens * OUTPUT_SHARE
+    said = plan.tokens * _OUTPUT_SHARE
     return f"about {((plan.tokens - said) * prices[0] + said * prices[1]) / 1_000_000:.2f} by the configured prices"
 
 

@@ -31,7 +31,7 @@ _QUESTIONS = {
 }
 
 
-class Source(Protocol):
+class ReviewSource(Protocol):
     """The origin of the documents. `name` is for the files that the command writes."""
 
     @property
@@ -56,7 +56,7 @@ class RegisterSource:
         return self.reference
 
     async def submit(self, client: httpx.AsyncClient, options: ReviewOptions) -> dict[str, Any]:
-        body = {"application_ref": self.reference, "options": _sent(options)}
+        body = {"application_ref": self.reference, "options": _options_to_send(options)}
         if self.authority is not None:
             body["authority"] = self.authority
         accepted: dict[str, Any] = answer_of(await client.post("/api/v1/reviews", json=body))
@@ -84,9 +84,9 @@ class FolderSource:
             try:
                 accepted = await _uploaded(client, files, stated, options)
             except DetailsMissing as error:
-                stated = _asked(stated, error)
+                stated = _ask_for_missing(stated, error)
             else:
-                _report(accepted["files"])
+                _report_files(accepted["files"])
                 return accepted
 
     async def prepare(self, settings: Settings, options: ReviewOptions) -> ReviewRequest:
@@ -95,13 +95,15 @@ class FolderSource:
             try:
                 given = await asyncio.to_thread(submit_files, settings, review_id, files_below(self.folder), stated)
             except DetailsMissing as error:
-                stated = _asked(stated, error)
+                stated = _ask_for_missing(stated, error)
             else:
-                return _request(review_id, given, settings, options)
+                return _request_of_files(review_id, given, settings, options)
 
 
-def _request(review_id: str, given: GivenApplication, settings: Settings, options: ReviewOptions) -> ReviewRequest:
-    _report([one.model_dump() for one in given.files])
+def _request_of_files(
+    review_id: str, given: GivenApplication, settings: Settings, options: ReviewOptions
+) -> ReviewRequest:
+    _report_files([one.model_dump() for one in given.files])
     for note in given.notes():
         typer.echo(note, err=True)
     default = load_registers(settings).is_default(given.authority)
@@ -134,7 +136,7 @@ async def _uploaded(
         "address": stated.address,
         "proposal": stated.proposal,
         "date_validated": stated.date_validated.isoformat() if stated.date_validated else None,
-        "options": json.dumps(_sent(options)),
+        "options": json.dumps(_options_to_send(options)),
     }
     with ExitStack() as opened:
         parts = [("files", (_sent_name(one), opened.enter_context(one.path.open("rb")))) for one in files]
@@ -152,11 +154,11 @@ def _sent_name(one: Given) -> str:
     return f"{one.category}/{one.name}" if one.category else one.name
 
 
-def _sent(options: ReviewOptions) -> dict[str, Any]:
+def _options_to_send(options: ReviewOptions) -> dict[str, Any]:
     return options.model_dump(mode="json", exclude_none=True)
 
 
-def _asked(stated: Stated, error: DetailsMissing) -> Stated:
+def _ask_for_missing(stated: Stated, error: DetailsMissing) -> Stated:
     """Ask for what is missing, or raise the error if nobody is there to answer."""
     if not sys.stdin.isatty():
         raise InvalidInput(f"{error.message}. Use --validated YYYY-MM-DD and --authority NAME") from None
@@ -166,7 +168,7 @@ def _asked(stated: Stated, error: DetailsMissing) -> Stated:
     return replace(stated, **answers)
 
 
-def _report(files: list[dict[str, Any]]) -> None:
+def _report_files(files: list[dict[str, Any]]) -> None:
     """Say what became of every file that is not simply read."""
     counts: dict[str, int] = {}
     for one in files:

@@ -22,24 +22,26 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from trigpoint.errors import ConfigurationError, first_error
 from trigpoint.http.connections import GuardedProtocol
+from trigpoint.http.hosts import LOOPBACK
 from trigpoint.http.serving import listen, with_state
 from trigpoint.storage.files import reason
 
 log = logging.getLogger(__name__)
 
-GRACE_SECONDS = 10
-KEEP_ALIVE_SECONDS = 20  # longer than clients keep idle connections, or a request could meet one that is being closed
-_SWITCH_SECONDS = 0.001  # Python lets a thread that computes go on for 5 ms, and an answer waits for several of them
+_GRACE_SECONDS = 10
+_KEEP_ALIVE_SECONDS = 20  # longer than clients keep idle connections, or a request could meet one that is being closed
+_SWITCH_SECONDS = (
+    0.001  # Python lets a busy thread run for 5 ms by default, and an answer would wait for several of them
+)
 _HEAPS = 2
 _M_ARENA_MAX = -8  # of GNU's malloc.h
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True)
 class Site:
     """One application, where it listens, and the variable of its port. `stop` is called on a signal, before anything closes.
 
-    Sites with a loop of their own share no event loop with the others: they answer while those are busy.
+    Sites with their own loop answer even while the others are busy.
     """
 
     name: str
@@ -94,7 +96,7 @@ class _Stop:
                 del self._told[tell]
 
 
-class _Server(uvicorn.Server):
+class _SiteServer(uvicorn.Server):
     """Signals are handled once for all servers of the process."""
 
     sockets_given: list[socket.socket]
@@ -114,7 +116,7 @@ def serve_sites(sites: Sequence[Site], background: Sequence[BackgroundTask] = ()
 def share_heaps() -> None:
     """Let all threads, and those of processes that we start, share two heaps of the C library.
 
-    GNU's gives each of many threads a heap of its own, and keeps what was freed in it: a tenth of all memory after a few
+    GNU's gives each of many threads its own heap, and keeps what was freed in it: a tenth of all memory after a few
     reviews. Other libraries have no such setting.
     """
     if "MALLOC_ARENA_MAX" in os.environ:
@@ -132,7 +134,7 @@ def _run_in_loop(work: Coroutine[Any, Any, None]) -> None:
 async def run_sites(
     sites: Sequence[Site], background: Sequence[BackgroundTask] = (), ready: Ready | None = None
 ) -> None:
-    """Serve until a signal comes. Requests in flight get `GRACE_SECONDS` to end. Raises any error of a site's start.
+    """Serve until a signal comes. Requests in flight get `_GRACE_SECONDS` to end. Raises any error of a site's start.
 
     `ready` is awaited once all listen. The tasks in `background` start after it, run as long as the sites do, and end when
     their event is set: no job is taken up before what it needs is in place.
@@ -146,7 +148,7 @@ async def run_sites(
             if here and (there or background):
                 await _run_two(_Group(here), there, background, ready)
             else:
-                await _run(_Group(listening, background, ready), _Stop())
+                await _run_group(_Group(listening, background, ready), _Stop())
         except BaseExceptionGroup as group:  # task groups of the parts wrap what went wrong; a user wants that alone
             raise first_error(group) from None
 
@@ -162,20 +164,20 @@ async def _run_two(
             await ready()
 
     stop, others = _Stop(), _Group(there, background, ready_when_all_are_open)
-    running = asyncio.create_task(asyncio.to_thread(_run_in_loop, _run(others, stop)))
+    running = asyncio.create_task(asyncio.to_thread(_run_in_loop, _run_group(others, stop)))
     running.add_done_callback(lambda _: stop())
     try:
         await asyncio.wait({running, asyncio.wrap_future(others.open)}, return_when=asyncio.FIRST_COMPLETED)
         if not running.done():
-            await _run(here, stop)
+            await _run_group(here, stop)
     finally:
         stop()
         await asyncio.wait({running})
     running.result()
 
 
-async def _run(group: _Group, stop: _Stop) -> None:
-    servers: list[_Server] = []
+async def _run_group(group: _Group, stop: _Stop) -> None:
+    servers: list[_SiteServer] = []
     stopping = asyncio.Event()
 
     def stop_these(signum: int) -> None:
@@ -191,7 +193,7 @@ async def _run(group: _Group, stop: _Stop) -> None:
     async with contextlib.AsyncExitStack() as opened:
         for site, sock in group.sites:
             state = await opened.enter_async_context(site.app.router.lifespan_context(site.app))
-            servers.append(_Server(_config(with_state(site.app, state))))
+            servers.append(_SiteServer(_config(with_state(site.app, state))))
             servers[-1].sockets_given = [sock]
         opened.enter_context(stop.telling(stop_these))
         _stop_on_signals(stop)
@@ -242,7 +244,7 @@ def _listen(site: Site) -> socket.socket:
 def _reach(site: Site) -> str:
     if site.auth_on:
         return ""
-    return "; auth is off, so only this machine can reach it" if site.host in _LOOPBACK else "; auth is off"
+    return "; auth is off, so only this machine can reach it" if site.host in LOOPBACK else "; auth is off"
 
 
 def _config(app: Any) -> uvicorn.Config:
@@ -251,8 +253,8 @@ def _config(app: Any) -> uvicorn.Config:
         lifespan="off",
         log_config=None,
         access_log=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         server_header=False,
         http=GuardedProtocol,
     )

@@ -28,7 +28,7 @@ def serve(
     names: Annotated[list[str], typer.Argument(help=f"Which parts: {', '.join(PARTS)}.")],
     root: Annotated[list[Path] | None, typer.Option(help="Folder that documents may be ingested from.")] = None,
 ) -> None:
-    """Run some of the parts. Each can run on a machine of its own."""
+    """Run some of the parts. Each can run on its own machine."""
     settings = settings_with_roots(root)
     configure_logging(settings)
     chosen = list(dict.fromkeys(names))
@@ -40,7 +40,7 @@ def sites(names: Sequence[str], settings: Settings) -> list[Site]:
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         raise InvalidInput(f"No part is called '{shorten(unknown[0])}'. There are: {', '.join(PARTS)}")
-    return [api_site(settings) if name == "api" else mcp_site(name, settings) for name in names if name != "worker"]
+    return [_api_site(settings) if name == "api" else _mcp_site(name, settings) for name in names if name != "worker"]
 
 
 def workers(names: Sequence[str], settings: Settings) -> list[BackgroundTask]:
@@ -55,7 +55,7 @@ def workers(names: Sequence[str], settings: Settings) -> list[BackgroundTask]:
 
 
 def _require_model(settings: Settings) -> None:
-    """Ask the model one small thing before reviews are taken. One that is only away now does not stop the start."""
+    """Ask the model a short question before reviews are taken. If it is only unreachable for now, the worker starts anyway."""
     if settings.trigpoint_model is None:
         return
     from trigpoint.review.agent.probe import ModelUnreachable, probe_model
@@ -66,7 +66,7 @@ def _require_model(settings: Settings) -> None:
         log.warning("%s", error.message)
 
 
-def api_site(settings: Settings) -> Site:
+def _api_site(settings: Settings) -> Site:
     from trigpoint.api.app import create_app
 
     host = settings.bind_host(auth_on=settings.rest_auth_on)
@@ -75,7 +75,7 @@ def api_site(settings: Settings) -> Site:
     return Site("api", app, host, settings.api_port, "API_PORT", auth_on, stop, own_loop=True)
 
 
-def mcp_site(name: str, settings: Settings) -> Site:
+def _mcp_site(name: str, settings: Settings) -> Site:
     """Return an MCP server as a site. Raises InvalidInput if no server has that name."""
     tools = build_server(name, settings)
     host = settings.bind_host(auth_on=settings.mcp_auth_on)

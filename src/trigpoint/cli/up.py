@@ -1,4 +1,4 @@
-"""`trigpoint up`: says at once that it starts, since what it imports takes a while."""
+"""`trigpoint up`: says at once that it is starting, because its imports take a while."""
 
 from __future__ import annotations
 

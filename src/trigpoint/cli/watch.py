@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from trigpoint.cli.outputs import AsJson
 from trigpoint.config import load_settings
 from trigpoint.dates import parse_day
 from trigpoint.errors import TrigpointError
@@ -19,7 +20,6 @@ from trigpoint.watch.store import WatchStore
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 WatchId = Annotated[str, typer.Argument(help="The watch's id; see `trigpoint watch list`.", metavar="ID")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 
 
 @app.command()
@@ -47,7 +47,7 @@ def add(
         since=parse_day(since) if since else None,
     )
     WatchStore(settings).add(watch)
-    print(f"{watch.id}  {_name(watch.authority)}: {watch.described()}, since {watch.since}")
+    print(f"{watch.id}  {_authority_name(watch.authority)}: {watch.described()}, since {watch.since}")
     print(f"Look now:  trigpoint watch run {watch.id}")
 
 
@@ -61,7 +61,7 @@ def list_watches(as_json: AsJson = False) -> None:
         looked = f"looked {record.last.at:%Y-%m-%d %H:%M} UTC" if record.last else "not looked yet"
         watch = record.watch
         print(
-            f"{watch.id}  {_name(watch.authority)}: {watch.described()}  "
+            f"{watch.id}  {_authority_name(watch.authority)}: {watch.described()}  "
             f"({record.new_count} new of {len(record.sightings)}, {looked})"
         )
         if record.last and record.last.problem:
@@ -82,7 +82,7 @@ def run(
     records = [store.get(one) for one in chosen]
     if not records:
         print("No watches. `trigpoint watch add --help` shows how to add one.")
-    failed = [record for record in records if not _run(store, record)]
+    failed = [record for record in records if not _look_and_print(store, record)]
     if failed:
         raise typer.Exit(1)
 
@@ -95,7 +95,7 @@ def show(watch_id: WatchId, as_json: AsJson = False) -> None:
         print(record.model_dump_json(indent=1))
         return
     for one in record.sightings:
-        _print(one, record.watch.authority)
+        _print_sighting(one, record.watch.authority)
     print(f"{len(record.sightings)} found, {record.new_count} new")
 
 
@@ -113,19 +113,19 @@ def remove(watch_id: WatchId) -> None:
     print(f"removed {watch_id}")
 
 
-def _run(store: WatchStore, record: WatchRecord) -> bool:
+def _look_and_print(store: WatchStore, record: WatchRecord) -> bool:
     """Look, print what is new, and return whether the register could be read."""
     from trigpoint.watch.looking import look  # brings the reading with it, which takes a second
 
     watch = record.watch
-    print(f"{_name(watch.authority)}: {watch.described()}")
+    print(f"{_authority_name(watch.authority)}: {watch.described()}")
     try:
         looked = asyncio.run(look(load_settings(), store, watch.id))
     except TrigpointError as error:
         typer.echo(f"  {error.message}", err=True)
         return False
     for one in looked.added:
-        _print(one, watch.authority)
+        _print_sighting(one, watch.authority)
     last = looked.record.last
     if last is not None:
         unknown = f", {last.wards_unknown} of them in wards not known yet" if last.wards_unknown else ""
@@ -134,7 +134,7 @@ def _run(store: WatchStore, record: WatchRecord) -> bool:
     return True
 
 
-def _print(one: Sighting, authority: str) -> None:
+def _print_sighting(one: Sighting, authority: str) -> None:
     sizes = [
         f"{one.dwellings:,g} homes" if one.dwellings else "",
         f"{one.floorspace:,g} m2" if one.floorspace else "",
@@ -149,6 +149,6 @@ def _print(one: Sighting, authority: str) -> None:
     print(f"    trigpoint review {one.reference}{named}")
 
 
-def _name(authority: str) -> str:
+def _authority_name(authority: str) -> str:
     entry = load_registers(load_settings()).find(authority)
     return entry.name if entry else authority

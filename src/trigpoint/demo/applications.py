@@ -58,12 +58,12 @@ class SampleApplication:
 @cache
 def sample_applications() -> dict[str, SampleApplication]:
     """Return all of them by reference, the one that the demo reviews first."""
-    loaded = [_read(path) for path in (FOLDER / "applications").glob("*.toml")]
+    loaded = [_read_sample(path) for path in (FOLDER / "applications").glob("*.toml")]
     loaded.sort(key=lambda one: (one.reference != MAIN_REFERENCE, one.reference))
     return {one.reference: one for one in loaded}
 
 
-def _read(path: Path) -> SampleApplication:
+def _read_sample(path: Path) -> SampleApplication:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     documents = tuple(SampleDocument(**_with_days(one, "date")) for one in data.pop("document"))
     parse_application_ref(data["reference"])

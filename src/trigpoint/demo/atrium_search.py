@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from trigpoint.demo.register import FICTIONAL, Entry, other_page, templates
+from trigpoint.demo.register import FICTIONAL, SampleEntry, other_page, templates
 from trigpoint.registers.labels import register_day
 
 _SESSION = "demo_search"
@@ -20,7 +20,7 @@ class AtriumSearch:
     """The pages below `/Search`. `script_pages=False`: later pages are refused, as to visitors without the register's script."""
 
     def __init__(
-        self, register: Callable[[], Mapping[str, Entry]], *, results_a_page: int = 10, script_pages: bool = True
+        self, register: Callable[[], Mapping[str, SampleEntry]], *, results_a_page: int = 10, script_pages: bool = True
     ) -> None:
         self._register = register
         self._results_a_page = results_a_page
@@ -37,7 +37,7 @@ class AtriumSearch:
 
     async def _form(self, request: Request) -> Response:
         session = request.cookies.get(_SESSION) or secrets.token_hex(16)
-        response = HTMLResponse(_page(token=self._tokens.setdefault(session, secrets.token_hex(8))))
+        response = HTMLResponse(_search_page(token=self._tokens.setdefault(session, secrets.token_hex(8))))
         response.set_cookie(_SESSION, session, httponly=True)
         return response
 
@@ -48,10 +48,10 @@ class AtriumSearch:
         if token is None or given.get("__RequestVerificationToken") != token:
             return HTMLResponse(other_page("Bad request"), 400)
         if given.get("SearchPlanning") != "true":  # the product shows its form again, and no reason
-            return HTMLResponse(_page(token=token))
+            return HTMLResponse(_search_page(token=token))
         first, last = register_day(given.get("DateReceivedFrom", "")), register_day(given.get("DateReceivedTo", ""))
         self._found[session] = [
-            reference for reference, entry in self._register().items() if _within(entry, first, last)
+            reference for reference, entry in self._register().items() if _received_within(entry, first, last)
         ]
         return self._list(self._found[session], 1)
 
@@ -69,16 +69,16 @@ class AtriumSearch:
         following = f"/Search/ResultsPage/{number + 1}?module=PLA" if more else ""
         applications = [self._register()[reference].application for reference in shown]
         return HTMLResponse(
-            _page(results=list(zip(shown, applications, strict=True)), total=len(found), following=following)
+            _search_page(results=list(zip(shown, applications, strict=True)), total=len(found), following=following)
         )
 
 
-def _within(entry: Entry, first: date | None, last: date | None) -> bool:
+def _received_within(entry: SampleEntry, first: date | None, last: date | None) -> bool:
     received = entry.application.date_received
     return (first or received) <= received <= (last or received)
 
 
-def _page(token: str = "", results: Sequence[object] | None = None, total: int = 0, following: str = "") -> str:
+def _search_page(token: str = "", results: Sequence[object] | None = None, total: int = 0, following: str = "") -> str:
     return templates.get_template("search.html").render(
         fictional=FICTIONAL, token=token, results=results, total=total, following=following
     )

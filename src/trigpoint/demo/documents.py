@@ -27,7 +27,7 @@ _SOURCES = FOLDER / "typst"
 def sample_documents(settings: Settings) -> dict[str, dict[str, Path]]:
     """Return reference → file name → path for all sample applications. Made once, then found in the data folder."""
     root = data_folder(settings, "demo", f"documents-{_fingerprint()}")
-    return {reference: _kept(one, root) for reference, one in sample_applications().items()}
+    return {reference: _generated_files(one, root) for reference, one in sample_applications().items()}
 
 
 def make_documents(application: SampleApplication, folder: Path) -> dict[str, Path]:
@@ -53,7 +53,7 @@ def make_pdf(application: SampleApplication, document: SampleDocument) -> bytes:
             return image_pages(_pixels(source, ppi=110), created)
 
 
-def _kept(application: SampleApplication, root: Path) -> dict[str, Path]:
+def _generated_files(application: SampleApplication, root: Path) -> dict[str, Path]:
     folder = root / application.folder_name
     if not folder.is_dir():
         temporary = Path(tempfile.mkdtemp(dir=root, prefix=f".{application.folder_name}."))

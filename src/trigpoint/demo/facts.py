@@ -12,8 +12,7 @@ from typing import Literal
 
 from trigpoint.demo.applications import FOLDER, sample_applications
 from trigpoint.errors import InvalidReference, shorten
-
-Rating = Literal["red", "amber", "green"]
+from trigpoint.review.findings import Rating
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from trigpoint.errors import InvalidInput, shorten
 
-Kind = Literal[
+FaultKind = Literal[
     "error",
     "too_many",
     "slow",
@@ -42,11 +42,11 @@ KINDS = {
 
 
 class Fault(BaseModel):
-    """`match` is a pattern searched in path and query; `times` counts down, None is for ever."""
+    """`match` is a pattern searched in path and query; `times` counts down, None means always."""
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: Kind
+    kind: FaultKind
     match: str = "."
     times: int | None = Field(1, ge=1)
     value: str = "1"
@@ -81,7 +81,7 @@ class Faults:
 
 
 def parse_fault(text: str) -> Fault:
-    """Return the fault of `kind[:times[:value]]` as on the command line; times `*` is for ever. Raises InvalidInput."""
+    """Return the fault of `kind[:times[:value]]` as on the command line; times `*` means always. Raises InvalidInput."""
     kind, _, rest = text.partition(":")
     times, _, value = rest.partition(":")
     data: dict[str, object] = {"kind": kind}

@@ -16,9 +16,9 @@ from starlette.routing import Route
 
 from trigpoint.demo.faults import Fault
 from trigpoint.demo.portal import DISCLAIMER_COOKIE, DemoPortal
-from trigpoint.demo.register import FICTIONAL, Entry, Served, templates
+from trigpoint.demo.register import FICTIONAL, SampleEntry, Served, templates
 
-BASE = "/online-applications"
+_BASE = "/online-applications"
 _SESSION = "JSESSIONID"
 
 
@@ -31,7 +31,7 @@ class IdoxDemoPortal(DemoPortal):
 
     def __init__(
         self,
-        register: Mapping[str, Entry],
+        register: Mapping[str, SampleEntry],
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -51,18 +51,18 @@ class IdoxDemoPortal(DemoPortal):
 
     @property
     def address(self) -> str:
-        return self.url + BASE
+        return self.url + _BASE
 
     def routes(self) -> list[Route]:
         return [
             Route("/", self._start),
-            Route(f"{BASE}/search.do", self._search_form),
-            Route(f"{BASE}/simpleSearchResults.do", self._simple_results, methods=["POST"]),
-            Route(f"{BASE}/weeklyListResults.do", self._weekly_results, methods=["POST"]),
-            Route(f"{BASE}/pagedSearchResults.do", self._paged_results),
-            Route(f"{BASE}/applicationDetails.do", self._details),
-            Route(f"{BASE}/acceptDisclaimer.do", self._accept_disclaimer, methods=["POST"]),
-            Route(BASE + "/files/{hash}/{rest:path}", self._file),
+            Route(f"{_BASE}/search.do", self._search_form),
+            Route(f"{_BASE}/simpleSearchResults.do", self._simple_results, methods=["POST"]),
+            Route(f"{_BASE}/weeklyListResults.do", self._weekly_results, methods=["POST"]),
+            Route(f"{_BASE}/pagedSearchResults.do", self._paged_results),
+            Route(f"{_BASE}/applicationDetails.do", self._details),
+            Route(f"{_BASE}/acceptDisclaimer.do", self._accept_disclaimer, methods=["POST"]),
+            Route(_BASE + "/files/{hash}/{rest:path}", self._file),
         ]
 
     def error_page(self, title: str, status: int = 200) -> Response:
@@ -75,7 +75,7 @@ class IdoxDemoPortal(DemoPortal):
         return self._page("Error", message="Unable to perform this task. A remote exception occurred.", error=True)
 
     async def _start(self, request: Request) -> Response:
-        return RedirectResponse(f"{BASE}/search.do?action=simple")
+        return RedirectResponse(f"{_BASE}/search.do?action=simple")
 
     async def _search_form(self, request: Request) -> Response:
         session = request.cookies.get(_SESSION) or secrets.token_hex(16)
@@ -102,7 +102,7 @@ class IdoxDemoPortal(DemoPortal):
         wanted = given.get("searchCriteria.simpleSearchString", "").strip().upper()
         found = [reference for reference in self.register if wanted and wanted in reference]
         if len(found) == 1 and self.straight_to_details:
-            return RedirectResponse(f"{BASE}/applicationDetails.do?activeTab=summary&keyVal={_key(found[0])}", 302)
+            return RedirectResponse(f"{_BASE}/applicationDetails.do?activeTab=summary&keyVal={_key_of(found[0])}", 302)
         return self._first_page(request, found)
 
     async def _weekly_results(self, request: Request) -> Response:
@@ -134,17 +134,17 @@ class IdoxDemoPortal(DemoPortal):
         start = (number - 1) * self.results_a_page
         shown = found[start : start + self.results_a_page]
         more = start + len(shown) < len(found)
-        following = f"{BASE}/pagedSearchResults.do?action=page&searchCriteria.page={number + 1}" if more else None
+        following = f"{_BASE}/pagedSearchResults.do?action=page&searchCriteria.page={number + 1}" if more else None
         return self._page(
             "Results for Application Search",
-            results=[_result(self.register[reference]) for reference in shown],
+            results=[_result_row(self.register[reference]) for reference in shown],
             following=following,
             showing=f"Showing {start + 1}-{start + len(shown)} of {len(found)}",
         )
 
     async def _details(self, request: Request) -> Response:
         key, tab = request.query_params.get("keyVal", ""), request.query_params.get("activeTab", "summary")
-        reference = next((one for one in self.register if _key(one) == key), None)
+        reference = next((one for one in self.register if _key_of(one) == key), None)
         if reference is None:
             return self.error_page("Application not found", 404)
         application = self.register[reference].application
@@ -161,8 +161,8 @@ class IdoxDemoPortal(DemoPortal):
         documents = self.register[reference].documents
         shown = documents[start : start + self.documents_a_page]
         more = start + len(shown) < len(documents)
-        link = f"{BASE}/applicationDetails.do?activeTab=documents&keyVal={_key(reference)}&page={page + 1}"
-        listed = [_listed(reference, one, number) for number, one in enumerate(shown, start)]
+        link = f"{_BASE}/applicationDetails.do?activeTab=documents&keyVal={_key_of(reference)}&page={page + 1}"
+        listed = [_document_row(reference, one, number) for number, one in enumerate(shown, start)]
         return {"documents": listed, "following": link if more else None}
 
     async def _file(self, request: Request) -> Response:
@@ -178,7 +178,7 @@ class IdoxDemoPortal(DemoPortal):
         return Response(content, media_type="application/pdf")
 
     async def _accept_disclaimer(self, request: Request) -> Response:
-        response = RedirectResponse(f"{BASE}/search.do?action=simple", 302)
+        response = RedirectResponse(f"{_BASE}/search.do?action=simple", 302)
         if (await request.form()).get("accept"):
             response.set_cookie(DISCLAIMER_COOKIE, "accepted", httponly=True)
         return response
@@ -186,7 +186,7 @@ class IdoxDemoPortal(DemoPortal):
     def _document_of(self, given: str) -> Served | None:
         for reference, entry in self.register.items():
             for number, document in enumerate(entry.documents):
-                if _hash(reference, number) == given:
+                if _document_hash(reference, number) == given:
                     return document
         return None
 
@@ -203,40 +203,40 @@ class IdoxDemoPortal(DemoPortal):
             "following": None, "showing": "",
         }  # fmt: skip
         text = templates.get_template("idox.html").render(
-            fictional=FICTIONAL, base=BASE, title=title, **(defaults | shown)
+            fictional=FICTIONAL, base=_BASE, title=title, **(defaults | shown)
         )
         return HTMLResponse(text, status)
 
 
-def _key(reference: str) -> str:
+def _key_of(reference: str) -> str:
     return hashlib.sha256(reference.encode()).hexdigest()[:13].upper()
 
 
-def _hash(reference: str, number: int) -> str:
+def _document_hash(reference: str, number: int) -> str:
     return hashlib.md5(f"{reference}#{number}".encode(), usedforsecurity=False).hexdigest().upper()
 
 
-def _listed(reference: str, document: Served, number: int) -> dict[str, Any]:
+def _document_row(reference: str, document: Served, number: int) -> dict[str, Any]:
     folder = "pdf/" if document.file_name.lower().endswith(".pdf") else ""
     return {
         "name": document.file_name,
-        "day": _day(document.date),
+        "day": _idox_day(document.date),
         "section": document.section,
         "drawing_ref": document.drawing_ref,
         "description": document.description,
-        "href": f"{BASE}/files/{_hash(reference, number)}/{folder}{quote(document.file_name, safe='')}",
+        "href": f"{_BASE}/files/{_document_hash(reference, number)}/{folder}{quote(document.file_name, safe='')}",
     }
 
 
-def _result(entry: Entry) -> dict[str, str]:
+def _result_row(entry: SampleEntry) -> dict[str, str]:
     application = entry.application
     return {
-        "key": _key(application.reference),
+        "key": _key_of(application.reference),
         "reference": application.reference,
         "proposal": application.proposal,
         "address": application.address,
-        "received": _day(application.date_received),
-        "validated": _day(application.date_validated),
+        "received": _idox_day(application.date_received),
+        "validated": _idox_day(application.date_validated),
         "status": application.status,
     }
 
@@ -244,8 +244,8 @@ def _result(entry: Entry) -> dict[str, str]:
 def _summary(application: Any) -> list[tuple[str, str]]:
     return [
         ("Reference", application.reference),
-        ("Application Received", _day(application.date_received)),
-        ("Application Validated", _day(application.date_validated)),
+        ("Application Received", _idox_day(application.date_received)),
+        ("Application Validated", _idox_day(application.date_validated)),
         ("Address", application.address),
         ("Proposal", application.proposal),
         ("Status", application.status),
@@ -269,10 +269,10 @@ def _further(application: Any) -> list[tuple[str, str]]:
 
 def _dates(application: Any) -> list[tuple[str, str]]:
     return [
-        ("Application Received Date", _day(application.date_received)),
-        ("Application Validated Date", _day(application.date_validated)),
-        ("Standard Consultation Expiry Date", _day(application.consultation_end)),
-        ("Determination Deadline", _day(application.target_date)),
+        ("Application Received Date", _idox_day(application.date_received)),
+        ("Application Validated Date", _idox_day(application.date_validated)),
+        ("Standard Consultation Expiry Date", _idox_day(application.consultation_end)),
+        ("Determination Deadline", _idox_day(application.target_date)),
         ("Decision Issued Date", "Not Available"),
     ]
 
@@ -292,5 +292,5 @@ def _week(day: date) -> str:
     return day.strftime("%d %b %Y")
 
 
-def _day(day: date) -> str:
+def _idox_day(day: date) -> str:
     return day.strftime("%a %d %b %Y")

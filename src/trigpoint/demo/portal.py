@@ -1,6 +1,6 @@
 """A planning portal on this machine: pages of a DEF Atrium register, sample documents, faults, a log of requests.
 
-`DemoPortal` runs in a thread of its own, so that a test or a command can start and stop it.
+`DemoPortal` runs in its own thread, so that a test or a command can start and stop it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trigpoint.demo.atrium_search import AtriumSearch
 from trigpoint.demo.faults import Fault, Faults
-from trigpoint.demo.register import Entry, Served, display_page, other_page
+from trigpoint.demo.register import SampleEntry, Served, display_page, other_page
 from trigpoint.errors import StoreError
 from trigpoint.http.serving import listen
 
@@ -35,7 +35,7 @@ _CHALLENGE = "<title>Just a moment...</title><p>Checking that you are human.</p>
 
 
 @dataclass(frozen=True)
-class Seen:
+class _SeenRequest:
     """A request that arrived. `at` is on the monotonic clock."""
 
     at: float
@@ -49,7 +49,7 @@ class DemoPortal:
 
     def __init__(
         self,
-        register: Mapping[str, Entry],
+        register: Mapping[str, SampleEntry],
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -61,7 +61,7 @@ class DemoPortal:
     ) -> None:
         self.register = dict(register)
         self.faults = Faults(faults)
-        self.seen: list[Seen] = []
+        self.seen: list[_SeenRequest] = []
         self.unknown_redirects = unknown_redirects
         self.robots = robots
         self.results_a_page = results_a_page
@@ -213,7 +213,7 @@ class _Faulty:
         target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         accepted = DISCLAIMER_COOKIE in request.cookies or scope["method"] == "POST"
         fault = None if "moved=1" in target else self.portal.faults.take(target, accepted=accepted)
-        self.portal.seen.append(Seen(at, scope["method"], target, fault.kind if fault else None))
+        self.portal.seen.append(_SeenRequest(at, scope["method"], target, fault.kind if fault else None))
         if fault is None:
             await self.app(scope, receive, send)
         elif fault.kind == "cut":

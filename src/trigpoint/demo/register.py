@@ -44,18 +44,18 @@ class Served:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SampleEntry:
     """An application in the register."""
 
     application: SampleApplication
     documents: tuple[Served, ...]
 
 
-def sample_register(settings: Settings) -> dict[str, Entry]:
+def sample_register(settings: Settings) -> dict[str, SampleEntry]:
     """Return the sample applications with their documents, which are made now if they are not there yet."""
     files = sample_documents(settings)
     return {
-        reference: Entry(
+        reference: SampleEntry(
             application,
             tuple(
                 Served(one.file, files[reference][one.file], one.section, one.description, one.date, one.drawing_ref)
@@ -66,9 +66,9 @@ def sample_register(settings: Settings) -> dict[str, Entry]:
     }
 
 
-def display_page(entry: Entry, record: int) -> str:
+def display_page(entry: SampleEntry, record: int) -> str:
     """Return the one page of an application, in the structure of DEF Atrium."""
-    listed = [_listed(document, record, number) for number, document in enumerate(entry.documents)]
+    listed = [_table_row(document, record, number) for number, document in enumerate(entry.documents)]
     sections = [(section, list(group)) for section, group in groupby(listed, key=lambda one: one["section"])]
     labels = _labels(entry.application)
     return templates.get_template("display.html").render(
@@ -79,7 +79,7 @@ def display_page(entry: Entry, record: int) -> str:
     )
 
 
-def other_page(title: str, *, search: bool = False, disclaimer: str = "", entries: Iterable[Entry] = ()) -> str:
+def other_page(title: str, *, search: bool = False, disclaimer: str = "", entries: Iterable[SampleEntry] = ()) -> str:
     """Return the search page, the disclaimer, the list of samples, or an error in the shape of a page."""
     return templates.get_template("other.html").render(
         fictional=FICTIONAL,
@@ -96,10 +96,10 @@ def _labels(application: SampleApplication) -> list[tuple[str, str]]:
         ("Status", application.status),
         ("Applicant", application.applicant),
         ("Agent", application.agent or "-"),
-        ("Received Date", _day(application.date_received)),
-        ("Valid Date", _day(application.date_validated)),
-        ("Consultation End", _day(application.consultation_end)),
-        ("Target Date", _day(application.target_date)),
+        ("Received Date", _atrium_day(application.date_received)),
+        ("Valid Date", _atrium_day(application.date_validated)),
+        ("Consultation End", _atrium_day(application.consultation_end)),
+        ("Target Date", _atrium_day(application.target_date)),
         ("Ward", application.ward),
         ("Parish", application.parish),
         ("Case Officer", application.case_officer),
@@ -109,7 +109,7 @@ def _labels(application: SampleApplication) -> list[tuple[str, str]]:
     ]
 
 
-def _listed(document: Served, record: int, number: int) -> dict[str, Any]:
+def _table_row(document: Served, record: int, number: int) -> dict[str, Any]:
     query = {
         "module": "PLA",
         "recordNumber": record,
@@ -121,11 +121,11 @@ def _listed(document: Served, record: int, number: int) -> dict[str, Any]:
     shown = {field.name: getattr(document, field.name) for field in dataclasses.fields(document)}
     return shown | {
         "href": f"/Document/Download?{urlencode(query, quote_via=quote)}",
-        "day": _day(document.date),
+        "day": _atrium_day(document.date),
         "size": document.size,
         "shown_size": f"{max(1, document.size // 1024)} KB",
     }
 
 
-def _day(day: date) -> str:
+def _atrium_day(day: date) -> str:
     return day.strftime("%d/%m/%Y")

@@ -26,11 +26,11 @@ from trigpoint.errors import ExtractionFailed, InvalidReference, NoChunks, NoCon
 from trigpoint.metrics import INGESTED_PAGES
 from trigpoint.passages.model import Passage, Vector
 from trigpoint.storage.files import sha256_file
-from trigpoint.text.chunk import Chunk, TextChunker, document_text
+from trigpoint.text.chunk import Chunk, TextChunker
 from trigpoint.text.classify import DocumentClassifier
 from trigpoint.text.embed import WINDOW
 from trigpoint.text.extract import DocumentProcessor
-from trigpoint.text.pages import DocumentLook, Extraction
+from trigpoint.text.pages import DocumentLook, Method
 from trigpoint.text.running_lines import Body
 
 SUPPORTED = (".pdf", ".png", ".jpg", ".jpeg", ".tiff", ".tif")  # the contract has no .bmp
@@ -116,7 +116,7 @@ class DocumentIngest:
             look = self.processor.classify_document(path, progress=read, cancelled=cancelled)
             if look.is_image_based:
                 return Skipped(image_ratio=look.image_ratio, total_pages=look.total_pages)
-            extraction = self.processor.extract(path, progress=read, cancelled=cancelled)
+            extraction = self.processor.extract(path, look=look, progress=read, cancelled=cancelled)
             read(extraction.page_count, extraction.page_count)
             INGESTED_PAGES.labels("documents", extraction.method).inc(extraction.page_count)
             body = Body.of(extraction.pages)
@@ -125,13 +125,13 @@ class DocumentIngest:
                 raise NoChunks(f"{shorten(path.name)} has text, but none that makes a passage")
             if _hash(path) != file_hash:
                 raise ExtractionFailed(f"{shorten(path.name)} changed while it was being read. Ingest it again")
-            row = self._row(request, document_id, file_hash, path, look, extraction, chunks)
             content = DocumentContent.of(extraction)
+            row = self._row(request, document_id, file_hash, path, look, extraction.method, content.text, len(chunks))
             first = self._store(row, path, chunks, content, report, cancelled, registered=known is not None)
         if not first:
             return self._already_ingested(row, None)
         report(_STORED, _STORED, "stored")
-        return _ingested(row, look, extraction, content)
+        return _ingested(row, extraction.method, content)
 
     def _already_ingested(self, row: RegisteredDocument, document_type: str | None) -> AlreadyIngested:
         """Say that the document is there, with the account of its pages; correct its type if another one is given."""
@@ -159,22 +159,19 @@ class DocumentIngest:
         file_hash: str,
         path: Path,
         look: DocumentLook,
-        extraction: Extraction,
-        chunks: list[Chunk],
+        method: Method,
+        text: str,
+        chunk_count: int,
     ) -> RegisteredDocument:
-        document_type = request.document_type
-        if document_type is None:
-            text = document_text(extraction.pages)
-            document_type = self.classifier.classify(path.name, text).document_type
         return RegisteredDocument(
             document_id=document_id,
             file_path=str(path),
             file_hash=file_hash,
             application_ref=request.application_ref,
-            document_type=document_type,
-            chunk_count=len(chunks),
+            document_type=request.document_type or self.classifier.classify(path.name, text).document_type,
+            chunk_count=chunk_count,
             ingested_at="",  # when it becomes visible
-            extraction_method=extraction.method,
+            extraction_method=method,
             contains_drawings=look.contains_drawings,
         )
 
@@ -221,11 +218,6 @@ def _with_attachments(message: str, attached: Sequence[AttachedDocument]) -> str
     return f"{message} Its attachments are documents of their own: {', '.join(ingested)}" if ingested else message
 
 
-def chunk_id(document_id: str, chunk: Chunk) -> str:
-    page = chunk.pages[0] if chunk.pages else 0
-    return f"{document_id}_{page:03d}_{chunk.index:03d}"
-
-
 def _pages_read(report: Report) -> Callable[[int, int], None]:
     """Return a callback that reports pages; a page that is looked at a second time does not count back."""
     furthest = 0
@@ -239,21 +231,9 @@ def _pages_read(report: Report) -> Callable[[int, int], None]:
 
 
 def _passage(row: RegisteredDocument, path: Path, chunk: Chunk, vector: Vector) -> Passage:
-    return Passage(
-        chunk_id(row.document_id, chunk),
-        row.document_id,
-        chunk.index,
-        chunk.text,
-        _chunk_metadata(row, path, chunk),
-        vector,
-        chunk.start,
-        chunk.end,
-        chunk.pages,
-    )
-
-
-def _chunk_metadata(row: RegisteredDocument, path: Path, chunk: Chunk) -> dict[str, str | int]:
-    return {
+    first_page = chunk.pages[0] if chunk.pages else 0
+    chunk_id = f"{row.document_id}_{first_page:03d}_{chunk.index:03d}"
+    metadata = {
         "application_ref": row.application_ref,
         "document_id": row.document_id,
         "source_file": path.name,
@@ -265,20 +245,21 @@ def _chunk_metadata(row: RegisteredDocument, path: Path, chunk: Chunk) -> dict[s
         "char_count": len(chunk.text),
         "word_count": len(chunk.text.split()),
     }
+    place = (chunk.start, chunk.end, chunk.pages)
+    return Passage(chunk_id, row.document_id, chunk.index, chunk.text, metadata, vector, *place)
 
 
-def _ingested(
-    row: RegisteredDocument, look: DocumentLook, extraction: Extraction, content: DocumentContent
-) -> Ingested:
+def _ingested(row: RegisteredDocument, method: Method, content: DocumentContent) -> Ingested:
+    account = AccountSummary.of(content.account)
     return Ingested(
         document_id=row.document_id,
         chunks_created=row.chunk_count,
-        extraction_method=extraction.method,
-        contains_drawings=look.contains_drawings,
+        extraction_method=method,
+        contains_drawings=row.contains_drawings,
         total_chars=len(content.text),
         total_words=len(content.text.split()),
-        warnings=extraction.warnings,
-        account=AccountSummary.of(extraction.account),
+        warnings=account.warnings,
+        account=account,
     )
 
 

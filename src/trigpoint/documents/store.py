@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -68,13 +69,8 @@ class DocumentStore:
 
         `registered`: the document is known, and its passages had been lost.
         """
-
-        def go_on() -> bool:
-            _stop_if(cancelled)
-            return True
-
         kept = {} if content is None else {row.document_id: json.dumps(content.to_json(), ensure_ascii=False)}
-        self.passages.write(passages, replace=[row.document_id], allow=go_on, contents=kept)
+        self.passages.write(passages, replace=[row.document_id], allow=partial(_goes_on, cancelled), contents=kept)
         row = replace(row, ingested_at=datetime.now(UTC).isoformat(timespec="microseconds"))
         if registered:
             self.registry.update(row)
@@ -142,7 +138,7 @@ class DocumentStore:
             self._locks[key] = (lock, users + 1)
         try:
             while not lock.acquire(timeout=_LOCK_POLL_SECONDS):
-                _stop_if(cancelled)
+                _goes_on(cancelled)
             try:
                 yield
             finally:
@@ -164,6 +160,8 @@ class DocumentStore:
         self.close()
 
 
-def _stop_if(cancelled: Callable[[], bool]) -> None:
+def _goes_on(cancelled: Callable[[], bool]) -> bool:
+    """Return True, or raise Cancelled."""
     if cancelled():
         raise Cancelled("The ingest was cancelled; nothing of it was kept")
+    return True

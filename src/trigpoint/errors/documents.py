@@ -6,31 +6,39 @@ from trigpoint.errors.root import TrigpointError
 
 
 class TextError(TrigpointError):
-    """A file did not become text."""
+    """A file could not be turned into text."""
 
     code = "extraction_failed"
     status = 422
 
 
 class FileMissing(TextError):
+    """The file does not exist, or is outside the folders that may be read."""
+
     code = "file_not_found"
     status = 404
 
 
 class UnsupportedFileType(TextError):
+    """Files of this kind cannot be read."""
+
     code = "unsupported_file_type"
 
 
 class ExtractionFailed(TextError):
+    """The file is damaged, encrypted, or not what its name says."""
+
     code = "extraction_failed"
 
 
 class NoContent(TextError):
+    """The file can be opened, but no text was found in it."""
+
     code = "no_content"
 
 
 class ModelMissing(TextError):
-    """No embedding model can be found; says the three places that were looked in."""
+    """No embedding model can be found; names the three places that were searched."""
 
     code = "model_missing"
     status = 503
@@ -51,7 +59,7 @@ class DocumentNotFound(TrigpointError):
 
 
 class NoChunks(TrigpointError):
-    """A document has no passages: nothing of it is long enough, or they are gone from the store."""
+    """A document has no passages: no part of it is long enough, or they are missing from the store."""
 
     code = "no_chunks"
     status = 422

@@ -6,7 +6,7 @@ from trigpoint.errors.root import TrigpointError
 
 
 class Unauthorized(TrigpointError):
-    """No key, or one that is not known. The message is the same for both."""
+    """The request has no key, or one that is not known; the message does not say which."""
 
     code = "unauthorized"
     status = 401
@@ -20,18 +20,22 @@ class Forbidden(TrigpointError):
 
 
 class RateLimited(TrigpointError):
+    """The key, or the address, has made too many requests in the last minute."""
+
     code = "rate_limited"
     status = 429
 
 
 class PayloadTooLarge(TrigpointError):
-    """A body over its limit, refused while it is still coming in."""
+    """The body exceeds its limit, and is refused while it is still arriving."""
 
     code = "payload_too_large"
     status = 413
 
 
 class DeliveryNotFound(TrigpointError):
+    """The review has no webhook delivery with this id."""
+
     code = "delivery_not_found"
     status = 404
 

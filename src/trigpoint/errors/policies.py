@@ -6,20 +6,22 @@ from trigpoint.errors.root import TrigpointError, shorten
 
 
 class PolicyServerFailed(TrigpointError):
-    """The policy server refused what a change of a revision needs of it; the change can be repeated."""
+    """The policy server refused its part of a change to a revision; the change can be repeated."""
 
     code = "policy_server_failed"
     status = 502
 
 
 class PolicyError(TrigpointError):
-    """A policy or revision is not there, or cannot be changed so."""
+    """A policy or revision does not exist, or cannot be changed in this way."""
 
     code = "policy_error"
     status = 409
 
 
 class PolicyNotFound(PolicyError):
+    """No policy is registered under this source."""
+
     code = "policy_not_found"
     status = 404
 
@@ -28,6 +30,8 @@ class PolicyNotFound(PolicyError):
 
 
 class RevisionNotFound(PolicyError):
+    """The policy has no revision with this id."""
+
     code = "revision_not_found"
     status = 404
 
@@ -40,6 +44,8 @@ class RevisionNotFound(PolicyError):
 
 
 class SectionNotFound(PolicyError):
+    """The revision has no such section."""
+
     code = "section_not_found"
     status = 404
 
@@ -49,6 +55,8 @@ class SectionNotFound(PolicyError):
 
 
 class ProvisionNotFound(PolicyError):
+    """The policy has no provision with this id."""
+
     code = "provision_not_found"
     status = 404
 
@@ -60,6 +68,8 @@ class ProvisionNotFound(PolicyError):
 
 
 class RevisionHasPassages(PolicyError):
+    """The revision has been ingested already; `reindex` replaces its passages."""
+
     code = "revision_already_ingested"
     status = 409
 
@@ -70,6 +80,8 @@ class RevisionHasPassages(PolicyError):
 
 
 class NotPlacedYet(PolicyError):
+    """The revision's sections have not been searched for provisions yet."""
+
     code = "not_placed_yet"
     status = 409
 
@@ -82,6 +94,8 @@ class NotPlacedYet(PolicyError):
 
 
 class NoParkingStandard(PolicyError):
+    """No parking standard has been entered for the revision."""
+
     code = "no_parking_standard"
     status = 404
 
@@ -93,6 +107,8 @@ class NoParkingStandard(PolicyError):
 
 
 class PolicyAlreadyExists(PolicyError):
+    """A policy is already registered under this source."""
+
     code = "policy_already_exists"
 
     def __init__(self, source: str) -> None:
@@ -111,6 +127,8 @@ class RevisionOverlapError(PolicyError):
 
 
 class CannotDeleteSoleRevisionError(PolicyError):
+    """A policy's only active revision cannot be deleted without `restore_predecessor`."""
+
     code = "cannot_delete_sole_revision"
 
     def __init__(self, source: str, revision_id: str) -> None:
@@ -127,6 +145,8 @@ class CannotReindex(PolicyError):
 
 
 class NoFilePath(PolicyError):
+    """The revision has no stored file that could be indexed."""
+
     code = "no_file_path"
     status = 422
 

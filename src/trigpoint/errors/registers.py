@@ -6,7 +6,7 @@ from trigpoint.errors.root import InvalidInput, TrigpointError
 
 
 class PortalError(TrigpointError):
-    """The register did not give what was asked of it."""
+    """The register did not deliver what was requested."""
 
     code = "request_failed"
     status = 502
@@ -17,23 +17,25 @@ class RequestFailed(PortalError):
 
 
 class PageNotUnderstood(PortalError):
-    """A page of the register has another structure than expected; says what was expected and found."""
+    """A page of the register has an unexpected structure; says what was expected and what was found."""
 
 
 class ApplicationNotFound(PortalError):
+    """The register has no application with this reference."""
+
     code = "application_not_found"
     status = 404
 
 
 class PortalBusy(PortalError):
-    """The register asks for a longer pause than we wait."""
+    """The register asks for a pause that is longer than we wait."""
 
     code = "rate_limited"
     status = 429
 
 
 class BotChallenge(PortalError):
-    """The register wants proof of a person. Says where a person can go instead."""
+    """The register asks for proof that a person is there. Says which page to open in a browser instead."""
 
 
 class RobotsRefuse(PortalError):
@@ -41,6 +43,8 @@ class RobotsRefuse(PortalError):
 
 
 class WatchNotFound(TrigpointError):
+    """There is no watch with this id."""
+
     code = "watch_not_found"
     status = 404
 
@@ -59,12 +63,12 @@ class UnknownAuthority(InvalidInput):
 
 
 class DetailsMissing(InvalidInput):
-    """Files were given without what a review needs to know about them; `details["missing"]` names it."""
+    """Files were submitted without details that a review needs; `details["missing"]` names it."""
 
     code = "details_missing"
 
 
 class DownloadFailed(PortalError):
-    """A document could not be fetched whole, or is not a document."""
+    """A document could not be fetched completely, or what came is not a document."""
 
     code = "download_failed"

@@ -31,19 +31,21 @@ class AnalysisFailed(ReviewFailed):
 
 
 class ReviewNotFound(TrigpointError):
+    """There is no review with this id."""
+
     code = "review_not_found"
     status = 404
 
 
 class ReviewAlreadyExists(TrigpointError):
-    """One review at a time for each application."""
+    """Another review of the application is queued or running."""
 
     code = "review_already_exists"
     status = 409
 
 
 class ReviewLedByAnother(TrigpointError):
-    """One agent at a time leads a review."""
+    """Another agent is leading the review."""
 
     code = "review_led_by_another"
     status = 409
@@ -71,7 +73,7 @@ class CannotCancel(TrigpointError):
 
 
 class InvalidStatus(TrigpointError):
-    """A status that no review can have."""
+    """There is no such status."""
 
     code = "invalid_status"
     status = 400
@@ -92,12 +94,14 @@ class PageNotShown(TrigpointError):
 
 
 class LetterChanged(TrigpointError):
-    """Somebody else saved the letter meanwhile. Both versions are kept, and named in the details."""
+    """Somebody else has saved the letter in the meantime. Both versions are kept, and named in the details."""
 
     code = "letter_changed"
     status = 409
 
 
 class LetterVersionNotFound(TrigpointError):
+    """The letter has no version with this number."""
+
     code = "letter_version_not_found"
     status = 404

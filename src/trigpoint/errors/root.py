@@ -1,9 +1,7 @@
 """The root of all our errors, and those that every domain raises.
 
-Each class carries the code and the HTTP status that surfaces show.
-
-A domain raises; a surface turns what is raised into its own envelope. Messages say what was wrong,
-with what, and what to do about it.
+Each class carries the code and the HTTP status that surfaces show; its docstring is its meaning in the reference. A domain
+raises, and a surface turns the error into its own envelope. Messages say what was wrong, quote the value, and say what to do.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ _BREAKS = re.compile(r"[\t\r\n][ \t\r\n]*")
 
 
 class TrigpointError(Exception):
-    """The root. `details` is data for the envelope, never needed to understand the message."""
+    """The root of all errors. `details` is data for programs; the message can be understood without it."""
 
     code: ClassVar[str] = "internal_error"
     status: ClassVar[int] = 500
@@ -47,15 +45,19 @@ class ConfigurationError(TrigpointError):
 
 
 class InvalidInput(TrigpointError):
-    """A value from outside does not have the form it must have."""
+    """A value from outside does not have the required form."""
 
     code = "validation_error"
     status = 422
 
 
 class InvalidDate(InvalidInput):
+    """A date is malformed, or there is no such day."""
+
     code = "invalid_date"
 
 
 class InvalidReference(InvalidInput):
+    """A planning reference does not have the form that the register uses."""
+
     code = "invalid_reference"

@@ -6,7 +6,7 @@ from trigpoint.errors.root import TrigpointError
 
 
 class StoreError(TrigpointError):
-    """A store cannot do what was asked of it."""
+    """A store cannot do what was requested."""
 
     code = "store_error"
     status = 503
@@ -19,7 +19,7 @@ class StoreUnavailable(StoreError):
 
 
 class StoreDamaged(StoreUnavailable):
-    """A file of an embedded store is damaged. Names the file and the way out."""
+    """A file of an embedded store is damaged. Names the file, and says what to do."""
 
     code = "store_damaged"
 
@@ -32,7 +32,7 @@ class NoSpace(StoreError):
 
 
 class StoreInUse(StoreError):
-    """Another process owns this embedded store. Names the holder and the way out."""
+    """Another process owns this embedded store. Names that process, and says what to do."""
 
     code = "store_in_use"
 
@@ -45,7 +45,7 @@ class UnsafePath(StoreError):
 
 
 class BackupError(TrigpointError):
-    """A backup cannot be taken or put back. Says of which file, and what to do."""
+    """A backup cannot be made or restored. Names the file, and says what to do."""
 
     code = "backup_error"
     status = 422

@@ -40,7 +40,7 @@ def check_text(value: object, longest: int, unfit: re.Pattern[str] = UNFIT) -> s
     if not isinstance(value, str) or not value.strip():
         raise ValueError("Must be a text that is not empty")
     if unfit.search(value):
-        raise ValueError("Must hold no control character and no half of a surrogate pair")
+        raise ValueError("Must not contain control characters or half of a surrogate pair")
     if len(value.encode()) > longest:
         raise ValueError(f"Must be at most {longest} bytes of UTF-8; it has {len(value.encode())}")
     return value
@@ -59,7 +59,7 @@ def _slug(value: object) -> str:
     return value
 
 
-def _http(value: str) -> str:
+def _checked_http_url(value: str) -> str:
     if not value.startswith(("http://", "https://")):
         raise ValueError("Must start with http:// or https://")
     return value
@@ -74,7 +74,7 @@ def _digits(value: object) -> int:
 Uuid = Annotated[str, BeforeValidator(uuid_of)]
 Slug = Annotated[str, BeforeValidator(_slug)]
 Moment = Annotated[int, BeforeValidator(parse_moment)]
-Url = Annotated[str, AfterValidator(_http), text("url")]
+Url = Annotated[str, AfterValidator(_checked_http_url), text("url")]
 Digits = Annotated[int, BeforeValidator(_digits)]
 Whole = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
 Real = Annotated[float, Field(strict=True, lt=1e9, allow_inf_nan=False)]
@@ -91,7 +91,7 @@ class Input(BaseModel):
 
     @classmethod
     def parse(cls, given: object) -> Self:
-        """Raise GraphBadRequest that says which field is wrong, its value, and what it must be."""
+        """Return the value. Raise GraphBadRequest that says which field is wrong, its value, and what it must be."""
         try:
             return cls.model_validate(given, by_alias=True, by_name=False)
         except ValidationError as error:

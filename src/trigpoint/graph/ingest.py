@@ -37,7 +37,7 @@ class Ingested:
 
 
 def parse_rows(rows: object) -> list[SearchRow]:
-    """Raise GraphBadRequest whose details list each bad row: its index and what is wrong."""
+    """Return the rows. Raise GraphBadRequest whose details list each bad row: its index and what is wrong."""
     if not isinstance(rows, list) or not rows:
         raise GraphBadRequest("rows is required and must be a list with at least one row")
     if len(rows) > MOST_INGEST_ROWS:
@@ -62,19 +62,19 @@ def parse_rows(rows: object) -> list[SearchRow]:
 
 def _repeated(rows: Sequence[SearchRow], indexes: Sequence[int]) -> dict[int, str]:
     first_with: dict[tuple[Any, ...], int] = {}
-    found = {}
+    problems = {}
     for index, row in zip(indexes, rows, strict=True):
         earlier = first_with.setdefault((row.query, row.page_url, row.date_start, row.date_end), index)
         if earlier != index:
-            found[index] = f"Repeats the query, page and period of row {earlier}"
-    return found
+            problems[index] = f"Repeats the query, page and period of row {earlier}"
+    return problems
 
 
 def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRow]) -> Ingested:
     """Write all rows, or none. An absent entityId keeps a stored link; capturedAt moves."""
     lock_project(connection, project_id)
-    before = _stored(connection, project_id)
-    values = _values(project_id, rows)
+    before = _count_stored(connection, project_id)
+    values = _row_values(project_id, rows)
     try:
         with _readable_after_an_error(connection):
             for written in (_MEASURED, (*_MEASURED, "entity_id")):
@@ -86,14 +86,14 @@ def ingest_rows(connection: Connection, project_id: str, rows: Sequence[SearchRo
     except IntegrityError:
         _refuse_unknown_links(connection, project_id, rows)
         raise
-    inserted = _stored(connection, project_id) - before
+    inserted = _count_stored(connection, project_id) - before
     result = Ingested(received=len(rows), inserted=inserted, updated=len(rows) - inserted)
     details = {"inserted": result.inserted, "updated": result.updated}
     log_event(connection, project_id, "search_performance.ingested", None, details)
     return result
 
 
-def _values(project_id: str, rows: Sequence[SearchRow]) -> list[Row]:
+def _row_values(project_id: str, rows: Sequence[SearchRow]) -> list[Row]:
     moment = this_moment()
     return [
         {
@@ -127,5 +127,5 @@ def _refuse_unknown_links(connection: Connection, project_id: str, rows: Sequenc
         )
 
 
-def _stored(connection: Connection, project_id: str) -> int:
+def _count_stored(connection: Connection, project_id: str) -> int:
     return total_of(connection, performance_count, [performance_count.c.project_id == project_id])

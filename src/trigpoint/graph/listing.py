@@ -88,7 +88,7 @@ class Cursor:
 
     @classmethod
     def opened(cls, cursor: str, scope: Scope, order: Order) -> Cursor:
-        """Raise GraphBadRequest for one that is forged, or of another list, project or filter."""
+        """Return the place that a client's cursor names. Raise GraphBadRequest if it is forged, or of another list, project or filter."""
         try:
             padded = cursor + "=" * (-len(cursor) % 4)
             seal, page, *key = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
@@ -169,11 +169,11 @@ class Reading(Generic[Item]):
     def _cursor(self, cursor: str) -> Cursor:
         return Cursor.opened(cursor, self.scope, self.order)
 
-    def _page(self, total: int, found: Sequence[RowMapping]) -> Page[Item]:
-        """Return the page; `found` has one row more than the page if another page follows."""
+    def _page(self, total: int, rows: Sequence[RowMapping]) -> Page[Item]:
+        """Return the page; `rows` has one row more than the page if another page follows."""
         limit, cursor = self.request.limit, self.request.cursor
         number = self.request.page if cursor is None else self._cursor(cursor).page
-        shown, follows = found[:limit], len(found) > limit
+        shown, follows = rows[:limit], len(rows) > limit
         return Page(
             [self.shape.of(row) for row in shown],
             Pagination(

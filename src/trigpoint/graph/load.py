@@ -63,7 +63,7 @@ class LoadedEntity(NewEntity):
     created_at: Moment | None = None
 
 
-class LoadedRelation(Input):
+class _LoadedRelation(Input):
     relation_type: RelationType
     start: Annotated[str, Field(alias="from")]
     end: Annotated[str, Field(alias="to")]
@@ -86,10 +86,10 @@ def read_document(path: Path) -> list[Mapping[str, Any]]:
     except (ValueError, yaml.YAMLError) as error:
         raise GraphBadRequest(f"{path}: cannot be read: {shorten(error, 200)}") from None
     with located(str(path)):
-        return _documents(loaded)
+        return _yaml_documents(loaded)
 
 
-def _documents(loaded: Any) -> list[Mapping[str, Any]]:
+def _yaml_documents(loaded: Any) -> list[Mapping[str, Any]]:
     if isinstance(loaded, Mapping) and "projects" in loaded:
         loaded = loaded["projects"]
     documents = loaded if isinstance(loaded, list) else [loaded]
@@ -155,7 +155,7 @@ def _put_entities(
     connection: Connection, project_id: str, items: list[Any], summary: Summary, progress: Progress
 ) -> dict[str, str]:
     """Insert the new ones, change those that differ. Return the ids of the project's entities by `type/slug`."""
-    stored = {_name(row): row for row in _rows(connection, entity, project_id)}
+    stored = {_entity_name(row): row for row in _rows(connection, entity, project_id)}
     names, rows, others, moment = {name: row["id"] for name, row in stored.items()}, [], [], this_moment()
     for index, item in enumerate(items):
         with located(f"entities[{index}]"):
@@ -169,17 +169,17 @@ def _put_entities(
         rows.append(writes.entity_row(project_id, new, names[name], new.status, created))
     insert_rows(connection, entity, rows, progress=progress)
     summary["entities created"] += len(rows)
-    stored |= {_name(row): row for row in rows}
+    stored |= {_entity_name(row): row for row in rows}
     for index, name, new in others:
         with located(f"entities[{index}]"):
-            changed = _change(connection, stored[name], new)
+            changed = _update_entity(connection, stored[name], new)
         stored[name] = {**stored[name], **changed}
         summary["entities changed" if changed else "entities unchanged"] += 1
     progress(len(others))
     return names
 
 
-def _name(row: Mapping[str, Any] | RowMapping) -> str:
+def _entity_name(row: Mapping[str, Any] | RowMapping) -> str:
     return f"{row['entity_type']}/{row['slug']}"
 
 
@@ -187,7 +187,7 @@ def _rows(connection: Connection, table: Any, project_id: str) -> Any:
     return connection.execute(select(table).where(table.c.project_id == project_id)).mappings()
 
 
-def _change(connection: Connection, stored: Mapping[str, Any], new: LoadedEntity) -> dict[str, Any]:
+def _update_entity(connection: Connection, stored: Mapping[str, Any], new: LoadedEntity) -> dict[str, Any]:
     """Return the columns that differed."""
     given = new.model_dump(include=new.model_fields_set & set(EntityChanges.model_fields))
     changed = {column: value for column, value in given.items() if stored[column] != value}
@@ -212,7 +212,7 @@ def _put_relations(
 
     def row(index: int, item: Any) -> dict[str, Any]:
         with located(f"relations[{index}]"):
-            new = LoadedRelation.parse(item)
+            new = _LoadedRelation.parse(item)
             start, end = _ends(new, names)
         created = moment if new.created_at is None else new.created_at
         return writes.new_relation_row(project_id, new.relation_type, (start, end), new.notes, new_uuid(), created)
@@ -224,20 +224,20 @@ def _put_relations(
     summary["relations unchanged"] += len(items) - created
 
 
-def _ends(new: LoadedRelation, names: Mapping[str, str]) -> tuple[str, str]:
+def _ends(new: _LoadedRelation, names: Mapping[str, str]) -> tuple[str, str]:
     ends = []
     for side, end, kind in zip(("from", "to"), (new.start, new.end), RELATION_ENDS[new.relation_type], strict=True):
         if kind in EXTERNAL_KINDS:
             ends.append(checked(check_text, end, side, LONGEST["reference"]))
         else:
-            ends.append(_named(names, end, side))
+            ends.append(_entity_id(names, end, side))
             writes.check_end(new.relation_type, side, end, end.partition("/")[0])
     if ends[0] == ends[1]:
         raise GraphBadRequest("An entity cannot be related to itself")
     return ends[0], ends[1]
 
 
-def _named(names: Mapping[str, str], name: str, where: str) -> str:
+def _entity_id(names: Mapping[str, str], name: str, where: str) -> str:
     """Return the id of the entity called `type/slug`."""
     if name in names:
         return names[name]
@@ -264,7 +264,7 @@ def _put_blocks(
     for index, item in enumerate(items):
         with located(f"blocks[{index}]"):
             new = LoadedBlock.parse(item)
-            entity_id = _named(names, new.entity, "entity")
+            entity_id = _entity_id(names, new.entity, "entity")
         if (entity_id, new.text) not in known:
             known.add((entity_id, new.text))
             created = moment if new.created_at is None else new.created_at
@@ -310,7 +310,7 @@ def read_search_csv(path: Path, *, start: str | None = None, end: str | None = N
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
-            columns = _columns(path, reader.fieldnames or [], dated=start is not None)
+            columns = _csv_columns(path, reader.fieldnames or [], dated=start is not None)
             return [_search_row(path, line, row, columns, start, end or start) for line, row in enumerate(reader, 2)]
     except OSError as error:
         raise GraphBadRequest(f"{path}: cannot be read: {reason(error)}") from None
@@ -318,7 +318,7 @@ def read_search_csv(path: Path, *, start: str | None = None, end: str | None = N
         raise GraphBadRequest(f"{path}: cannot be read as CSV: {shorten(error, 200)}") from None
 
 
-def _columns(path: Path, header: Any, *, dated: bool) -> dict[str, str]:
+def _csv_columns(path: Path, header: Any, *, dated: bool) -> dict[str, str]:
     known = {alias: name for name, aliases in _CSV_NAMES.items() for alias in aliases}
     columns = {known[h.strip().lower()]: h for h in header if h and h.strip().lower() in known}
     missing = [

@@ -77,7 +77,7 @@ class Node(RelatedEntity):
 
 
 class Relation(Shape):
-    """`from_entity_id` and `to_entity_id` carry the id or URL of an end that is no entity; its kind is next to it."""
+    """`from_entity_id` and `to_entity_id` carry the id or URL of an end that is not an entity; the fields for its kind say what it is."""
 
     id: str
     relation_type: str

@@ -1,7 +1,7 @@
 """An entity's neighbourhood: relationships one or two steps away, whole or marked as cut.
 
 Edges are taken newest first, step by step, until one would break a cap; then nothing more is taken. If the entity's own
-edges are cut, a cursor leads to the rest of them. An end that is no entity of the project (a source, a distribution, a
+edges are cut, a cursor leads to the rest of them. An end that is not an entity of the project (a source, a distribution, a
 video) is shown and never passed through.
 """
 
@@ -67,7 +67,7 @@ class _Taken:
 def entity_graph(
     connection: Connection, project_id: str, entity_id: str, chosen: GraphFilter, caps: Caps
 ) -> EntityGraph:
-    """Raise GraphNotFound."""
+    """Return an entity's relationships, one or two steps away. Raise GraphNotFound."""
     root = find_entity(connection, project_id, entity_id)
     scope = ("graph", project_id, entity_id, chosen.relationship_types)
     where = [_edge.project_id == project_id]
@@ -85,7 +85,7 @@ def entity_graph(
     entities = _entities(connection, project_id, sorted(taken.distance))
     return EntityGraph(
         root_entity=root,
-        relationships=[_shown(edge, hop, taken.distance, entities) for edge, hop in _newest_first(taken)],
+        relationships=[_as_relation(edge, hop, taken.distance, entities) for edge, hop in _newest_first(taken)],
         depth=chosen.depth,
         nodes=[Node.of({**entities[i], "hop": taken.distance[i]}) for i in sorted(taken.distance)],
         truncated=taken.truncated,
@@ -101,7 +101,9 @@ def _ends(edge: RowMapping) -> list[str]:
     return [end for end in (edge["from_entity_id"], edge["to_entity_id"]) if end is not None]
 
 
-def _shown(edge: RowMapping, hop: int, distance: dict[str, int], entities: dict[str, RowMapping]) -> GraphRelation:
+def _as_relation(
+    edge: RowMapping, hop: int, distance: dict[str, int], entities: dict[str, RowMapping]
+) -> GraphRelation:
     """Return an edge as a relation.
 
     `relatedEntity` is the end farther from the root; on a tie the from-end; null if that is not an entity.
@@ -119,18 +121,18 @@ def relation_row(row: Any) -> dict[str, Any]:
 
 def _entities(connection: Connection, project_id: str, ids: list[str]) -> dict[str, RowMapping]:
     named = select(entity.c.id, entity.c.entity_type, entity.c.title, entity.c.slug, entity.c.status)
-    found = connection.execute(named.where(entity.c.project_id == project_id, entity.c.id.in_(ids)))
-    return {row["id"]: row for row in found.mappings()}
+    rows = connection.execute(named.where(entity.c.project_id == project_id, entity.c.id.in_(ids)))
+    return {row["id"]: row for row in rows.mappings()}
 
 
 def _edges_of(connection: Connection, ids: list[str], where: Where, caps: Caps) -> list[RowMapping]:
     """Return the newest edges that touch these entities, one more than the cap; a hub costs no more than that."""
     newest_of = _by_lateral if connection.dialect.name == "postgresql" else _by_membership
-    found: dict[str, RowMapping] = {}
+    edges: dict[str, RowMapping] = {}
     for end in ("from_entity_id", "to_entity_id") if ids else ():
         for edge in connection.execute(newest_of(where, end, ids, caps.edges + 1)).mappings():
-            found[edge["id"]] = edge
-    ordered = sorted(found.values(), key=lambda e: (e["created_at"], e["id"]), reverse=True)
+            edges[edge["id"]] = edge
+    ordered = sorted(edges.values(), key=lambda e: (e["created_at"], e["id"]), reverse=True)
     return ordered[: caps.edges + 1]
 
 

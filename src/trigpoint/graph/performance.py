@@ -12,14 +12,14 @@ from trigpoint.graph.models import SearchPerformance, Shape
 from trigpoint.graph.search_text import among, contains, texts_with
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
 
-Held = tuple[str, ColumnElement[Any], ColumnElement[Any], dict[str, int]]
+_Held = tuple[str, ColumnElement[Any], ColumnElement[Any], dict[str, int]]
 _row = search_performance.c
 # With the project, these are unique: the id, which the contract sorts by last, decides nothing.
 _LATEST = Order(down=(_row.date_start, _row.date_end), up=(_row.query, _row.page_url))
 
 
 class Sums(Shape):
-    """Sums of the rows that are stored: Search Console leaves rare queries out, so they are no site totals."""
+    """Sums of the rows that are stored: Search Console leaves rare queries out, so they are not totals of the site."""
 
     rows: int
     impressions: int
@@ -38,7 +38,7 @@ class Comparison(Shape):
 def list_performance(
     connection: Connection, project_id: str, chosen: PerformanceFilter, request: PageRequest
 ) -> Page[SearchPerformance]:
-    within, held = _within(search_performance, project_id, chosen), _texts(connection, project_id, chosen)
+    within, held = _conditions_within(search_performance, project_id, chosen), _texts(connection, project_id, chosen)
     scope = ("search-performance", project_id, *chosen.model_dump().items())
     reading = Reading(_LATEST, request, scope, SearchPerformance)
     if not held:
@@ -52,10 +52,10 @@ def list_performance(
 def _total(connection: Connection, project_id: str, chosen: PerformanceFilter, within: Where) -> int:
     if chosen.entity_id is not None:
         return count(connection, search_performance, within)
-    return total_of(connection, performance_count, _within(performance_count, project_id, chosen))
+    return total_of(connection, performance_count, _conditions_within(performance_count, project_id, chosen))
 
 
-def _within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:
+def _conditions_within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:
     """Return conditions on the rows, or on the counted periods. A period lies within the dates, both inclusive."""
     where = [table.c.project_id == project_id]
     if chosen.entity_id is not None:
@@ -67,7 +67,7 @@ def _within(table: Table, project_id: str, chosen: PerformanceFilter) -> Where:
     return where
 
 
-def _texts(connection: Connection, project_id: str, chosen: PerformanceFilter) -> list[Held]:
+def _texts(connection: Connection, project_id: str, chosen: PerformanceFilter) -> list[_Held]:
     """Return each term with the columns it is about and the distinct texts that hold it."""
     terms = (
         (chosen.query, _row.query, _row.query_folded, search_query),
@@ -83,14 +83,14 @@ def _texts(connection: Connection, project_id: str, chosen: PerformanceFilter) -
 def compare_periods(
     connection: Connection, project_id: str, first: PerformanceFilter, second: PerformanceFilter
 ) -> Comparison:
-    a, b = _sums(connection, project_id, first), _sums(connection, project_id, second)
+    before, after = _sums(connection, project_id, first), _sums(connection, project_id, second)
     change = {
-        "impressions": b.impressions - a.impressions,
-        "clicks": b.clicks - a.clicks,
-        "ctr": _difference(a.ctr, b.ctr),
-        "avgPosition": _difference(a.avg_position, b.avg_position),
+        "impressions": after.impressions - before.impressions,
+        "clicks": after.clicks - before.clicks,
+        "ctr": _difference(before.ctr, after.ctr),
+        "avgPosition": _difference(before.avg_position, after.avg_position),
     }
-    return Comparison(label="of stored rows", first=a, second=b, change=change)
+    return Comparison(label="of stored rows", first=before, second=after, change=change)
 
 
 def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) -> Sums:
@@ -99,7 +99,7 @@ def _sums(connection: Connection, project_id: str, chosen: PerformanceFilter) ->
     The rate is clicks over impressions.
     """
     held = _texts(connection, project_id, chosen)
-    where = [*_within(search_performance, project_id, chosen)]
+    where = [*_conditions_within(search_performance, project_id, chosen)]
     where += [among(connection, column, texts) for _, column, _, texts in held]
     weighted = func.sum(_row.avg_position * _row.impressions)
     sums = select(func.count(), func.sum(_row.impressions), func.sum(_row.clicks), weighted).where(*where)

@@ -45,9 +45,9 @@ metadata = MetaData(
 )
 
 Id = Uuid(as_uuid=False).with_variant(Text(), "sqlite")  # lower case, with hyphens, on SQLite
-Moment = BigInteger()
-Number = BigInteger().with_variant(Integer(), "sqlite")
-Sorted = Text().with_variant(Text(collation="C"), "postgresql")
+_Moment = BigInteger()
+_Number = BigInteger().with_variant(Integer(), "sqlite")
+_Sorted = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def _one_of(column: str, values: tuple[str, ...], *, name: str) -> CheckConstraint:
@@ -69,33 +69,33 @@ project = Table(
     "project",
     metadata,
     Column("id", Id, primary_key=True),
-    Column("slug", Sorted, nullable=False),
+    Column("slug", _Sorted, nullable=False),
     Column("name", Text, nullable=False),
     Column("description", Text),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    Column("created_at", _Moment, nullable=False),
+    Column("updated_at", _Moment, nullable=False),
     UniqueConstraint("slug"),
 )
 
 entity = Table(
     "entity",
     metadata,
-    Column("seq", Number, primary_key=True, autoincrement=True),
+    Column("seq", _Number, primary_key=True, autoincrement=True),
     Column("id", Id, nullable=False),
     Column("project_id", Id, ForeignKey("project.id"), nullable=False),
     Column("entity_type", Text, nullable=False),
     Column("title", Text, nullable=False),
-    Column("slug", Sorted, nullable=False),
+    Column("slug", _Sorted, nullable=False),
     Column("summary", Text),
     Column("difficulty", Text),
     Column("concept_kind", Text),
     Column("repo_url", Text),
     Column("status", Text, nullable=False),
     Column("canonical_url", Text),
-    Column("last_verified_at", Moment),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
-    Column("folded", Sorted, nullable=False),
+    Column("last_verified_at", _Moment),
+    Column("created_at", _Moment, nullable=False),
+    Column("updated_at", _Moment, nullable=False),
+    Column("folded", _Sorted, nullable=False),
     UniqueConstraint("id"),
     UniqueConstraint("project_id", "id"),
     UniqueConstraint("project_id", "id", "entity_type"),
@@ -128,14 +128,14 @@ for _filters in (
 entity_text = Table(
     "entity_text",
     metadata,
-    Column("seq", Number, primary_key=True, autoincrement=False),
+    Column("seq", _Number, primary_key=True, autoincrement=False),
     Column("project_id", Id, nullable=False),
     Column("entity_type", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("concept_kind", Text),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", _Moment, nullable=False),
     Column("id", Id, nullable=False),
-    Column("folded", Sorted, nullable=False),
+    Column("folded", _Sorted, nullable=False),
 )
 
 entity_relation = Table(
@@ -144,14 +144,14 @@ entity_relation = Table(
     Column("id", Id, primary_key=True),
     Column("project_id", Id, ForeignKey("project.id"), nullable=False),
     Column("relation_type", Text, nullable=False),
-    Column("from_id", Sorted, nullable=False),
+    Column("from_id", _Sorted, nullable=False),
     Column("from_kind", Text, nullable=False),
     Column("from_entity_id", Id),
-    Column("to_id", Sorted, nullable=False),
+    Column("to_id", _Sorted, nullable=False),
     Column("to_kind", Text, nullable=False),
     Column("to_entity_id", Id),
     Column("notes", Text),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", _Moment, nullable=False),
     ForeignKeyConstraint(
         ["project_id", "from_entity_id", "from_kind"], ["entity.project_id", "entity.id", "entity.entity_type"]
     ),
@@ -187,17 +187,17 @@ search_performance = Table(
     Column("id", Id, nullable=False),
     Column("project_id", Id, nullable=False),  # a period is counted for projects that exist
     Column("entity_id", Id),
-    Column("page_url", Sorted, nullable=False),
-    Column("query", Sorted, nullable=False),
-    Column("page_folded", Sorted, nullable=False),
-    Column("query_folded", Sorted, nullable=False),
+    Column("page_url", _Sorted, nullable=False),
+    Column("query", _Sorted, nullable=False),
+    Column("page_folded", _Sorted, nullable=False),
+    Column("query_folded", _Sorted, nullable=False),
     Column("impressions", BigInteger, nullable=False),
     Column("clicks", BigInteger, nullable=False),
     Column("ctr", Float, nullable=False),
     Column("avg_position", Float, nullable=False),
-    Column("date_start", Moment, nullable=False),
-    Column("date_end", Moment, nullable=False),
-    Column("captured_at", Moment, nullable=False),
+    Column("date_start", _Moment, nullable=False),
+    Column("date_end", _Moment, nullable=False),
+    Column("captured_at", _Moment, nullable=False),
     ForeignKeyConstraint(["project_id", "entity_id"], ["entity.project_id", "entity.id"]),
     PrimaryKeyConstraint("project_id", "query", "date_start", "date_end", "page_url"),
     CheckConstraint("ctr >= 0 AND ctr <= 1", name="ctr"),
@@ -226,11 +226,11 @@ quotable_block = Table(
     Column("text", Text, nullable=False),
     Column("claim_type", Text, nullable=False),
     Column("source_citation", Text),
-    Column("verified_until", Moment),
+    Column("verified_until", _Moment),
     Column("topic_tag", Text),
-    Column("topic_folded", Sorted),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    Column("topic_folded", _Sorted),
+    Column("created_at", _Moment, nullable=False),
+    Column("updated_at", _Moment, nullable=False),
     ForeignKeyConstraint(["project_id", "entity_id"], ["entity.project_id", "entity.id"]),
     _one_of("claim_type", CLAIM_TYPES, name="claim_type"),
 )
@@ -249,12 +249,12 @@ Index("ix_quotable_block_topic", _block.project_id, _block.topic_tag, _block.cre
 event_log = Table(
     "event_log",
     metadata,
-    Column("seq", Number, primary_key=True, autoincrement=True),
+    Column("seq", _Number, primary_key=True, autoincrement=True),
     Column("project_id", Id, ForeignKey("project.id"), nullable=False),
     Column("event", Text, nullable=False),
     Column("subject_id", Id),
     Column("details", JSON, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", _Moment, nullable=False),
 )
 Index("ix_event_log_project", event_log.c.project_id, desc(event_log.c.seq))
 
@@ -274,8 +274,8 @@ performance_count = Table(
     "performance_count",
     metadata,
     Column("project_id", Id, ForeignKey("project.id"), nullable=False),
-    Column("date_start", Moment, nullable=False),
-    Column("date_end", Moment, nullable=False),
+    Column("date_start", _Moment, nullable=False),
+    Column("date_end", _Moment, nullable=False),
     Column("n", BigInteger, nullable=False),
     PrimaryKeyConstraint("project_id", "date_start", "date_end"),
 )
@@ -286,8 +286,8 @@ search_query, search_page, block_topic = (
         name,
         metadata,
         Column("project_id", Id, nullable=False),
-        Column("text", Sorted, nullable=False),
-        Column("folded", Sorted, nullable=False),
+        Column("text", _Sorted, nullable=False),
+        Column("folded", _Sorted, nullable=False),
         Column("n", BigInteger, nullable=False),
         PrimaryKeyConstraint("project_id", "text"),
         sqlite_with_rowid=False,

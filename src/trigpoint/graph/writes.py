@@ -5,12 +5,11 @@ Writers of one project take turns (its row is locked), so that what is checked i
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from trigpoint.errors import GraphBadRequest, GraphConflict, GraphNotFound
+from trigpoint.graph.bulk import Row
 from trigpoint.graph.inputs import BlockText, EntityChanges, NewBlock, NewEntity, NewProject, NewRelation
 from trigpoint.graph.models import Entity, Project, QuotableBlock, Relation
 from trigpoint.graph.moments import this_moment
@@ -20,8 +19,6 @@ from trigpoint.graph.search_text import fold, folded_entity
 from trigpoint.graph.tables import entity, entity_relation, event_log, project, quotable_block
 from trigpoint.graph.vocabulary import EXTERNAL_KINDS, LIFECYCLE, QUOTABLE_WORDS, RELATION_ENDS
 from trigpoint.ids import new_uuid
-
-Row = dict[str, Any]
 
 
 def create_project(connection: Connection, new: NewProject) -> Project:
@@ -48,12 +45,12 @@ def entity_row(project_id: str, new: NewEntity, entity_id: str, status: str, mom
 def create_entity(connection: Connection, project_id: str, new: NewEntity) -> Entity:
     lock_project(connection, project_id)
     row = entity_row(project_id, new, new_uuid(), "draft", this_moment())
-    _insert(connection, entity, row, _taken(new.entity_type, new.slug))
+    _insert(connection, entity, row, _slug_taken_message(new.entity_type, new.slug))
     log_event(connection, project_id, "entity.created", row["id"], {"entityType": new.entity_type, "slug": new.slug})
     return find_entity(connection, project_id, row["id"])
 
 
-def _taken(entity_type: str, slug: str) -> str:
+def _slug_taken_message(entity_type: str, slug: str) -> str:
     return f"A {entity_type} with the slug '{slug}' exists already in this project"
 
 
@@ -68,7 +65,7 @@ def change_entity(connection: Connection, project_id: str, entity_id: str, chang
     title, slug = values.get("title", before.title), values.get("slug", before.slug)
     details = {"fields": sorted(values)}
     values["folded"] = folded_entity(title, slug)
-    return _update(connection, before, values, "entity.changed", details, _taken(before.entity_type, slug))
+    return _update(connection, before, values, "entity.changed", details, _slug_taken_message(before.entity_type, slug))
 
 
 def move_entity(connection: Connection, project_id: str, entity_id: str, action: str) -> Entity:

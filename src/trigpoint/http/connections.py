@@ -121,12 +121,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     # --- the parser's callbacks
 
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._in_head = True
-
     def on_headers_complete(self) -> None:
-        self._in_head = False
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > HEAD_BYTES:
             self._refuse(431, "headers_too_large", f"The request's headers are larger than {HEAD_BYTES // 1024} kB")
@@ -138,7 +133,7 @@ class GuardedProtocol(HttpToolsProtocol):
                 503, "too_many_connections", "Too many requests of this address are under way. Try again later"
             )
         else:
-            self._busy = True
+            self._busy, self._in_head = True, False
             self._time(BODY_SILENCE_SECONDS, self._silent_body)
             super().on_headers_complete()
 
@@ -150,11 +145,12 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if not self._refused:
             self._stop_timer()
+            self._in_head, self._head_bytes = True, 0
             super().on_message_complete()
 
     def on_response_complete(self) -> None:
         if self._busy and not self.pipeline:
-            self._busy, self._in_head, self._head_bytes = False, True, 0
+            self._busy = False
             CROWD.end(self._address)
             if not self.transport.is_closing():
                 CROWD.wait(self, self._address)
@@ -162,6 +158,15 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, "bad_request", "This is not an HTTP request that we can read")
+
+    def _should_upgrade_to_ws(self) -> bool:
+        """Return that no connection becomes another protocol's, which would know nothing of these limits."""
+        return False
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Answer a request for another protocol as any other, as its last: what follows may be of that protocol."""
+        if not self._refused:
+            self.cycle.keep_alive = False
 
     # --- limits
 
@@ -189,12 +194,18 @@ class GuardedProtocol(HttpToolsProtocol):
             self._refuse(408, "request_timeout", f"Nothing of the body arrived for {BODY_SILENCE_SECONDS:g} s")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
-        """Answer in the envelope, and close. Nothing further of this connection is read."""
+        """Answer in the envelope, and close. Nothing further of this connection is read.
+
+        While earlier requests are being answered, this one is not, or its refusal would be taken for the answer to them.
+        """
         if self._refused or self.transport.is_closing():
             return
         self._refused = True
         self._stop_timer()
         log.warning("refused a connection from %s: %s", self._address, message)
+        if self._in_head and self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.keep_alive = False
+            return
         body = envelope(code, message)
         head = (
             f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"

@@ -10,12 +10,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trigpoint.http.envelope import send_error
 from trigpoint.ids import new_request_id
+from trigpoint.logs import new_request_id as new_call_id
 from trigpoint.logs import request_id
 from trigpoint.metrics import count_request
 
 log = logging.getLogger(__name__)
 
 UNEXPECTED = "An unexpected error occurred. Quote the X-Request-ID of this answer when you report it"
+_HEADER = b"x-request-id"
 _USABLE = re.compile(rb"[\x20-\x7e]{1,128}")
 
 
@@ -32,7 +34,7 @@ class RequestContext:
             return
         ident = _given_id(scope) or new_request_id().encode()
         token = request_id.set(ident.decode())
-        headers = [(b"x-api-version", self._version), (b"x-request-id", ident)]
+        headers = [(b"x-api-version", self._version), (_HEADER, ident)]
         started = time.perf_counter()
         status = 0
 
@@ -52,6 +54,27 @@ class RequestContext:
             if log.isEnabledFor(level):
                 log.log(level, "%s %s %d %.1f ms", scope["method"], scope["path"], status, seconds * 1000)
             request_id.reset(token)
+
+
+class RequestIds:
+    """Give every answer the id of its request, and an id to every request that has none: for servers with logs of their own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        header = (_HEADER, _given_id(scope) or new_call_id().encode())
+        others = [(name, value) for name, value in scope["headers"] if name != _HEADER]
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), header]
+            await send(message)
+
+        await self.app({**scope, "headers": [*others, header]}, receive, send_with_id)
 
 
 class CatchUnexpected:
@@ -79,6 +102,6 @@ class CatchUnexpected:
 
 def _given_id(scope: Scope) -> bytes | None:
     for name, value in scope["headers"]:
-        if name == b"x-request-id":
+        if name == _HEADER:
             return value if _USABLE.fullmatch(value) else None
     return None

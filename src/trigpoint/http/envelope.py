@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from starlette.types import Send
@@ -17,6 +17,20 @@ def envelope(code: str, message: str, details: Mapping[str, Any] | None = None) 
     if details:
         error["details"] = details
     return orjson.dumps({"error": error}, default=str)
+
+
+class SendError(Protocol):
+    """`send_error`, or the same in the envelope of another surface."""
+
+    async def __call__(
+        self,
+        send: Send,
+        status: int,
+        code: str,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        headers: Headers = (),
+    ) -> None: ...
 
 
 async def send_error(

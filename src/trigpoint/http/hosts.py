@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 OPEN_PATHS = frozenset({"/health"})
 
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _EVERYWHERE = ("0.0.0.0", "::")
 
 
@@ -29,7 +29,7 @@ def allowed_hosts(settings: Settings, *, auth_on: bool) -> frozenset[str] | None
     """
     if "*" in settings.mcp_allowed_hosts or (auth_on and not settings.mcp_allowed_hosts):
         return None
-    named = {*_LOOPBACK, *(_host_of(entry) or entry.lower() for entry in settings.mcp_allowed_hosts)}
+    named = {*LOOPBACK, *(_host_of(entry) or entry.lower() for entry in settings.mcp_allowed_hosts)}
     if settings.host and settings.host not in _EVERYWHERE:
         named.add(settings.host.lower())
     return frozenset(named)
@@ -41,7 +41,7 @@ def allowed_origins(settings: Settings) -> frozenset[str]:
 
 
 def is_loopback(host: str) -> bool:
-    return host in _LOOPBACK or host.startswith("127.")
+    return host in LOOPBACK or host.startswith("127.")
 
 
 class HostGuard:

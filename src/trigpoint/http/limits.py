@@ -11,6 +11,8 @@ from trigpoint.http.envelope import send_error
 
 Refuse = Callable[[Scope, Receive, Send, int], Awaitable[None]]
 
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+"""The methods that change nothing."""
 _WITHOUT_BODY = frozenset({"GET", "HEAD"})
 _DRAINED_TIMES_LIMIT = 8
 

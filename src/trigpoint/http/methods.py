@@ -15,7 +15,11 @@ class HeadAsGet:
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
-        headers = [(name, value) for name, value in scope["headers"] if value != b"text/event-stream"]
+        headers = [
+            (name, value)
+            for name, value in scope["headers"]
+            if name != b"accept" or b"text/event-stream" not in value.lower()
+        ]
 
         async def send_without_body(message: Message) -> None:
             if message["type"] == "http.response.body":

@@ -19,7 +19,7 @@ EVENTS = (*DEFAULT_EVENTS, "review.cancelled")
 
 @dataclass(frozen=True)
 class Event:
-    """One event on its way into the outbox. The delivery id stays the same across retries ."""
+    """One event on its way into the outbox. The delivery id stays the same across retries."""
 
     name: str
     body: bytes

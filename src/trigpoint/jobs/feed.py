@@ -11,7 +11,7 @@ import orjson
 from redis.asyncio import Redis
 
 from trigpoint.errors import InvalidInput, shorten
-from trigpoint.jobs.scripts import AWAY, unavailable
+from trigpoint.jobs.scripts import answered
 
 STREAM = "events"
 FROM_START = "0-0"
@@ -29,7 +29,7 @@ class FeedEvent:
 
 @dataclass(frozen=True)
 class FeedPage:
-    """Events after a cursor. `missed`: some of them are no longer kept, so the reader has to look at the lists again."""
+    """Events after a cursor. `missed`: others are no longer kept, so the reader has to look at the lists again."""
 
     events: tuple[FeedEvent, ...]
     cursor: str
@@ -44,36 +44,41 @@ class Feed:
 
     async def latest(self) -> str:
         """Return the cursor of now: only what happens from here on comes after it. Raises StoreUnavailable."""
-        try:
-            newest = await self._redis.xrevrange(STREAM, count=1)
-        except AWAY as error:
-            raise unavailable(error, self._redis) from error
-        return str(newest[0][0]) if newest else FROM_START
+        return (await self._bounds())[1]
 
     async def read(self, after: str, *, limit: int, wait_seconds: float = 0) -> FeedPage:
-        """Return what came after a cursor; if nothing has, wait so long for it. Raises InvalidInput, StoreUnavailable."""
+        """Return what came after a cursor; if nothing has, wait so long for it. Raises InvalidInput, StoreUnavailable.
+
+        A cursor newer than every event is from before Redis lost some of them: reading continues with the next event.
+        """
         if not _CURSOR.fullmatch(after):
             raise InvalidInput(f"Invalid cursor '{shorten(after)}'. Use one from an earlier answer, or leave it out")
+        oldest, newest = await self._bounds()
+        if _order(after) > _order(newest):
+            return FeedPage((), newest, missed=True)
+        missed = after != FROM_START and _order(after) < _order(oldest)
         loop = asyncio.get_running_loop()
         until = loop.time() + wait_seconds
-        try:
-            events = await self._after(after, limit, block=False)
-            while not events and loop.time() < until:
-                events = await self._after(after, limit, block=True)
-            missed = await self._missed(after)
-        except AWAY as error:
-            raise unavailable(error, self._redis) from error
+        events = await self._after(after, limit, block=False)
+        while not events and loop.time() < until:
+            events = await self._after(after, limit, block=True)
         return FeedPage(events, events[-1].cursor if events else after, missed)
 
     async def _after(self, cursor: str, limit: int, *, block: bool) -> tuple[FeedEvent, ...]:
-        found = await self._redis.xread({STREAM: cursor}, count=limit, block=_BLOCK_MS if block else None)
+        async with answered(self._redis):
+            found = await self._redis.xread({STREAM: cursor}, count=limit, block=_BLOCK_MS if block else None)
         entries = found[0][1] if found else []
         return tuple(FeedEvent(str(ident), orjson.loads(fields["body"])) for ident, fields in entries)
 
-    async def _missed(self, after: str) -> bool:
-        """Return whether events after this cursor may have been dropped: it is older than all that are kept."""
-        oldest = await self._redis.xrange(STREAM, count=1) if after != FROM_START else []
-        return bool(oldest) and _order(str(oldest[0][0])) > _order(after)
+    async def _bounds(self) -> tuple[str, str]:
+        """Return the cursors of the oldest and the newest event that are kept."""
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.xrange(STREAM, count=1)
+        pipe.xrevrange(STREAM, count=1)
+        async with answered(self._redis):
+            ends = await pipe.execute()
+        oldest, newest = (str(entries[0][0]) if entries else FROM_START for entries in ends)
+        return oldest, newest
 
 
 def _order(cursor: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import orjson
 from redis.asyncio import Redis
 
-from trigpoint.jobs.scripts import AWAY, Scripts, answered, unavailable
+from trigpoint.jobs.scripts import Scripts, answered, require_written
 
 Verdict = Literal["held", "cancelled", "lost"]
 
@@ -42,8 +42,13 @@ class Queue:
         self._lease_ms = int(lease_seconds * 1000)
 
     async def enqueue(self, job_id: str, kind: str, payload: dict[str, Any], *, holds: str, request_id: str) -> bool:
-        """Queue a job that alone holds the key `holds` until it ends. Return False if another job holds it."""
-        return bool(await self._run("enqueue", job_id, kind, orjson.dumps(payload), holds, request_id))
+        """Queue a job that alone holds the key `holds` until it ends. Return False if another job holds it.
+
+        Raises StoreUnavailable if a restart of Redis would lose the job.
+        """
+        queued = bool(await self._run("enqueue", job_id, kind, orjson.dumps(payload), holds, request_id))
+        await require_written(self._redis)
+        return queued
 
     async def claim(self, worker: str) -> Lease | None:
         """Return the next job: one whose worker died, else the oldest that waits."""
@@ -63,10 +68,8 @@ class Queue:
 
     async def wait(self, seconds: float) -> None:
         """Wait until a job was queued, or for so many seconds."""
-        try:
+        async with answered(self._redis):
             await self._redis.blpop(["jobs:wake"], timeout=seconds)  # type: ignore[misc]
-        except AWAY as error:
-            raise unavailable(error, self._redis) from error
 
     async def ping(self) -> None:
         async with answered(self._redis):

@@ -23,7 +23,7 @@ from trigpoint.ids import new_review_id
 from trigpoint.jobs import events
 from trigpoint.jobs.batch import Batch
 from trigpoint.jobs.queue import Lease
-from trigpoint.jobs.scripts import AWAY, Scripts, answered, require_written, unavailable
+from trigpoint.jobs.scripts import Scripts, answered, require_written
 from trigpoint.review.models import PHASES, Progress, ReviewOptions
 from trigpoint.review.result import Application, Metadata, ReviewBody, ReviewResult
 
@@ -200,10 +200,8 @@ class Reviews:
 
     async def _fields(self, review_id: str, names: tuple[str, ...]) -> list[str | None]:
         check_id(review_id)
-        try:
+        async with answered(self._redis):
             values: list[str | None] = await self._batch.ask("HMGET", f"review:{review_id}", *names)
-        except AWAY as error:
-            raise unavailable(error, self._redis) from error
         if values[0] is None:
             raise missing(review_id)
         return values
@@ -223,11 +221,9 @@ class Reviews:
     async def outlines(self, rows: Sequence[ReviewRow]) -> tuple[ReviewOutline, ...]:
         """Return what a list tells of each review beyond its row: what it is about, and how far it has come."""
         names = ("application", "authority", "progress")
-        try:
+        async with answered(self._redis):
             asked = (self._batch.ask("HMGET", f"review:{row.review_id}", *names) for row in rows)
             answers = await asyncio.gather(*asked)
-        except AWAY as error:
-            raise unavailable(error, self._redis) from error
         return tuple(ReviewOutline.of(row, *values) for row, values in zip(rows, answers, strict=True))
 
     async def cancel(self, review_id: str) -> None:

@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 KIND = "policy_ingestion"
 GIVEN_UP = "Ingestion was interrupted three times and has been given up. Reindex the revision to try again"
 BROKE_OFF = "The upload broke off on our side. Upload the file again"
+NOT_QUEUED = "The work could not be queued. Send the request again"
 _LONGEST_STOP_SECONDS = 15.0
 
 
@@ -53,13 +54,18 @@ async def queue_ingestion(queue: Queue, revision: Revision, job_id: str, *, rein
 
 
 @asynccontextmanager
-async def failed_unless_queued(registry: PolicyRegistry, revision: Revision, job_id: str) -> AsyncIterator[None]:
-    """Mark a revision as failed if anything breaks off before its job is queued: its predecessor returns at once."""
+async def failed_unless_queued(
+    registry: PolicyRegistry, revision: Revision, job_id: str, problem: str = BROKE_OFF
+) -> AsyncIterator[None]:
+    """Mark a revision as failed if anything breaks off before its job is queued: its predecessor returns at once.
+
+    One that was in force already stays so, is let go, and only keeps the problem.
+    """
     try:
         yield
     except BaseException:
         with suppress(RegistryUnavailable):  # the worker finds it without a job, once its hold has run out
-            await asyncio.shield(registry.mark_failed(revision.source, revision.revision_id, BROKE_OFF, job_id=job_id))
+            await asyncio.shield(registry.mark_failed(revision.source, revision.revision_id, problem, job_id=job_id))
         raise
 
 
@@ -91,8 +97,7 @@ async def queue_replacement(
         version_label=version_label,
         notes=notes,
     )
-    if not await queue_ingestion(queue, revision, job_id, reindex=True, request_id=request_id):
-        raise CannotReindex(source, revision_id)
+    await _queue_again(registry, queue, revision, job_id, request_id)
     return revision, job_id
 
 
@@ -105,8 +110,16 @@ async def queue_reindex(
         raise CannotReindex(source, revision_id)
     job_id = new_job_id()
     revision = await registry.begin_reindex(source, revision_id, job_id)
-    if not await queue_ingestion(queue, revision, job_id, reindex=True, request_id=request_id):
-        raise CannotReindex(source, revision_id)
+    await _queue_again(registry, queue, revision, job_id, request_id)
+
+
+async def _queue_again(
+    registry: PolicyRegistry, queue: Queue, revision: Revision, job_id: str, request_id: str
+) -> None:
+    """Queue the job that now holds an existing revision, or let go of it: the next request can have it at once."""
+    async with failed_unless_queued(registry, revision, job_id, NOT_QUEUED):
+        if not await queue_ingestion(queue, revision, job_id, reindex=True, request_id=request_id):
+            raise CannotReindex(revision.source, revision.revision_id)
 
 
 async def delete_revision(

@@ -30,6 +30,7 @@ AWAY = (
     RegistryUnavailable,
     OSError,
 )
+_REFUSALS = ("MISCONF", "NOREPLICAS", "MASTERDOWN")  # replies of a Redis that answers, but takes no changes for now
 
 
 class Scripts:
@@ -48,17 +49,17 @@ class Scripts:
 
 
 @asynccontextmanager
-async def answered(redis: Redis) -> AsyncIterator[None]:
+async def answered(redis: Redis, longest_seconds: float = LONGEST_SECONDS) -> AsyncIterator[None]:
     """Raise StoreUnavailable unless Redis soon does what it is asked within the context."""
     try:
-        async with asyncio.timeout(LONGEST_SECONDS):
+        async with asyncio.timeout(longest_seconds):
             yield
     except AWAY as error:
         raise unavailable(error, redis) from error
     except ResponseError as error:
-        if "MISCONF" not in str(error):
+        if not _refuses_changes(error):
             raise
-        raise refused_to_write(error, redis) from error
+        raise unavailable(error, redis) from error
 
 
 async def require_written(redis: Redis) -> None:
@@ -66,19 +67,21 @@ async def require_written(redis: Redis) -> None:
     async with answered(redis):
         state = await redis.info("persistence")
     if state.get("aof_enabled") and state.get("aof_last_write_status") != "ok":
-        raise refused_to_write(OSError("the last write to its log failed"), redis)
+        raise unavailable(ResponseError("MISCONF The last write to its log failed"), redis)
 
 
 def unavailable(error: BaseException, redis: Redis) -> StoreUnavailable:
-    return StoreUnavailable(f"{describe(redis)} cannot be reached or used ({type(error).__name__})")
+    """Return the error to raise for a Redis that does not answer, or that answers and takes no changes."""
+    if isinstance(error, StoreUnavailable):
+        return error
+    if not _refuses_changes(error):
+        return StoreUnavailable(f"{describe(redis)} cannot be reached or used ({type(error).__name__})")
+    way_out = "Make space; it goes on by itself" if "MISCONF" in str(error) else "It goes on by itself"
+    return StoreUnavailable(f"{describe(redis)} refuses changes for now ({shorten(error, 120)}). {way_out}")
 
 
-def refused_to_write(error: BaseException, redis: Redis) -> StoreUnavailable:
-    """Return the error of a Redis that cannot write its files: its disk is full, or a folder of it cannot be written."""
-    return StoreUnavailable(
-        f"{describe(redis)} refuses changes because it cannot write them to disk ({shorten(error, 120)}). "
-        "Make space; it goes on by itself"
-    )
+def _refuses_changes(error: BaseException) -> bool:
+    return isinstance(error, ResponseError) and any(code in str(error) for code in _REFUSALS)
 
 
 async def patiently(call: Callable[[], Awaitable[T]], *, what: str, longest_wait: float = 2.0) -> T:

@@ -134,6 +134,10 @@ class _Connection:
                 log.debug("closing %s: %s", self.client.url, error)
             else:
                 self._opened.set_exception(error)
+        finally:
+            if not self._opened.done():  # cancelled within the library: whoever waits must not wait for ever
+                message = f"The connection to {self.client.url} broke off while it was opened"
+                self._opened.set_exception(ServerUnreachable(message, url=self.client.url))
 
     async def close(self) -> None:
         self._closing.set()

@@ -29,8 +29,8 @@ async def look_where_due(settings: Settings, every: timedelta) -> None:
     """Look for the watches whose last look, good or not, is long enough ago. A problem is logged and kept with its watch."""
     store = WatchStore(settings)
     for record in (await asyncio.to_thread(store.all)).records:
-        if record.last is not None and datetime.now(UTC) - record.last.at < every:
-            continue
+        if record.last is not None and timedelta(0) <= datetime.now(UTC) - record.last.at < every:
+            continue  # a look in the future is from before the clock was set back
         try:
             looked = await look(settings, store, record.watch.id)
         except (TrigpointError, OSError) as error:

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from trigpoint.dates import micro_timestamp, now
 from trigpoint.errors import DeliveryNotFound, DeliveryPending, shorten
-from trigpoint.jobs.scripts import AWAY, Scripts, unavailable
+from trigpoint.jobs.scripts import Scripts, answered, require_written
 
 RETRY_SECONDS = (1, 2, 4, 8, 16, 60, 300, 900, 3600, 10_800, 21_600, 43_200)  # the last: about a day after the event
 _LATER_RETRIES = 86_400
@@ -86,10 +86,8 @@ class Outbox:
         return Delivery(review_id, token, delivery_id, event, body, int(attempts), url, secret)
 
     async def wait(self, seconds: float) -> None:
-        try:
+        async with answered(self._redis):
             await self._redis.blpop(["webhooks:wake"], timeout=seconds)  # type: ignore[misc]
-        except AWAY as error:
-            raise unavailable(error, self._redis) from error
 
     async def settle(self, delivery: Delivery, outcome: Outcome) -> DeliveryStatus:
         """Record the outcome: done, tried again later, or given up, which lets the next event through."""
@@ -132,6 +130,7 @@ class Outbox:
                 review_id=review_id,
                 delivery_id=shown,
             )
+        await require_written(self._redis)
 
 
 def retry_after(attempts: int) -> int:

@@ -11,7 +11,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -47,6 +47,7 @@ _RETRY_SECONDS = 2.0
 _PURGE_EVERY_SECONDS = 600.0
 _ORPHANS_EVERY_SECONDS = 60.0
 _STOP_SECONDS = 10.0
+_RESTART_SECONDS = 5.0  # before a loop that broke off is started again
 
 
 class JobKind(Protocol):
@@ -77,12 +78,15 @@ class Worker:
             return
         sender = Sender(public_only=self._settings.environment == "production")
         loops = [
-            asyncio.create_task(self._deliver(stop, sender)),
-            asyncio.create_task(self._purge()),
-            asyncio.create_task(self._remove_old_documents()),
-            asyncio.create_task(keep_watching(self._settings)),
-            asyncio.create_task(self._take_up_orphans()),
-            asyncio.create_task(alive.show_alive(self._redis, self.name)),
+            asyncio.create_task(_kept_running(what, loop))
+            for what, loop in {
+                "delivering webhooks": lambda: self._deliver(stop, sender),
+                "removing old reviews": self._purge,
+                "removing old documents": self._remove_old_documents,
+                "watching registers": lambda: keep_watching(self._settings),
+                "looking for ingestions without a job": self._take_up_orphans,
+                "showing that the worker is alive": lambda: alive.show_alive(self._redis, self.name),
+            }.items()
         ]
         try:
             await self._work(stop)
@@ -136,6 +140,10 @@ class Worker:
         except AWAY:
             await patiently(self._queue.ping, what="claiming jobs")
             await asyncio.sleep(_RENEWAL_SECONDS)
+            return None
+        except Exception:
+            log.exception("claiming jobs broke off; it is tried again")
+            await asyncio.sleep(_RESTART_SECONDS)
             return None
 
     async def hold(self, lease: Lease) -> None:
@@ -211,6 +219,7 @@ class Worker:
                         continue
                 except AWAY:
                     await patiently(self._queue.ping, what="webhooks")
+                    await asyncio.sleep(_IDLE_SECONDS)  # it may answer and still refuse changes
                     continue
                 sending.add(asyncio.create_task(self._send(sender, delivery)))
         finally:
@@ -255,6 +264,17 @@ class Worker:
             except AWAY as error:
                 log.warning("looking for ingestions without a job: %s", error)
             await asyncio.sleep(_ORPHANS_EVERY_SECONDS)
+
+
+async def _kept_running(what: str, loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a loop to its end. If it breaks off, log why and start it again: nobody would miss it until much later."""
+    while True:
+        try:
+            await loop()
+            return
+        except Exception:
+            log.exception("%s broke off; it is started again", what)
+            await asyncio.sleep(_RESTART_SECONDS)
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:

@@ -32,10 +32,8 @@ def add_project(settings: Settings, project_id: str) -> Project:
         if name in projects.by_id:
             raise InvalidInput(f"There is a project '{shorten(name)}' already")
         before = projects.file.read_text(encoding="utf-8") if projects.file.exists() else ""
-        after = (
-            f"{before}{'' if not before or before.endswith(chr(10)) else chr(10)}[library.projects.{_quoted(name)}]\n"
-        )
-        _check(after, name, projects.file)
+        after = f"{before}{'' if not before or before.endswith(chr(10)) else chr(10)}[library.projects.{_toml_string(name)}]\n"
+        _check_configuration(after, name, projects.file)
         try:
             write_atomic(projects.file, after.encode())
         except OSError as error:
@@ -43,12 +41,12 @@ def add_project(settings: Settings, project_id: str) -> Project:
     return load_projects(settings).get(name)
 
 
-def _quoted(name: str) -> str:
+def _toml_string(name: str) -> str:
     """Return a name as a basic string of TOML, whose escapes JSON shares."""
     return json.dumps(name, ensure_ascii=False)
 
 
-def _check(text: str, name: str, file: Path) -> None:
+def _check_configuration(text: str, name: str, file: Path) -> None:
     try:
         known = tomllib.loads(text)["library"]["projects"]
     except (tomllib.TOMLDecodeError, KeyError, TypeError):
@@ -57,7 +55,7 @@ def _check(text: str, name: str, file: Path) -> None:
         raise ConfigurationError(f"{file}: the project cannot be added to it; write its table by hand")
 
 
-def files_folder(settings: Settings, project: Project) -> Path:
+def _files_folder(settings: Settings, project: Project) -> Path:
     """Return the folder of the files that were handed over for a project."""
     return data_folder(settings, "library", "files", short_hash(project.id))
 
@@ -67,7 +65,7 @@ def keep_file(settings: Settings, project: Project, name: str, content: IO[bytes
     safe = safe_name(name)
     if Path(safe).suffix.lower() not in READERS:
         raise UnsupportedFileType(f"'{shorten(name)}' cannot be read. The library reads {', '.join(sorted(READERS))}")
-    folder = files_folder(settings, project)
+    folder = _files_folder(settings, project)
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".incoming.", delete=False) as out:
         try:
             shutil.copyfileobj(content, out, 1 << 20)
@@ -81,4 +79,4 @@ def keep_file(settings: Settings, project: Project, name: str, content: IO[bytes
 
 def kept_files(settings: Settings, project: Project) -> list[Path]:
     """Return the files that were handed over for a project, by name."""
-    return sorted(path for path in files_folder(settings, project).iterdir() if not path.name.startswith("."))
+    return sorted(path for path in _files_folder(settings, project).iterdir() if not path.name.startswith("."))

@@ -21,12 +21,12 @@ from trigpoint.passages.model import DocumentRow, Passage
 from trigpoint.passages.store import PassageStore
 
 MatchedBy = Literal["identifier", "title", "zotero", "reader"]
-NO_REFERENCE = "-"  # what a person says of a file that is none of the references
+_NO_REFERENCE = "-"  # given for a file that is not among the references
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """The work that a file is cited as, by what, and what speaks against it."""
+    """The work that a file is cited as, how it was matched, and why that is doubtful."""
 
     work: Work | None = None
     by: MatchedBy | None = None
@@ -65,7 +65,7 @@ class RefsReport:
 
 
 def assign(evidence: FileEvidence, references: References, given: Work | None) -> Assigned:
-    """Return the work that a file is. What Zotero says of its own item counts unless an entry of the file surely is it."""
+    """Return the work that a file is: a certain match with the references file, else what Zotero says about its own item."""
     match = match_work(evidence, references.works)
     if match is None or (given is not None and not match.is_sure):
         return Assigned(given, "zotero" if given else None)
@@ -78,8 +78,8 @@ def assign(evidence: FileEvidence, references: References, given: Work | None) -
 
 def decided(about: Mapping[str, Any], references: References) -> Assigned | None:
     """Return what a person has decided about a document; None if nobody has, or if the reference is gone."""
-    zotero = _part(about, "zotero")
-    if _part(zotero, "match").get("by") != "reader":
+    zotero = _payload_part(about, "zotero")
+    if _payload_part(zotero, "match").get("by") != "reader":
         return None
     citekey = zotero.get("citekey")
     if citekey is None:
@@ -107,7 +107,7 @@ def work_payload(assigned: Assigned) -> dict[str, Any]:
     return said | ({"doubt": assigned.doubt} if assigned.doubt else {})
 
 
-def cited_files(rows: Iterable[DocumentRow]) -> list[CitedFile]:
+def _cited_files(rows: Iterable[DocumentRow]) -> list[CitedFile]:
     """Return how the documents are cited; files that share a reference name each other unless one of them is stronger."""
     files = [_cited(row) for row in rows if row.path is not None]
     holders: dict[str, list[CitedFile]] = defaultdict(list)
@@ -119,7 +119,7 @@ def cited_files(rows: Iterable[DocumentRow]) -> list[CitedFile]:
 
 
 def report(rows: Iterable[DocumentRow], references: References) -> RefsReport:
-    files = sorted(cited_files(rows), key=lambda file: file.path)
+    files = sorted(_cited_files(rows), key=lambda file: file.path)
     cited = {file.citekey for file in files}
     return RefsReport(
         matched=tuple(f for f in files if f.citekey and not f.doubts and not f.shared),
@@ -131,11 +131,11 @@ def report(rows: Iterable[DocumentRow], references: References) -> RefsReport:
 
 
 def settle(passages: PassageStore, model: str) -> list[CitedFile]:
-    """Write the doubts that come of sharing into the passages, and take back those that have gone. Return what changed."""
+    """Write doubts about shared references into the passages, and remove those that no longer apply. Return what changed."""
     rows = {row.document_id: row for row in passages.documents()}
     changed = []
-    for file in cited_files(rows.values()):
-        if _part(rows[file.doc_id].about, "zotero").get("doubt") != file.doubt:
+    for file in _cited_files(rows.values()):
+        if _payload_part(rows[file.doc_id].about, "zotero").get("doubt") != file.doubt:
             _rewrite(passages, file.doc_id, model, partial(_with_doubt, doubt=file.doubt))
             changed.append(file)
     return changed
@@ -143,7 +143,7 @@ def settle(passages: PassageStore, model: str) -> list[CitedFile]:
 
 def confirm(passages: PassageStore, model: str, name: str) -> CitedFile:
     """Take the citation of a file as right. Raises DocumentNotInProject, and InvalidInput if the file has none."""
-    file = _named(passages, name)
+    file = _file_named(passages, name)
     if file.citekey is None:
         raise InvalidInput(f"'{shorten(name)}' is cited as none of the references. Use --set FILE=CITEKEY")
     _rewrite(passages, file.doc_id, model, lambda zotero: _with_doubt({**zotero, "match": _BY_READER}, None))
@@ -153,10 +153,10 @@ def confirm(passages: PassageStore, model: str, name: str) -> CitedFile:
 
 def set_reference(passages: PassageStore, model: str, name: str, citekey: str, references: References) -> CitedFile:
     """Cite a file as this reference from now on; with `-`, as none of them."""
-    file = _named(passages, name)
-    work = None if citekey == NO_REFERENCE else references.by_citekey(citekey)
-    if work is None and citekey != NO_REFERENCE:
-        raise InvalidInput(f"No reference has the citekey '{shorten(citekey)}'. `library refs` lists those there are")
+    file = _file_named(passages, name)
+    work = None if citekey == _NO_REFERENCE else references.by_citekey(citekey)
+    if work is None and citekey != _NO_REFERENCE:
+        raise InvalidInput(f"No reference has the citekey '{shorten(citekey)}'. `library refs` lists the citekeys")
     payload = work_payload(Assigned(work, "reader"))
 
     def chosen(zotero: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,8 +172,8 @@ _STRENGTHS = {"reader": 3, "identifier": 2, "title": 1, None: 1}
 
 
 def _cited(row: DocumentRow) -> CitedFile:
-    zotero = _part(row.about, "zotero")
-    match = _part(zotero, "match")
+    zotero = _payload_part(row.about, "zotero")
+    match = _payload_part(zotero, "match")
     by: MatchedBy | None = match.get("by") or ("title" if zotero.get("citekey") else None)
     if "by" not in match and str(row.path).startswith("zotero://"):  # as version 0.1.0 wrote it
         by = "zotero"
@@ -197,9 +197,9 @@ def _strength(file: CitedFile) -> int:
     return 0 if file.doubts else _STRENGTHS.get(file.by, 1)
 
 
-def _named(passages: PassageStore, name: str) -> CitedFile:
+def _file_named(passages: PassageStore, name: str) -> CitedFile:
     """Return the one document with this id, path or file name."""
-    files = cited_files(passages.documents())
+    files = _cited_files(passages.documents())
     found = [file for file in files if name in (file.doc_id, file.path)] or [
         file for file in files if Path(file.path).name == name or str(Path(name).absolute()) == file.path
     ]
@@ -225,16 +225,16 @@ def _rewrite(
     change: Callable[[Mapping[str, Any]], dict[str, Any]],
     title: str | None = None,
 ) -> None:
-    """Change what a document's passages say of their work; one write, and their texts and vectors stay."""
+    """Change the work that a document's passages name, in one write; their texts and vectors stay."""
 
     def changed(passage: Passage) -> Passage:
-        source = {**_part(passage.metadata, "source"), **({"title": title} if title else {})}
-        zotero = change(_part(passage.metadata, "zotero"))
+        source = {**_payload_part(passage.metadata, "source"), **({"title": title} if title else {})}
+        zotero = change(_payload_part(passage.metadata, "zotero"))
         return replace(passage, metadata={**passage.metadata, "source": source, "zotero": zotero})
 
     passages.write([changed(passage) for passage in passages.document(doc_id)], model=model)
 
 
-def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _payload_part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     part = payload.get(name)
     return part if isinstance(part, Mapping) else {}

@@ -15,7 +15,7 @@ from typing import Any
 
 from trigpoint.errors import ConfigurationError, shorten
 
-Entry = dict[str, Any]
+CslEntry = dict[str, Any]
 
 _BIBTEX_TYPES = {
     "article": "article-journal", "book": "book", "inbook": "chapter", "incollection": "chapter", "manual": "report",
@@ -47,14 +47,14 @@ _KEY_FILLERS = frozenset("a an and the of for on in to".split())
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedEntry:
     """An entry and its place in its file, for messages."""
 
-    entry: Entry
+    entry: CslEntry
     place: str
 
 
-def read_entries(path: Path) -> list[Entry]:
+def read_entries(path: Path) -> list[CslEntry]:
     """Return the entries of a references file, each with a citekey. Raises ConfigurationError.
 
     A citekey that two entries have is an error that names both: a citation by it could mean either.
@@ -65,13 +65,13 @@ def read_entries(path: Path) -> list[Entry]:
         raise ConfigurationError(f'references = "{path}": expected a file of one of these kinds: {known}')
     try:
         text = path.read_text(encoding="utf-8-sig")
-        found = [placed for placed in reader(text) if isinstance(placed.entry.get("title"), str)]
+        titled = [placed for placed in reader(text) if isinstance(placed.entry.get("title"), str)]
     except ConfigurationError as error:
         raise ConfigurationError(f'references = "{path}": {error.message}') from None
     except (OSError, ValueError) as error:
         raise ConfigurationError(f'references = "{path}": cannot be read ({shorten(error)})') from None
-    _refuse_repeated_keys(path, found)
-    return _with_keys(found)
+    _refuse_repeated_keys(path, titled)
+    return _with_keys(titled)
 
 
 def citekey_of(entry: Mapping[str, Any]) -> str | None:
@@ -80,8 +80,8 @@ def citekey_of(entry: Mapping[str, Any]) -> str | None:
     return str(key) if key else None
 
 
-def made_citekey(entry: Mapping[str, Any]) -> str:
-    """Return a citekey from the first author, the first telling word of the title and the year."""
+def _made_citekey(entry: Mapping[str, Any]) -> str:
+    """Return a citekey from the first author, the first significant word of the title and the year."""
     people = entry.get("author") or entry.get("editor") or [{}]
     first = people[0] if isinstance(people, list) and isinstance(people[0], Mapping) else {}
     author = _key_part(str(first.get("family") or first.get("literal") or "anon"))
@@ -90,14 +90,14 @@ def made_citekey(entry: Mapping[str, Any]) -> str:
 
 
 def free_citekey(entry: Mapping[str, Any], taken: Collection[str]) -> str:
-    """Return a citekey made for an entry that has none, with a letter behind it if it is taken."""
-    return next(name for name in _numbered(made_citekey(entry)) if name not in taken)
+    """Return a citekey made for an entry that has none, with a letter appended if it is taken."""
+    return next(name for name in _numbered(_made_citekey(entry)) if name not in taken)
 
 
-def _with_keys(found: list[Placed]) -> list[Entry]:
-    taken = {key for placed in found if (key := citekey_of(placed.entry))}
+def _with_keys(titled: list[PlacedEntry]) -> list[CslEntry]:
+    taken = {key for placed in titled if (key := citekey_of(placed.entry))}
     entries = []
-    for placed in found:
+    for placed in titled:
         key = citekey_of(placed.entry)
         if key is None:
             key = free_citekey(placed.entry, taken)
@@ -116,9 +116,9 @@ def _numbered(name: str) -> Iterator[str]:
         number += 1
 
 
-def _refuse_repeated_keys(path: Path, found: list[Placed]) -> None:
+def _refuse_repeated_keys(path: Path, titled: list[PlacedEntry]) -> None:
     places: dict[str, str] = {}
-    for placed in found:
+    for placed in titled:
         key = citekey_of(placed.entry)
         if key is None:
             continue
@@ -130,7 +130,7 @@ def _refuse_repeated_keys(path: Path, found: list[Placed]) -> None:
         places[key] = placed.place
 
 
-def _read_csl(text: str) -> Iterator[Placed]:
+def _read_csl(text: str) -> Iterator[PlacedEntry]:
     loaded = json.loads(text)
     entries = loaded
     if isinstance(loaded, dict):
@@ -140,10 +140,10 @@ def _read_csl(text: str) -> Iterator[Placed]:
         raise ConfigurationError("expected a list of CSL-JSON items")
     for number, entry in enumerate(entries, start=1):
         if isinstance(entry, dict):
-            yield Placed(entry, f"item {number} ({shorten(entry.get('title'), 60)})")
+            yield PlacedEntry(entry, f"item {number} ({shorten(entry.get('title'), 60)})")
 
 
-def _read_bibtex(text: str) -> Iterator[Placed]:
+def _read_bibtex(text: str) -> Iterator[PlacedEntry]:
     from bibtexparser.bparser import BibTexParser
 
     parser = BibTexParser(common_strings=True, ignore_nonstandard_types=False, homogenize_fields=False)
@@ -161,11 +161,11 @@ def _read_bibtex(text: str) -> Iterator[Placed]:
         )
     for key in keys:
         if key in parsed:
-            yield Placed(_bibtex_entry(parsed[key]), f"@{parsed[key]['ENTRYTYPE']} {shorten(key)}")
+            yield PlacedEntry(_bibtex_entry(parsed[key]), f"@{parsed[key]['ENTRYTYPE']} {shorten(key)}")
 
 
-def _bibtex_entry(given: Mapping[str, str]) -> Entry:
-    entry: Entry = {
+def _bibtex_entry(given: Mapping[str, str]) -> CslEntry:
+    entry: CslEntry = {
         "id": given["ID"],
         "citation-key": given["ID"],
         "type": _BIBTEX_TYPES.get(given["ENTRYTYPE"].lower(), "document"),
@@ -202,8 +202,8 @@ def _without_tex(value: str) -> str:
     return " ".join(latex_to_unicode(value).replace("{", "").replace("}", "").replace("~", " ").split())
 
 
-def _read_ris(text: str) -> Iterator[Placed]:
-    entry: Entry = {}
+def _read_ris(text: str) -> Iterator[PlacedEntry]:
+    entry: CslEntry = {}
     started = 0
     for number, line in enumerate(text.splitlines(), start=1):
         match = _RIS_LINE.fullmatch(line.rstrip())
@@ -213,7 +213,7 @@ def _read_ris(text: str) -> Iterator[Placed]:
         if tag == "TY":
             entry, started = {"type": _RIS_TYPES.get(value, "document")}, number
         elif tag == "ER" and started:
-            yield Placed(entry, f"the entry at line {started}")
+            yield PlacedEntry(entry, f"the entry at line {started}")
             entry, started = {}, 0
         elif started and value:
             _add_ris(entry, tag, value)
@@ -221,7 +221,7 @@ def _read_ris(text: str) -> Iterator[Placed]:
         raise ConfigurationError(f"the entry at line {started} has no end (ER  -)")
 
 
-def _add_ris(entry: Entry, tag: str, value: str) -> None:
+def _add_ris(entry: CslEntry, tag: str, value: str) -> None:
     if tag in ("AU", "A1", "A2", "ED"):
         family, comma, given = (part.strip() for part in value.partition(","))
         person = {"family": family, "given": given} if comma else {"literal": value}
@@ -239,7 +239,7 @@ def _add_ris(entry: Entry, tag: str, value: str) -> None:
         entry.setdefault(field, value)
 
 
-def _dated(entry: Entry, text: str) -> Entry:
+def _dated(entry: CslEntry, text: str) -> CslEntry:
     if year := _YEAR.search(text):
         entry["issued"] = {"date-parts": [[int(year[0])]]}
     return entry
@@ -255,7 +255,7 @@ def _key_part(text: str) -> str:
     return "".join(c for c in folded if c.isascii() and c.isalnum())
 
 
-_READERS: dict[str, Callable[[str], Iterator[Placed]]] = {
+_READERS: dict[str, Callable[[str], Iterator[PlacedEntry]]] = {
     ".json": _read_csl,
     ".csl": _read_csl,
     ".bib": _read_bibtex,

@@ -1,4 +1,4 @@
-"""Chunks from outside: each is checked, all or none are taken; and the items that a search shows of them."""
+"""Chunks from outside: checked one by one, and stored all or none; and how a search shows them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from trigpoint.passages.embed_models import is_our_model, same_model
 from trigpoint.passages.model import Passage, Rules
 from trigpoint.passages.store import invalid
 
-MOST_CHUNKS = 500
-SECTION_JOINT = " / "
+_MOST_CHUNKS = 500
+_SECTION_JOINT = " / "
 RECOMMENDED_CHUNKS = 100
 OUR_DIMENSIONS = 384
 _LONGEST_ID = 512
@@ -33,16 +33,16 @@ def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[
 
     Raises BatchTooLarge, or InvalidChunk with the index of the first bad one.
     """
-    if len(items) > MOST_CHUNKS:
+    if len(items) > _MOST_CHUNKS:
         raise BatchTooLarge(
-            f"{len(items)} chunks in one call; at most {MOST_CHUNKS} are taken. Send them in several calls",
+            f"{len(items)} chunks in one call; at most {_MOST_CHUNKS} are taken. Send them in several calls",
             given=len(items),
-            limit=MOST_CHUNKS,
+            limit=_MOST_CHUNKS,
         )
     chunks: list[Passage] = []
     seen: dict[str, int] = {}
     for index, item in enumerate(items):
-        chunk = _check(project, item, index)
+        chunk = _checked_chunk(project, item, index)
         model = chunk.metadata["embed_model"]
         if chunks and not same_model(model, chunks[0].metadata["embed_model"]):
             _refuse(index, f"embed_model '{shorten(model)}' differs from that of the chunks before it")
@@ -60,13 +60,13 @@ def check_chunks(project: Project, items: Sequence[Mapping[str, Any]]) -> tuple[
 
 def shown(chunk: Passage, score: float, references: References, *, limit: int, full_text: bool) -> dict[str, Any]:
     """Return one item of a search's answer: trimmed, and with its citation, looked up if no ingest wrote it."""
-    source, zotero, doc = (_part(chunk.metadata, name) for name in ("source", "zotero", "doc"))
+    source, zotero, doc = (_payload_table(chunk.metadata, name) for name in ("source", "zotero", "doc"))
     citation = _text_or_none(zotero.get("citation"))
     work = None if citation else work_behind(references, zotero, source)
     return {
-        "render_text": trimmed(chunk.text, limit),
+        "render_text": _trimmed(chunk.text, limit),
         "score": round(score, 4),
-        "citekey": citekey_of(chunk.metadata),
+        "citekey": _citekey_of(chunk.metadata),
         "section": _text_or_none(doc.get("section")),
         "page_span": page_span(doc),
         "section_path": list(section_path_of(chunk.metadata)),
@@ -85,7 +85,7 @@ def shown(chunk: Passage, score: float, references: References, *, limit: int, f
     }
 
 
-def trimmed(text: str, limit: int) -> str:
+def _trimmed(text: str, limit: int) -> str:
     """Return at most `limit` characters, cut at a word, with an ellipsis that counts."""
     if len(text) <= limit:
         return text
@@ -102,7 +102,7 @@ def page_span(doc: Mapping[str, Any]) -> list[int] | None:
     return None
 
 
-def _check(project: Project, item: Mapping[str, Any], index: int) -> Passage:
+def _checked_chunk(project: Project, item: Mapping[str, Any], index: int) -> Passage:
     chunk_id, text, metadata = item.get("id"), item.get("text"), item.get("metadata")
     if not isinstance(chunk_id, str) or not chunk_id.strip() or len(chunk_id) > _LONGEST_ID:
         _refuse(index, f"id must be a string of 1 to {_LONGEST_ID} characters")
@@ -126,7 +126,7 @@ def _check(project: Project, item: Mapping[str, Any], index: int) -> Passage:
         _refuse(index, f"metadata.fulltext must be a string of at most {_LONGEST_TEXT} characters")
     vector = _vector(item.get("embedding"), model, index)
     payload = {**metadata, "project": project.id}
-    doc = _part(payload, "doc")
+    doc = _payload_table(payload, "doc")
     seq = doc.get("seq")
     place = seq if type(seq) is int and 0 <= seq <= _LAST_PLACE else index
     return Passage(chunk_id, _doc_id(payload, chunk_id), place, text, payload, vector)
@@ -158,7 +158,7 @@ def _vector(value: Any, model: str, index: int) -> Any:
 
 def _doc_id(payload: Mapping[str, Any], chunk_id: str) -> str:
     """Return the document that a chunk belongs to: as said, else by its path or citekey, else the chunk alone."""
-    doc, source, zotero = (_part(payload, name) for name in ("doc", "source", "zotero"))
+    doc, source, zotero = (_payload_table(payload, name) for name in ("doc", "source", "zotero"))
     said = _text_or_none(doc.get("doc_id")) or _text_or_none(source.get("doc_id"))
     if said:
         return said
@@ -170,40 +170,40 @@ def _dimensions(chunk: Passage) -> int:
     return 0 if chunk.vector is None else len(chunk.vector)
 
 
-def citekey_of(metadata: Mapping[str, Any]) -> str | None:
-    return _text_or_none(_part(metadata, "zotero").get("citekey"))
+def _citekey_of(metadata: Mapping[str, Any]) -> str | None:
+    return _text_or_none(_payload_table(metadata, "zotero").get("citekey"))
 
 
 def section_path_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    path = _part(metadata, "doc").get("section_path")
+    path = _payload_table(metadata, "doc").get("section_path")
     return tuple(map(str, path)) if isinstance(path, (list, tuple)) else ()
 
 
-def _fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _filter_fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that filters compare."""
-    zotero = _part(metadata, "zotero")
+    zotero = _payload_table(metadata, "zotero")
     tags, year, collections = zotero.get("tags"), zotero.get("year"), zotero.get("collections")
     return {
-        "citekey": citekey_of(metadata),
+        "citekey": _citekey_of(metadata),
         "tags": tuple(t for t in tags if isinstance(t, str)) if isinstance(tags, (list, tuple)) else (),
         "year": year if type(year) is int and abs(year) <= LATEST_YEAR else None,
-        "section": SECTION_JOINT.join(section_path_of(metadata)),
+        "section": _SECTION_JOINT.join(section_path_of(metadata)),
         "kind": None if kind_of(metadata) == "source" else kind_of(metadata),
-        "part": _text_or_none(_part(metadata, "doc").get("part")),
+        "part": _text_or_none(_payload_table(metadata, "doc").get("part")),
         "collections": tuple(c for c in collections if isinstance(c, str)) if isinstance(collections, list) else (),
     }
 
 
 def _searched_text(passage: Passage) -> str:
     """Return the words by which a passage is found: the headings above it count too."""
-    section = _text_or_none(_part(passage.metadata, "doc").get("section"))
+    section = _text_or_none(_payload_table(passage.metadata, "doc").get("section"))
     headings = dict.fromkeys([*section_path_of(passage.metadata), *([section] if section else [])])
     return "\n".join([*headings, _text_or_none(passage.metadata.get("fulltext")) or passage.text])
 
 
 RULES = Rules(
     document_key="doc_id",
-    fields=_fields,
+    fields=_filter_fields,
     searched_text=_searched_text,
     section=lambda passage: section_path_of(passage.metadata),
 )
@@ -213,7 +213,7 @@ def _refuse(index: int, reason: str) -> NoReturn:
     raise invalid(index, reason)
 
 
-def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _payload_table(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     part = payload.get(name)
     return part if isinstance(part, Mapping) else {}
 

@@ -1,4 +1,4 @@
-"""Citations: which work a document or a chunk is, by a CSL-JSON file, and how that work is referred to in words."""
+"""Citations: which work a document or a chunk belongs to, by the references file, and how that work is cited in words."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def work_behind(references: References, zotero: Mapping[str, Any], source: Mappi
 def _told_by(zotero: Mapping[str, Any], source: Mapping[str, Any]) -> Work | None:
     told = {**source, **{key: value for key, value in zotero.items() if value}}
     title = told["title"].strip()[:_LONGEST_NAME] if isinstance(told.get("title"), str) else ""
-    authors = _names(told.get("authors") or told.get("author"))
+    authors = _csl_names(told.get("authors") or told.get("author"))
     if not title and not authors:
         return None
     year = _YEAR.search(str(told.get("year") or ""))
@@ -123,15 +123,15 @@ def _told_by(zotero: Mapping[str, Any], source: Mapping[str, Any]) -> Work | Non
     return work_of({key: value for key, value in csl.items() if value or key == "title"}, citekey=None, tags=())
 
 
-def _names(given: Any) -> list[dict[str, str]]:
+def _csl_names(given: Any) -> list[dict[str, str]]:
     """Return authors as CSL has them. `Martin, Robert C.` has a family name; in any other order nobody can tell."""
     names = given.split(";") if isinstance(given, str) else given
     if not isinstance(names, list):
         return []
-    return [name for one in names[:_MOST_AUTHORS] if (name := _name(one))]
+    return [name for one in names[:_MOST_AUTHORS] if (name := _csl_name(one))]
 
 
-def _name(given: Any) -> dict[str, str]:
+def _csl_name(given: Any) -> dict[str, str]:
     if isinstance(given, Mapping):
         parts = ((part, given.get(part)) for part in (*_NAME_PARTS, "literal"))
         return {part: said[:_LONGEST_NAME] for part, said in parts if isinstance(said, str)}

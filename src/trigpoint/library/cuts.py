@@ -10,14 +10,14 @@ from itertools import zip_longest
 from typing import Any
 
 from trigpoint.library.kinds import REFERENCE_LIST
-from trigpoint.library.pdf_headings import Heading
+from trigpoint.library.pdf_headings import SourceHeading
 from trigpoint.library.reference_lists import lists_references
 from trigpoint.library.sources import SourceText
 from trigpoint.text.chunk import TextChunker, TokenCounter
 
 CHUNK_SIZE = 1000
 OVERLAP = 150
-MOST_TOKENS = 256
+_MOST_TOKENS = 256
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Cut:
 
 def cut(source: SourceText, count_tokens: TokenCounter) -> Iterator[Cut]:
     """Yield passages in reading order. Overlap never crosses the start of a section."""
-    chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens, max_tokens=MOST_TOKENS)
+    chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens, max_tokens=_MOST_TOKENS)
     page_offsets = [offset for _, offset in source.pages]
-    for start, end, path in _sections(source):
+    for start, end, path in _stretches_between_headings(source):
         for first, last in chunker.spans(source.text[start:end]):
             span = (start + first, start + last)
             yield Cut(
@@ -55,17 +55,17 @@ def cut(source: SourceText, count_tokens: TokenCounter) -> Iterator[Cut]:
                 end=span[1],
                 section=path[-1] if path else None,
                 section_path=path,
-                pages=_pages(source, page_offsets, *span),
+                pages=_page_spans(source, page_offsets, *span),
                 extra={"part": REFERENCE_LIST} if lists_references(path) else {},
             )
 
 
-def _sections(source: SourceText) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def _stretches_between_headings(source: SourceText) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yield (start, end, titles from the highest heading down) of each stretch between two headings.
 
     A heading with nothing below it but the next, deeper one goes with that one.
     """
-    open_headings: list[Heading] = []
+    open_headings: list[SourceHeading] = []
     starts = [h.start for h in source.headings] + [len(source.text)]
     if starts[0] > 0:
         yield 0, starts[0], ()
@@ -83,7 +83,7 @@ def _is_bare(section: str) -> bool:
     return "\n" not in section.strip()
 
 
-def _pages(source: SourceText, offsets: list[int], start: int, end: int) -> tuple[tuple[int, int], ...]:
+def _page_spans(source: SourceText, offsets: list[int], start: int, end: int) -> tuple[tuple[int, int], ...]:
     if not offsets:
         return ()
     first, last = bisect_right(offsets, start) - 1, bisect_right(offsets, end - 1)

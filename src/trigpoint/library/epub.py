@@ -23,7 +23,7 @@ class Book:
 
 
 def read_epub(path: Path) -> Book:
-    """Return the book. Raises ExtractionFailed if it is none, is protected, or unpacks to too much."""
+    """Return the book. Raises ExtractionFailed if it is not an EPUB, is protected, or unpacks to too much."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _book(archive, path.name)

@@ -52,7 +52,7 @@ def chosen_works(references: References, citekeys: Iterable[str]) -> list[Work]:
 
 
 def exported(works: Sequence[Work], form: ExportFormat) -> str:
-    """Return the works as a file that a reference manager reads."""
+    """Return the works in a format that reference managers read."""
     if form == "csl":
         return json.dumps([dict(work.csl) for work in works], ensure_ascii=False, indent=2) + "\n"
     write = _bibtex if form == "bibtex" else _ris

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trigpoint.errors import InvalidFilter, shorten
-from trigpoint.library.kinds import KINDS, REFERENCE_LIST, Kind
+from trigpoint.library.kinds import KINDS, REFERENCE_LIST, PassageKind
 from trigpoint.passages.model import Condition, Where
 
 LATEST_YEAR = 9999
-FILTER_KEYS = ("tags", "citekey", "doc_id", "section_prefix", "year", "kind", "collection", "references")
+_FILTER_KEYS = ("tags", "citekey", "doc_id", "section_prefix", "year", "kind", "collection", "references")
 _NOT_SOURCE = Condition("kind", "in", tuple(kind for kind in KINDS if kind != "source"))
 _IN_REFERENCE_LIST = Condition("part", "eq", REFERENCE_LIST)
 
@@ -29,7 +29,7 @@ class Filters:
     doc_id: str | None = None
     section_prefix: str | None = None
     year: int | None = None
-    kind: Kind | None = None
+    kind: PassageKind | None = None
     collection: str | None = None
     references: bool = False
 
@@ -55,11 +55,11 @@ class Filters:
     def parse(cls, raw: Mapping[str, Any] | None) -> Filters:
         """Return the filters. Raises InvalidFilter, listing the known keys."""
         raw = raw or {}
-        unknown = sorted(set(raw) - set(FILTER_KEYS))
+        unknown = sorted(set(raw) - set(_FILTER_KEYS))
         if unknown:
             raise InvalidFilter(
-                f"Unknown filter '{shorten(unknown[0])}'. Known filters: {', '.join(FILTER_KEYS)}",
-                known_filters=list(FILTER_KEYS),
+                f"Unknown filter '{shorten(unknown[0])}'. Known filters: {', '.join(_FILTER_KEYS)}",
+                known_filters=list(_FILTER_KEYS),
             )
         tags, year = raw.get("tags"), raw.get("year")
         if tags is not None and not (isinstance(tags, (list, tuple)) and all(isinstance(t, str) for t in tags)):

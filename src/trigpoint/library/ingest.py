@@ -1,6 +1,6 @@
-"""Ingestion: files and folders into a project. A file is one transaction: after a crash the next run goes on.
+"""Ingestion: files and folders into a project. A file is one transaction: after a crash the next run continues.
 
-Unchanged files are skipped, a changed one replaces all that came of it before, and an audit file tells what was done.
+Unchanged files are skipped, a changed file replaces everything that came from it before, and an audit file records what was done.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from trigpoint.text.extract import DocumentProcessor
 
 log = logging.getLogger(__name__)
 
-VERSION = "1"
+_VERSION = "1"
 _OPENING = 6_000
 
-Outcome = Literal["added", "replaced", "skipped", "failed", "doubted"]
+FileOutcome = Literal["added", "replaced", "skipped", "failed", "doubted"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class AuditEntry:
     """The outcome for one file."""
 
     path: str
-    outcome: Outcome
+    outcome: FileOutcome
     chunks: int = 0
     doc_id: str | None = None
     citekey: str | None = None
@@ -57,14 +57,14 @@ class Audit:
     """
 
     file: Path
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[AuditEntry] = field(default_factory=list)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: AuditEntry) -> None:
         self.entries.append(entry)
         with self.file.open("a", encoding="utf-8") as out:
             out.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: FileOutcome) -> int:
         return sum(entry.outcome == outcome for entry in self.entries)
 
     @property
@@ -85,15 +85,15 @@ class Ingestion:
 
     def run(self, paths: Iterable[Path], *, force: bool = False, progress: Progress | None = None) -> Audit:
         """Ingest every readable file of these paths. Files of other kinds are reported as skipped, with the reason."""
-        found = list(find_files(paths))
+        found = list(_find_files(paths))
         audit = self.run_all([FileOrigin(path) for path in found], force=force, progress=progress)
-        for path in other_files(paths):
+        for path in _other_files(paths):
             if path != self._project.references:
-                audit.add(Entry(str(path), "skipped", reason=_not_read(path)))
+                audit.add(AuditEntry(str(path), "skipped", reason=_not_read(path)))
         return audit
 
     def run_all(self, origins: Sequence[Origin], *, force: bool = False, progress: Progress | None = None) -> Audit:
-        """Ingest all of these. One that fails is reported, and the others go on."""
+        """Ingest all of these. If one fails, it is reported, and the others are still ingested."""
         if not is_our_model(self._project.embed_model):
             raise EmbeddingMismatch(
                 f"Project '{self._project.id}' is set to '{self._project.embed_model}', and files are embedded with "
@@ -121,7 +121,7 @@ class Ingestion:
             if file.shared:
                 audit.add(_doubted(file))
 
-    def _ingest(self, origin: Origin, known: _Known, file: WatchedFile, *, force: bool) -> Entry:
+    def _ingest(self, origin: Origin, known: _Known, file: WatchedFile, *, force: bool) -> AuditEntry:
         path = origin.name
         try:
             digest = origin.digest()
@@ -129,21 +129,23 @@ class Ingestion:
             before = known.at(path)
             if before is not None and before.sha256 == digest and not force:
                 self._forget(*known.leftovers(path, doc_id))
-                return Entry(path, "skipped", doc_id=doc_id, reason="unchanged")
+                return AuditEntry(path, "skipped", doc_id=doc_id, reason="unchanged")
             twin = known.twin(path, digest)
             if twin is not None and _still_says(twin, digest):
                 self._forget(before)
-                return Entry(path, "skipped", doc_id=doc_id, reason=f"same content as {twin.path}")
+                return AuditEntry(path, "skipped", doc_id=doc_id, reason=f"same content as {twin.path}")
             entry = self._write(origin, file, digest, doc_id, [before, twin, *known.leftovers(path, doc_id)])
             known.add(DocumentRow(doc_id, path, None, digest, entry.chunks))
             return entry
         except TrigpointError as error:
-            return Entry(path, "failed", reason=error.message)
+            return AuditEntry(path, "failed", reason=error.message)
         except OSError as error:
-            return Entry(path, "failed", reason=f"cannot be read ({error.strerror or error})")
+            return AuditEntry(path, "failed", reason=f"cannot be read ({error.strerror or error})")
         except Exception as error:  # a fault of ours on one file must not cost the others
             log.exception("Ingesting %s failed", path)
-            return Entry(path, "failed", reason=f"an internal error, see the log ({type(error).__name__}: {error})")
+            return AuditEntry(
+                path, "failed", reason=f"an internal error, see the log ({type(error).__name__}: {error})"
+            )
 
     def _forget(self, *rows: DocumentRow | None) -> None:
         """Delete what a file said before it changed."""
@@ -153,7 +155,7 @@ class Ingestion:
 
     def _write(
         self, origin: Origin, file: WatchedFile, digest: str, doc_id: str, old: list[DocumentRow | None]
-    ) -> Entry:
+    ) -> AuditEntry:
         content = origin.read(file, self._library.embedding.count_tokens)
         source, passages = content.source, content.passages
         replaced = sorted({row.document_id for row in old if row is not None})
@@ -175,9 +177,9 @@ class Ingestion:
             for seq, passage in enumerate(passages)
         ]
         self._passages.write(chunks, replace=sorted({*replaced, doc_id}), model=self._project.embed_model)
-        outcome: Outcome = "replaced" if replaced else "added"
+        outcome: FileOutcome = "replaced" if replaced else "added"
         citekey = work.citekey if work else None
-        return Entry(origin.name, outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
+        return AuditEntry(origin.name, outcome, len(chunks), doc_id, citekey, warnings=tuple(warnings))
 
     def _assigned(self, origin: Origin, source: SourceText, old: list[DocumentRow | None]) -> Assigned:
         """Return what a person decided about this file, else what it says about itself."""
@@ -204,7 +206,7 @@ class Ingestion:
             "zotero": work_payload(assigned),
             "doc": {},
             "embed_model": self._project.embed_model,
-            "version": VERSION,
+            "version": _VERSION,
         }
 
     def _new_audit(self) -> Audit:
@@ -214,7 +216,7 @@ class Ingestion:
 
 
 class _Known:
-    """The documents of the project by path and by content, as the run goes on."""
+    """The documents of the project by path and by content, kept up to date during the run."""
 
     def __init__(self, rows: Iterable[DocumentRow]) -> None:
         self._by_path: dict[str, DocumentRow] = {}
@@ -234,7 +236,7 @@ class _Known:
         return self._by_path.get(path)
 
     def leftovers(self, path: str, doc_id: str) -> list[DocumentRow]:
-        """Return older documents of this path: a write that was broken off may have left them, or half of a new one."""
+        """Return older documents of this path: an interrupted write may have left them, or half of a new one."""
         return [row for row in self._at_path.get(path, ()) if row.document_id != doc_id]
 
     def twin(self, path: str, digest: str) -> DocumentRow | None:
@@ -247,26 +249,26 @@ def _still_says(row: DocumentRow, digest: str) -> bool:
     return row.path is not None and Path(row.path).is_file() and sha256_file(Path(row.path)) == digest
 
 
-def find_files(paths: Iterable[Path]) -> Iterator[Path]:
+def _find_files(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the files themselves, and all readable ones below folders, in order, without hidden ones and links out."""
     seen: set[Path] = set()
     for given in paths:
         path = given.expanduser().absolute()
-        below = sorted(p for p in path.rglob("*") if _wanted(p, path)) if path.is_dir() else [path]
+        below = sorted(p for p in path.rglob("*") if _is_wanted_file(p, path)) if path.is_dir() else [path]
         for file in below:
             if file not in seen:
                 seen.add(file)
                 yield file
 
 
-def other_files(paths: Iterable[Path]) -> list[Path]:
+def _other_files(paths: Iterable[Path]) -> list[Path]:
     """Return the files below these folders that no reader knows; hidden ones and links are not mentioned."""
     roots = [given.expanduser().absolute() for given in paths]
     found = (p for root in roots if root.is_dir() for p in root.rglob("*") if _visible(p, root))
     return sorted({path for path in found if path.suffix.lower() not in READERS})
 
 
-def _wanted(path: Path, root: Path) -> bool:
+def _is_wanted_file(path: Path, root: Path) -> bool:
     return path.suffix.lower() in READERS and _visible(path, root)
 
 
@@ -281,7 +283,7 @@ def _not_read(path: Path) -> str:
 
 
 def _evidence(origin: Origin, source: SourceText) -> FileEvidence:
-    """Return what a file says about itself. Of an item of Zotero that is what Zotero says, and nothing else."""
+    """Return what a file says about itself; for an item of Zotero, only what Zotero says about it."""
     given = origin.work
     if given is None:
         return FileEvidence(Path(origin.name).name, source.title, source.text[:_OPENING])
@@ -290,9 +292,9 @@ def _evidence(origin: Origin, source: SourceText) -> FileEvidence:
     return FileEvidence("", given.title, f"{given.title}\n{people}{year}", doi=given.doi, author=people or None)
 
 
-def _doubted(file: CitedFile) -> Entry:
+def _doubted(file: CitedFile) -> AuditEntry:
     reason = f"cited as {file.citekey}, which is doubtful: {file.doubt}"
-    return Entry(file.path, "doubted", doc_id=file.doc_id, citekey=file.citekey, reason=reason)
+    return AuditEntry(file.path, "doubted", doc_id=file.doc_id, citekey=file.citekey, reason=reason)
 
 
 def _doc_payload(passage: Cut, source: SourceText, doc_id: str, seq: int) -> dict[str, Any]:

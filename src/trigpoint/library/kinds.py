@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-Kind = Literal["source", "highlight", "comment", "note"]
-KINDS: tuple[Kind, ...] = ("source", "highlight", "comment", "note")
+PassageKind = Literal["source", "highlight", "comment", "note"]
+KINDS: tuple[PassageKind, ...] = ("source", "highlight", "comment", "note")
 REFERENCE_LIST = "references"  # the part of a document that lists its sources
 
 
-def kind_of(metadata: Mapping[str, Any]) -> Kind:
+def kind_of(metadata: Mapping[str, Any]) -> PassageKind:
     """Return the kind of a passage. What version 0.1.0 took from Zotero's annotations counts as a highlight."""
     doc = metadata.get("doc")
     if not isinstance(doc, Mapping):

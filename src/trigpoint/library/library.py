@@ -25,7 +25,7 @@ from trigpoint.library.citations import References, current_references
 from trigpoint.library.filters import Filters
 from trigpoint.library.kinds import kind_of
 from trigpoint.library.projects import Project, Projects, ProjectsFile
-from trigpoint.library.quotes import Document, find_and_count, put_together
+from trigpoint.library.quotes import AssembledDocument, find_and_count, put_together
 from trigpoint.passages.deadline import check_time
 from trigpoint.passages.embed_models import is_our_model
 from trigpoint.passages.model import Hit, Passage, Question
@@ -41,10 +41,10 @@ DEFAULT_TOP_K = 6
 MOST_SAMPLES = 5
 MOST_NEIGHBOURS = 5
 MOST_ELSEWHERE = 10
-MOST_QUOTES = 20
-QUOTE_CANDIDATES = 60
+_MOST_QUOTES = 20
+_QUOTE_CANDIDATES = 60
 _NOT_ALL_SEARCHED = (
-    f"The project has more than {QUOTE_CANDIDATES} documents: only those that share most words with the quotation were "
+    f"The project has more than {_QUOTE_CANDIDATES} documents: only those that share most words with the quotation were "
     "searched. Give doc_id to search one of them"
 )
 _WORDS_MISSING = (
@@ -196,7 +196,7 @@ class Library:
             return {"chunk_id": around[index].id, "text": around[index].text, "page_span": span}
 
         return {
-            "chunk": shown(chunk, 1.0, _references(project), limit=project.max_chars_per_chunk, full_text=True),
+            "chunk": shown(chunk, 1.0, _load_references(project), limit=project.max_chars_per_chunk, full_text=True),
             "before": [brief(i) for i in range(max(0, place - count), place)],
             "after": [brief(i) for i in range(place + 1, min(len(around), place + 1 + count))],
             **({"elsewhere": self._elsewhere(project, chunk, min(elsewhere, MOST_ELSEWHERE))} if elsewhere else {}),
@@ -211,7 +211,7 @@ class Library:
         for hit in self.passages(project).search(asked):
             if hit.passage.document_id != chunk.document_id:
                 nearest.setdefault(hit.passage.document_id, hit)
-        limit, references = project.max_chars_per_chunk, _references(project)
+        limit, references = project.max_chars_per_chunk, _load_references(project)
         best = list(nearest.values())[:count]
         return [shown(hit.passage, hit.score, references, limit=limit, full_text=False) for hit in best]
 
@@ -226,7 +226,7 @@ class Library:
         likely, complete = self._likely_documents(project, quote) if doc_id is None else ([doc_id], True)
         found = [self._quoted(project, one, quote) for one in likely]
         turns = zip_longest(*(matches for matches, _ in found))
-        matches = [match for turn in turns for match in turn if match is not None][:MOST_QUOTES]
+        matches = [match for turn in turns for match in turn if match is not None][:_MOST_QUOTES]
         total = sum(count for _, count in found)
         answer = {"matches": matches, "count": len(matches), "total": total, "complete": complete}
         if complete:
@@ -245,11 +245,11 @@ class Library:
     def _likely_documents(self, project: Project, quote: str) -> tuple[list[str], bool]:
         """Return those whose passages share most words with the quote; in a small project, then all the others."""
         nowhere = np.zeros(OUR_DIMENSIONS, dtype=np.float32)
-        question = Question(nowhere, QUOTE_CANDIDATES, words=quote, alpha=0.0)
+        question = Question(nowhere, _QUOTE_CANDIDATES, words=quote, alpha=0.0)
         hits = self.passages(project).search(question)
         likely = dict.fromkeys(hit.passage.document_id for hit in hits if hit.bm25 > 0)
         documents = self.passages(project).documents()
-        if len(documents) > QUOTE_CANDIDATES:
+        if len(documents) > _QUOTE_CANDIDATES:
             return list(likely), False
         return list(likely | dict.fromkeys(row.document_id for row in documents)), True
 
@@ -261,15 +261,17 @@ class Library:
         check_time()
         chunks = [c for c in self.passages(project).document(doc_id) if kind_of(c.metadata) == "source"]
         document = put_together(doc_id, chunks)
-        spans, count = find_and_count(document.text, quote, MOST_QUOTES)
+        spans, count = find_and_count(document.text, quote, _MOST_QUOTES)
         return [self._match(project, document, quote, span) for span in spans], count
 
-    def _match(self, project: Project, document: Document, quote: str, span: tuple[int, int]) -> dict[str, Any]:
+    def _match(
+        self, project: Project, document: AssembledDocument, quote: str, span: tuple[int, int]
+    ) -> dict[str, Any]:
         start, end = span
         chunks = document.chunks_touching(start, end)
         page, end_page = document.pages_of(start, end)
         return {
-            **_citation_of(chunks, _references(project)),
+            **_citation_of(chunks, _load_references(project)),
             "doc_id": document.doc_id,
             "page": page,
             "end_page": end_page,
@@ -308,7 +310,7 @@ class Library:
             project.fusion,
             project.alpha,
         )
-        limit, references = project.max_chars_per_chunk, _references(project)
+        limit, references = project.max_chars_per_chunk, _load_references(project)
         hits = best_passages(self.passages(project), question, self.reranker)
         items = [shown(hit.passage, hit.score, references, limit=limit, full_text=full_text) for hit in hits]
         convex = project.fusion == "convex"  # reciprocal ranks say nothing about the words
@@ -321,7 +323,7 @@ def _refuse_empty(text: str, what: str) -> None:
         raise InvalidInput(f"The {what} is empty. Say what to look for")
 
 
-def _references(project: Project) -> References:
+def _load_references(project: Project) -> References:
     """Return the project's references. A file that cannot be read costs only these, not the answer."""
     try:
         return current_references(project.references)

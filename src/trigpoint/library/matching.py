@@ -1,8 +1,8 @@
-"""Matches a file to a work of the references: surely, doubtfully, or not at all.
+"""Matches a file to a work of the references: with certainty, with doubts, or not at all.
 
 Two works can have nearly the same title and be different books: another year, volume, edition, a draft and the adopted text,
-another author. So likeness of titles alone decides nothing. A match is sure only if an identifier of the file agrees, or if
-the whole title is there, its author is named, and nothing that tells near-twins apart speaks against it.
+another author. So likeness of titles alone decides nothing. A match is certain only if an identifier of the file agrees, or if
+the whole title is there, its author is named, and nothing that distinguishes near-identical works contradicts it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from trigpoint.library.title_words import (
     words_of,
 )
 
-SURE = 0.85
-DOUBTFUL = 0.55
+_SURE = 0.85
+_DOUBTFUL = 0.55
 _CLOSE = 0.1  # a rival this near makes a match doubtful
 _LIKE_ENOUGH = 0.6
 _OPENING = 4_000
@@ -108,7 +108,7 @@ class FileEvidence:
 
 
 @dataclass(frozen=True)
-class Match:
+class WorkMatch:
     """A work, how sure it is that the file is that work, and why; `rivals` are works that are nearly as likely.
 
     `strength` compares works for one file, and has no upper limit.
@@ -123,15 +123,15 @@ class Match:
 
     @property
     def is_sure(self) -> bool:
-        return self.confidence >= SURE
+        return self.confidence >= _SURE
 
 
-Doubt = tuple[float, str]  # what it takes from the confidence, and the reason in words
+_Doubt = tuple[float, str]  # what it takes from the confidence, and the reason in words
 
 
-def match_work(evidence: FileEvidence, works: Sequence[Work]) -> Match | None:
+def match_work(evidence: FileEvidence, works: Sequence[Work]) -> WorkMatch | None:
     """Return the work that the file most likely is; None if nothing is likely enough to be mentioned."""
-    found = [match for work in works if (match := _judged(evidence, work)) is not None]
+    found = [match for work in works if (match := _judge_work(evidence, work)) is not None]
     found.sort(key=lambda match: (-match.strength, match.work.citekey or ""))
     if not found:
         return None
@@ -141,32 +141,32 @@ def match_work(evidence: FileEvidence, works: Sequence[Work]) -> Match | None:
         return best
     names = ", ".join(rival.citekey or rival.title for rival in rivals[:3])
     reasons = (*best.reasons, f"it could as well be {names}")
-    return replace(best, confidence=min(best.confidence, SURE - 0.05), reasons=reasons, rivals=rivals)
+    return replace(best, confidence=min(best.confidence, _SURE - 0.05), reasons=reasons, rivals=rivals)
 
 
-def _judged(evidence: FileEvidence, work: Work) -> Match | None:
+def _judge_work(evidence: FileEvidence, work: Work) -> WorkMatch | None:
     likeness, title = _best_title(evidence, work)
     agreed = _agreeing_identifier(evidence, work)
     if agreed is not None:
         doubts = [] if likeness < _LIKE_ENOUGH else list(_kind_doubts(evidence, title, work))
         if agreed == "DOI" and likeness < _LIKE_ENOUGH and not evidence.has_doi_of_its_own:
             doubts.append((0.35, "it mentions the DOI of the reference, and has another title"))
-        return _match(work, 1.5, "identifier", doubts)
+        return _match_if_likely(work, 1.5, "identifier", doubts)
     if likeness < _LIKE_ENOUGH:
         return None
     doubts = list(_doubts(evidence, title, work))
-    if likeness < SURE:
+    if likeness < _SURE:
         doubts.append((0.11, f"its title is not the same: {shorten(title, 100)}"))
-    return _match(work, likeness + _support(evidence, work), "title", doubts)
+    return _match_if_likely(work, likeness + _support(evidence, work), "title", doubts)
 
 
-def _match(work: Work, strength: float, by: Likeness, doubts: list[Doubt]) -> Match | None:
-    """Return the match, if enough speaks for it. Any real doubt keeps it from being sure."""
+def _match_if_likely(work: Work, strength: float, by: Likeness, doubts: list[_Doubt]) -> WorkMatch | None:
+    """Return the match, if it is likely enough. Any real doubt keeps it from being certain."""
     left = round(strength - sum(weight for weight, _ in doubts), 3)
-    if left < DOUBTFUL:
+    if left < _DOUBTFUL:
         return None
-    most = SURE - 0.05 if any(weight > 0.05 for weight, _ in doubts) else 1.0
-    return Match(work, min(left, most), by, left, tuple(reason for _, reason in doubts))
+    most = _SURE - 0.05 if any(weight > 0.05 for weight, _ in doubts) else 1.0
+    return WorkMatch(work, min(left, most), by, left, tuple(reason for _, reason in doubts))
 
 
 def _agreeing_identifier(evidence: FileEvidence, work: Work) -> str | None:
@@ -190,7 +190,7 @@ def _best_title(evidence: FileEvidence, work: Work) -> tuple[float, str]:
     scored = [(_likeness(wanted, telling_words(title)), title) for title in evidence.titles]
     best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
     main, subtitle = _parts_of(work.title)
-    if best[0] >= SURE or len(main) < 2 or not subtitle:
+    if best[0] >= _SURE or len(main) < 2 or not subtitle:
         return best
     # a file often has its main title on one line and the subtitle elsewhere, or not at all
     short = max(((_likeness(main, telling_words(title)), title) for title in evidence.titles), key=lambda pair: pair[0])
@@ -221,11 +221,11 @@ def _in_order(wanted: tuple[str, ...], given: tuple[str, ...]) -> bool:
 
 
 def _support(evidence: FileEvidence, work: Work) -> float:
-    """Return what speaks for this work rather than for a twin of it: its year, its volume or edition, all of its authors."""
+    """Return how much the file supports this work rather than a near-identical one: its year, its volume or edition, all of its authors."""
     said = designations(evidence.front)
     agreeing = sum(said.get(name) == value for name, value in _stated_designations(work).items())
     years = set(_YEAR.findall(f"{evidence.name} {evidence.opening[:_OPENING]}"))
-    people = [set(names) for names in _people(work)]
+    people = [set(names) for names in _author_words(work)]
     named = people and all(names & evidence.words for names in people)
     givens = {word for given in _given_names(work) for word in words_of(given) if len(word) > 2}
     return (
@@ -236,8 +236,8 @@ def _support(evidence: FileEvidence, work: Work) -> float:
     )
 
 
-def _doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[Doubt]:
-    """Yield what speaks against a match although the titles are alike, each with its weight."""
+def _doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[_Doubt]:
+    """Yield the reasons against a match although the titles are alike, each with its weight."""
     yield from _number_doubts(title, evidence, work)
     yield from _year_doubts(evidence, title, work)
     yield from _kind_doubts(evidence, title, work)
@@ -246,7 +246,7 @@ def _doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[Doubt]:
         yield 0.15, "a title of one word is found in many files"
 
 
-def _number_doubts(title: str, evidence: FileEvidence, work: Work) -> Iterator[Doubt]:
+def _number_doubts(title: str, evidence: FileEvidence, work: Work) -> Iterator[_Doubt]:
     """Yield doubts if volume, part, edition and other numbers do not agree, years aside."""
     said, stated = designations(f"{title}\n{evidence.front}"), _stated_designations(work)
     differing = [name for name, value in stated.items() if said.get(name, value) != value]
@@ -268,7 +268,7 @@ def _number_doubts(title: str, evidence: FileEvidence, work: Work) -> Iterator[D
         yield 0.3, f"its title has the number {', '.join(sorted(given - known))}, which the reference lacks"
 
 
-def _unsaid_doubts(evidence: FileEvidence, work: Work, said: dict[str, str]) -> Iterator[Doubt]:
+def _unsaid_doubts(evidence: FileEvidence, work: Work, said: dict[str, str]) -> Iterator[_Doubt]:
     """Yield a doubt for a volume that the file does not state, or an edition that neither its words nor year tell."""
     stated = _stated_designations(work)
     if "volume" in stated and "volume" not in said:
@@ -279,7 +279,7 @@ def _unsaid_doubts(evidence: FileEvidence, work: Work, said: dict[str, str]) -> 
 
 
 def _stated_designations(work: Work) -> dict[str, str]:
-    """Return volume, edition and the like as the title and the fields of the work state them. A journal's volume is none."""
+    """Return volume, edition and the like as the title and the fields of the work state them. A journal's volume does not count."""
     stated = designations(work.title)
     fields = ("edition",) if "container-title" in work.csl else ("volume", "edition")
     for name in fields:
@@ -288,7 +288,7 @@ def _stated_designations(work: Work) -> dict[str, str]:
     return stated
 
 
-def _year_doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[Doubt]:
+def _year_doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[_Doubt]:
     in_work, in_title = set(_YEAR.findall(work.title)), set(_YEAR.findall(title))
     years = {int(year) for year in _YEAR.findall(f"{evidence.name} {evidence.opening[:_OPENING]}")}
     if in_work and not in_work <= (in_title or set(map(str, years))):
@@ -301,7 +301,7 @@ def _year_doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[Dou
         yield 0.2, f"the reference is of {work.year}, and the file's opening names only {named}"
 
 
-def _kind_doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[Doubt]:
+def _kind_doubts(evidence: FileEvidence, title: str, work: Work) -> Iterator[_Doubt]:
     """Yield doubts about the kind: a draft is not the adopted text, an appendix is not the report."""
     kind = words_of(_stated_kind(work))
     for markers in (_STAGES, _PARTS):
@@ -332,8 +332,8 @@ def _stated_kind(work: Work) -> str:
     return " ".join(str(work.csl.get(name) or "") for name in names)
 
 
-def _author_doubts(evidence: FileEvidence, work: Work) -> Iterator[Doubt]:
-    people = _people(work)
+def _author_doubts(evidence: FileEvidence, work: Work) -> Iterator[_Doubt]:
+    people = _author_words(work)
     if not people:
         yield 0.05, "the reference names no author"
     elif not any(names & evidence.words for names in people):
@@ -341,7 +341,7 @@ def _author_doubts(evidence: FileEvidence, work: Work) -> Iterator[Doubt]:
         yield 0.35 if given else 0.2, f"the opening does not name the author of the reference{given}"
 
 
-def _people(work: Work) -> list[frozenset[str]]:
+def _author_words(work: Work) -> list[frozenset[str]]:
     """Return the telling words of each author's or editor's name: family names, what is not common in an organisation's."""
     people = [one for role in ("author", "editor") for one in work.csl.get(role) or () if isinstance(one, dict)]
     names = [words_of(str(one.get("family") or one.get("literal") or "")) for one in people]
@@ -359,7 +359,7 @@ def isbns_of(work: Work) -> set[str]:
 
 
 def plain_isbn(text: str) -> str | None:
-    """Return an ISBN as thirteen digits, so that both forms of one agree; None if it is none."""
+    """Return an ISBN as thirteen digits, so that its two forms agree; None if it is not an ISBN."""
     digits = re.sub(r"[^0-9Xx]", "", text).upper()
     if len(digits) == 10 and digits[:9].isdigit():
         body = f"978{digits[:9]}"

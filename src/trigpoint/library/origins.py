@@ -12,7 +12,7 @@ from typing import Protocol
 from trigpoint.errors import NoContent
 from trigpoint.library.citations import Work
 from trigpoint.library.cuts import CHUNK_SIZE, OVERLAP, Cut, cut
-from trigpoint.library.kinds import Kind
+from trigpoint.library.kinds import PassageKind
 from trigpoint.library.progress import PageReader
 from trigpoint.library.sources import SourceText, read_source
 from trigpoint.storage.files import sha256_file
@@ -88,12 +88,12 @@ class AttachmentOrigin:
     def digest(self) -> str:
         """Return a hash of the content and of Zotero's data: a new tag or citekey is a change too."""
         about = json.dumps([self.key, _about(self.work, self.collections)], sort_keys=True)
-        content = sha256_file(self.path) if self.path and self._is_here() else _hash(self.cached_text() or "")
-        return _hash(f"{content} {about}")
+        content = sha256_file(self.path) if self.path and self._is_here() else _text_hash(self.cached_text() or "")
+        return _text_hash(f"{content} {about}")
 
     def doc_id(self, digest: str) -> str:
         content = sha256_file(self.path) if self.path and self._is_here() else self.key
-        return _hash(f"{content} {self.key}")[:_DOC_ID_LENGTH]
+        return _text_hash(f"{content} {self.key}")[:_DOC_ID_LENGTH]
 
     def read(self, processor: PageReader, count_tokens: TokenCounter) -> Content:
         if self.path and self._is_here():
@@ -142,10 +142,10 @@ class AnnotationsOrigin:
 
     def digest(self) -> str:
         marks = [[a.key, a.quote, a.comment, a.page, a.page_label, a.tags, a.colour] for a in self.annotations]
-        return _hash(json.dumps([marks, _about(self.work, self.collections)], sort_keys=True))
+        return _text_hash(json.dumps([marks, _about(self.work, self.collections)], sort_keys=True))
 
     def doc_id(self, digest: str) -> str:
-        return _hash(self.name)[:_DOC_ID_LENGTH]
+        return _text_hash(self.name)[:_DOC_ID_LENGTH]
 
     def read(self, processor: PageReader, count_tokens: TokenCounter) -> Content:
         parts = [part for mark in self.annotations for part in _parts_of(mark)]
@@ -167,36 +167,36 @@ class NotesOrigin:
         return f"zotero://{self.key}/notes"
 
     def digest(self) -> str:
-        return _hash(json.dumps([self.notes, _about(self.work, self.collections)], sort_keys=True))
+        return _text_hash(json.dumps([self.notes, _about(self.work, self.collections)], sort_keys=True))
 
     def doc_id(self, digest: str) -> str:
-        return _hash(self.name)[:_DOC_ID_LENGTH]
+        return _text_hash(self.name)[:_DOC_ID_LENGTH]
 
     def read(self, processor: PageReader, count_tokens: TokenCounter) -> Content:
-        parts = [_Part(text, "note", None, {"note": {"key": key}}) for key, text in self.notes]
+        parts = [_NotePart(text, "note", None, {"note": {"key": key}}) for key, text in self.notes]
         return _reader_content(parts, "Notes", "note", count_tokens, {})
 
 
 @dataclass(frozen=True)
-class _Part:
+class _NotePart:
     """A piece of what a reader left behind, of one kind."""
 
     text: str
-    kind: Kind
+    kind: PassageKind
     page: int | None
     extra: Mapping[str, object]
 
 
-def _parts_of(mark: Annotation) -> Iterator[_Part]:
+def _parts_of(mark: Annotation) -> Iterator[_NotePart]:
     said = {"key": mark.key, "type": mark.kind, "quote": mark.quote, "comment": mark.comment, "colour": mark.colour}
     if mark.quote:
-        yield _Part(mark.quote, "highlight", mark.page, {"annotation": said})
+        yield _NotePart(mark.quote, "highlight", mark.page, {"annotation": said})
     if mark.comment:
-        yield _Part(mark.comment, "comment", mark.page, {"annotation": said})
+        yield _NotePart(mark.comment, "comment", mark.page, {"annotation": said})
 
 
 def _reader_content(
-    parts: Sequence[_Part], section: str, kind: str, count_tokens: TokenCounter, labels: dict[int, str]
+    parts: Sequence[_NotePart], section: str, kind: str, count_tokens: TokenCounter, labels: dict[int, str]
 ) -> Content:
     chunker = TextChunker(CHUNK_SIZE, OVERLAP, count_tokens=count_tokens)
     cuts: list[Cut] = []
@@ -219,5 +219,5 @@ def _about(work: Work | None, collections: tuple[str, ...]) -> list[object]:
     return [*said, list(collections)] if collections else said
 
 
-def _hash(text: str) -> str:
+def _text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -18,7 +18,7 @@ _FEW_PAGES = 5
 
 
 @dataclass(frozen=True)
-class Heading:
+class SourceHeading:
     """The beginning of a section. Level 1 is the highest."""
 
     start: int
@@ -26,10 +26,10 @@ class Heading:
     title: str
 
 
-def headings_of(pages: Sequence[Page], outline: Outline, starts: Mapping[int, int]) -> tuple[Heading, ...]:
+def headings_of(pages: Sequence[Page], outline: Outline, starts: Mapping[int, int]) -> tuple[SourceHeading, ...]:
     """Return the headings in the order of the text. `starts` is each page's offset into the document's text.
 
-    A list of references begins a section of its own, whether or not there is a bookmark for it.
+    A list of references always begins a new section, whether or not there is a bookmark for it.
     """
     marked = _by_bookmarks(pages, outline, starts) if len(outline.bookmarks) >= _FEWEST_BOOKMARKS else []
     end = starts[pages[-1].number] + len(pages[-1].text) if pages else 0
@@ -42,40 +42,42 @@ def headings_of(pages: Sequence[Page], outline: Outline, starts: Mapping[int, in
     return tuple(_with_reference_lists(headings, pages, starts))
 
 
-def _in_text(pages: Sequence[PageText]) -> list[Heading]:
+def _in_text(pages: Sequence[PageText]) -> list[SourceHeading]:
     return [
-        Heading(mark.start, _level(mark.ref), " ".join(f"{mark.ref} {mark.title or ''}".split()))
+        SourceHeading(mark.start, _level(mark.ref), " ".join(f"{mark.ref} {mark.title or ''}".split()))
         for mark in find_sections(pages)
         if mark.ref.partition(" ")[0] in _KINDS
     ]
 
 
-def text_headings(pages: Sequence[PageText], starts: Mapping[int, int]) -> tuple[Heading, ...]:
+def text_headings(pages: Sequence[PageText], starts: Mapping[int, int]) -> tuple[SourceHeading, ...]:
     """Return the headings that a text without an outline has in its own words."""
     return tuple(_with_reference_lists(_in_text(pages), pages, starts))
 
 
-def _widest_gap(headings: Sequence[Heading], end: int) -> tuple[Heading, int]:
+def _widest_gap(headings: Sequence[SourceHeading], end: int) -> tuple[SourceHeading, int]:
     """Return the heading that covers the longest stretch of text, and the end of that stretch."""
     ends = [*(heading.start for heading in headings[1:]), end]
     return max(zip(headings, ends, strict=True), key=lambda pair: pair[1] - pair[0].start)
 
 
-def _filled(marked: list[Heading], above: Heading, end: int, in_text: list[Heading]) -> list[Heading]:
+def _filled(
+    marked: list[SourceHeading], above: SourceHeading, end: int, in_text: list[SourceHeading]
+) -> list[SourceHeading]:
     """Add the headings of the text if bookmarks leave most of a document under one of them."""
     inside = [h for h in in_text if above.start < h.start < end]
     highest = min((h.level for h in inside), default=1)
-    deeper = [Heading(h.start, above.level + 1 + h.level - highest, h.title) for h in inside]
+    deeper = [SourceHeading(h.start, above.level + 1 + h.level - highest, h.title) for h in inside]
     return sorted([*marked, *deeper], key=lambda heading: heading.start)
 
 
 def _with_reference_lists(
-    headings: Sequence[Heading], pages: Sequence[PageText], starts: Mapping[int, int]
-) -> list[Heading]:
+    headings: Sequence[SourceHeading], pages: Sequence[PageText], starts: Mapping[int, int]
+) -> list[SourceHeading]:
     """Add the lists of references; what comes after one, up to the next heading of the document, belongs to it."""
     known = {heading.start for heading in headings}
     lists = [
-        Heading(at, 1, "References")
+        SourceHeading(at, 1, "References")
         for page in pages
         for place in reference_list_starts(page.text)
         if (at := starts[page.number] + place) not in known
@@ -83,16 +85,16 @@ def _with_reference_lists(
     return sorted([*headings, *lists], key=lambda heading: heading.start)
 
 
-def _by_bookmarks(pages: Sequence[Page], outline: Outline, starts: Mapping[int, int]) -> list[Heading]:
+def _by_bookmarks(pages: Sequence[Page], outline: Outline, starts: Mapping[int, int]) -> list[SourceHeading]:
     """Return each bookmark at the line of its page that says it, else at the page's top; never before the last one."""
     texts = {page.number: page.text for page in pages}
-    headings: list[Heading] = []
+    headings: list[SourceHeading] = []
     last = 0
     for bookmark in sorted((b for b in outline.bookmarks if b.page in texts), key=lambda b: b.page):
         top = starts[bookmark.page]
         lines = [top + place for place in _lines_saying(texts[bookmark.page], bookmark.title) if top + place >= last]
         last = max(last, lines[0] if lines else top)
-        headings.append(Heading(last, bookmark.level, bookmark.title))
+        headings.append(SourceHeading(last, bookmark.level, bookmark.title))
     return headings
 
 

@@ -9,13 +9,13 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from trigpoint.config import Settings
 from trigpoint.errors import ConfigurationError, InvalidProject, shorten
-from trigpoint.passages.fusion import DEFAULT_ALPHA
+from trigpoint.passages.fusion import DEFAULT_ALPHA, FusionMethod
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class _Table(BaseModel):
     zotero: str | None = None
     embed_model: str = Field(DEFAULT_MODEL, min_length=1)
     hybrid_enabled: bool = True
-    fusion: Literal["convex", "rrf"] = "convex"
+    fusion: FusionMethod = "convex"
     alpha: float = Field(DEFAULT_ALPHA, ge=0, le=1)
     max_chars_per_chunk: int = Field(1800, ge=100, le=20_000)
     top_k_max: int = Field(20, ge=1, le=100)
@@ -50,7 +50,7 @@ class Project:
     zotero: Path | None = None
     embed_model: str = DEFAULT_MODEL
     hybrid_enabled: bool = True
-    fusion: Literal["convex", "rrf"] = "convex"
+    fusion: FusionMethod = "convex"
     alpha: float = DEFAULT_ALPHA
     max_chars_per_chunk: int = 1800
     top_k_max: int = 20
@@ -118,9 +118,9 @@ def load_projects(settings: Settings) -> Projects:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError) as error:
         raise ConfigurationError(f"{file}: cannot be read as TOML ({error})") from None
     if not isinstance(tables, dict):
-        raise ConfigurationError(f"{file}: library.projects must hold one table a project")
+        raise ConfigurationError(f"{file}: library.projects must contain one table per project")
     names = collection_names(list(tables))
-    return Projects({i: _project(i, table, names[i], file) for i, table in tables.items()}, file)
+    return Projects({i: _read_project(i, table, names[i], file) for i, table in tables.items()}, file)
 
 
 def collection_names(project_ids: list[str]) -> dict[str, str]:
@@ -142,7 +142,7 @@ def check_project_id(project_id: str) -> None:
         raise ConfigurationError(f"Project id '{shorten(project_id)}': expected name or namespace/name")
 
 
-def _project(project_id: str, table: Any, collection: str, file: Path) -> Project:
+def _read_project(project_id: str, table: Any, collection: str, file: Path) -> Project:
     check_project_id(project_id)
     try:
         read = _Table.model_validate(table)

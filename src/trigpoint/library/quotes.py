@@ -20,7 +20,7 @@ _FOLDED = {"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedChunk:
     """A chunk and its place in its document's text."""
 
     start: int
@@ -29,12 +29,12 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Document:
+class AssembledDocument:
     """A document put together from its chunks. `pages` are (offset, page) in rising order; empty if not known."""
 
     doc_id: str
     text: str
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedChunk, ...]
     pages: tuple[tuple[int, int], ...]
 
     def pages_of(self, start: int, end: int) -> tuple[int | None, int | None]:
@@ -91,7 +91,7 @@ class _Folded:
             passed += len(self._origin[at].translate(_FOLDING))
             if passed > place:
                 return at
-        raise ValueError(f"{place} is behind the end of the text")
+        raise ValueError(f"{place} is beyond the end of the text")
 
 
 class _Folding(dict[int, str | None]):
@@ -110,9 +110,9 @@ class _Folding(dict[int, str | None]):
 _FOLDING = _Folding()
 
 
-def put_together(doc_id: str, chunks: Sequence[Passage]) -> Document:
+def put_together(doc_id: str, chunks: Sequence[Passage]) -> AssembledDocument:
     """Return the document's text by the chunks' offsets; what no chunk covers is blank."""
-    placed = _place(chunks)
+    placed = _place_chunks(chunks)
     parts: list[str] = []
     pages: set[tuple[int, int]] = set()
     reached = 0
@@ -121,17 +121,17 @@ def put_together(doc_id: str, chunks: Sequence[Passage]) -> Document:
         parts.append(p.chunk.text[max(0, reached - p.start) :])
         reached = max(reached, p.end)
         pages.update(_page_starts(p.chunk))
-    return Document(doc_id, "".join(parts), tuple(placed), tuple(sorted(pages)))
+    return AssembledDocument(doc_id, "".join(parts), tuple(placed), tuple(sorted(pages)))
 
 
-def _place(chunks: Sequence[Passage]) -> list[Placed]:
+def _place_chunks(chunks: Sequence[Passage]) -> list[PlacedChunk]:
     """Place chunks by their offsets; chunks of another writer, without offsets, follow one another."""
     offsets = [_offsets(chunk) for chunk in chunks]
     if any(offsets):
-        placed = [Placed(*span, chunk) for span, chunk in zip(offsets, chunks, strict=True) if span is not None]
+        placed = [PlacedChunk(*span, chunk) for span, chunk in zip(offsets, chunks, strict=True) if span is not None]
         return sorted(placed, key=lambda p: (p.start, p.end))
     starts = accumulate((len(chunk.text) + 1 for chunk in chunks), initial=0)
-    return [Placed(start, start + len(chunk.text), chunk) for start, chunk in zip(starts, chunks, strict=False)]
+    return [PlacedChunk(start, start + len(chunk.text), chunk) for start, chunk in zip(starts, chunks, strict=False)]
 
 
 def _offsets(chunk: Passage) -> tuple[int, int] | None:

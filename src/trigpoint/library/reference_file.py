@@ -23,7 +23,7 @@ def find_works(file: Path, dois: Sequence[str] = (), isbns: Sequence[str] = ()) 
     """Return the works of a metadata file with these identifiers, or all of them if none is named. Raises InvalidInput
     that says which identifier the file does not have.
     """
-    works = list(_read(file).works)
+    works = list(_read_references(file).works)
     wanted = [_by_doi(works, doi, file) for doi in dois] + [_by_isbn(works, isbn, file) for isbn in isbns]
     chosen = wanted if dois or isbns else works
     return list({id(work): work for work in chosen}.values())
@@ -46,7 +46,7 @@ def add_works(file: Path, works: Sequence[Work]) -> list[Work]:
     return added
 
 
-def _read(file: Path) -> References:
+def _read_references(file: Path) -> References:
     try:
         return load_references(file)
     except ConfigurationError as error:
@@ -63,7 +63,7 @@ def _by_doi(works: Sequence[Work], doi: str, file: Path) -> Work:
 def _by_isbn(works: Sequence[Work], isbn: str, file: Path) -> Work:
     plain = plain_isbn(isbn)
     if plain is None:
-        raise InvalidInput(f"'{shorten(isbn)}' is no ISBN: it has 10 or 13 digits")
+        raise InvalidInput(f"'{shorten(isbn)}' is not an ISBN, which has 10 or 13 digits")
     found = next((work for work in works if plain in isbns_of(work)), None)
     if found is None:
         raise InvalidInput(f"{file} has no entry with the ISBN {plain}")

@@ -22,10 +22,10 @@ _LEAST_ENTRIES = 3
 
 def lists_references(section_path: Sequence[str]) -> bool:
     """Return whether a section is a list of references, by its heading or one above it."""
-    return any(is_reference_heading(title) for title in section_path)
+    return any(_is_reference_heading(title) for title in section_path)
 
 
-def is_reference_heading(title: str) -> bool:
+def _is_reference_heading(title: str) -> bool:
     """Return whether a heading says so; a number before it does not matter."""
     words = [word for word in words_of(title) if not word.replace(".", "").isdigit()]
     return " ".join(words) in _NAMES
@@ -36,7 +36,7 @@ def reference_list_starts(text: str) -> list[int]:
     starts, offset = [], 0
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
-        if len(line) < 40 and is_reference_heading(line) and _entries_in(lines[number + 1 :]) >= _LEAST_ENTRIES:
+        if len(line) < 40 and _is_reference_heading(line) and _entries_in(lines[number + 1 :]) >= _LEAST_ENTRIES:
             starts.append(offset)
         offset += len(line)
     return starts

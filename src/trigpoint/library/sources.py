@@ -11,7 +11,7 @@ from typing import Any
 
 from trigpoint.errors import ExtractionFailed, NoContent, UnsupportedFileType
 from trigpoint.library.epub import read_epub
-from trigpoint.library.pdf_headings import Heading, headings_of, text_headings
+from trigpoint.library.pdf_headings import SourceHeading, headings_of, text_headings
 from trigpoint.library.progress import PageReader
 from trigpoint.library.web_text import read_web_text
 from trigpoint.text.chunk import PAGE_BREAK, PageText, document_text
@@ -29,7 +29,7 @@ class SourceText:
     """A source's text. `pages` are (physical page, offset of its first character); `labels` the printed numbers."""
 
     text: str
-    headings: tuple[Heading, ...] = ()
+    headings: tuple[SourceHeading, ...] = ()
     pages: tuple[tuple[int, int], ...] = ()
     labels: dict[int, str] = field(default_factory=dict)
     title: str | None = None
@@ -75,14 +75,14 @@ def _read_markdown(path: Path, _: PageReader) -> SourceText:
     """Return the text as it is written, with the headings of Markdown itself: a comment in code is not one."""
     from markdown_it import MarkdownIt
 
-    text, warnings = _decoded(path)
+    text, warnings = _decode_file(path)
     front = _FRONT_MATTER.match(text)
     lines = text.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, lines))]
     first = text[: front.end()].count("\n") if front else 0
     tokens = MarkdownIt("commonmark").parse("".join(lines[first:]).replace("\x0b", " ").replace("\x0c", " "))
     headings = tuple(
-        Heading(starts[first + token.map[0]], int(token.tag[1]), words)
+        SourceHeading(starts[first + token.map[0]], int(token.tag[1]), words)
         for token, inline in pairwise(tokens)
         if token.type == "heading_open" and token.map and (words := _plain_words(inline))
     )
@@ -97,7 +97,7 @@ def _plain_words(inline: Any) -> str:
 
 
 def _read_html(path: Path, _: PageReader) -> SourceText:
-    text, warnings = _decoded(path)
+    text, warnings = _decode_file(path)
     page = read_web_text(text)
     builder = _Builder()
     for words, level in page.blocks:
@@ -141,7 +141,7 @@ class _TextPage:
 
 def _read_plain(path: Path, _: PageReader) -> SourceText:
     """Return a plain text. Form feeds end pages, as in the output of many programs; without any there are no pages."""
-    raw, warnings = _decoded(path, keep_form_feeds=True)
+    raw, warnings = _decode_file(path, keep_form_feeds=True)
     parts = raw.rstrip("\f\n").split("\f")
     pages = [_TextPage(number, clean_text(part)) for number, part in enumerate(parts, start=1)]
     starts = dict(zip(range(1, len(pages) + 1), _page_starts(pages), strict=True))
@@ -159,7 +159,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._headings: list[Heading] = []
+        self._headings: list[SourceHeading] = []
         self._length = 0
 
     def add(self, words: str, *, level: int | None = None) -> None:
@@ -167,7 +167,7 @@ class _Builder:
         if not words.strip():
             return
         if level is not None:
-            self._headings.append(Heading(self._length, level, words))
+            self._headings.append(SourceHeading(self._length, level, words))
         self._parts.append(words)
         self._length += len(words) + len(PAGE_BREAK)
 
@@ -176,7 +176,7 @@ class _Builder:
         return SourceText(PAGE_BREAK.join(self._parts), tuple(self._headings), title=title, warnings=warnings)
 
 
-def _decoded(path: Path, *, keep_form_feeds: bool = False) -> tuple[str, tuple[str, ...]]:
+def _decode_file(path: Path, *, keep_form_feeds: bool = False) -> tuple[str, tuple[str, ...]]:
     if path.stat().st_size > _LARGEST_PLAIN_FILE:
         raise ExtractionFailed(f"'{path.name}' is larger than {_LARGEST_PLAIN_FILE // 2**20} MB")
     raw = path.read_bytes()
@@ -190,8 +190,8 @@ def _decoded(path: Path, *, keep_form_feeds: bool = False) -> tuple[str, tuple[s
     return "\f".join(cleaned), warnings
 
 
-Reader = Callable[[Path, PageReader], SourceText]
-READERS: dict[str, Reader] = {
+SourceReader = Callable[[Path, PageReader], SourceText]
+READERS: dict[str, SourceReader] = {
     ".pdf": _read_pdf,
     ".md": _read_markdown,
     ".markdown": _read_markdown,

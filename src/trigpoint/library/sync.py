@@ -1,4 +1,4 @@
-"""Keeps a project in step with its folders and Zotero: adds what is new, reads what changed, removes what is gone.
+"""Keeps a project in step with its folders and Zotero: adds new files, reads changed ones again, removes missing ones.
 
 Nothing is removed because a place is empty or missing as a whole: a disk that is not mounted is not a deleted library.
 """
@@ -14,10 +14,10 @@ from trigpoint.errors import InvalidInput
 from trigpoint.passages.model import DocumentRow
 from trigpoint.passages.store import PassageStore
 
-ZOTERO = "zotero://"
+_ZOTERO = "zotero://"
 _DATABASE_FILES = ("zotero.sqlite", "zotero.sqlite-wal", "zotero.sqlite-journal")
 
-State = frozenset[tuple[str, int, int]]
+PlacesState = frozenset[tuple[str, int, int]]
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ def prune_files(passages: PassageStore, roots: Iterable[Path], *, allow_empty: b
     rows = [row for row in passages.documents() if row.path and _is_below(Path(row.path), places)]
     gone = [row for row in rows if not Path(str(row.path)).is_file()]
     where = ", ".join(map(str, places))
-    return _remove(passages, rows, gone, f"every file of {where} is missing", allow_empty=allow_empty)
+    return _remove_gone(passages, rows, gone, f"every file of {where} is missing", allow_empty=allow_empty)
 
 
 def prune_zotero(passages: PassageStore, names: Iterable[str], *, allow_empty: bool = False) -> Pruned:
     """Remove what came from Zotero and is not among these origins any more."""
     present = set(names)
-    rows = [row for row in passages.documents() if row.path and row.path.startswith(ZOTERO)]
+    rows = [row for row in passages.documents() if row.path and row.path.startswith(_ZOTERO)]
     gone = [row for row in rows if row.path not in present]
-    return _remove(passages, rows, gone, "Zotero has none of the items", allow_empty=allow_empty)
+    return _remove_gone(passages, rows, gone, "Zotero has none of the items", allow_empty=allow_empty)
 
 
-def _remove(
+def _remove_gone(
     passages: PassageStore, rows: Sequence[DocumentRow], gone: Sequence[DocumentRow], reason: str, *, allow_empty: bool
 ) -> Pruned:
     if gone and len(gone) == len(rows) and not allow_empty:
@@ -59,8 +59,8 @@ def _is_below(path: Path, places: Sequence[Path]) -> bool:
     return any(path == place or place in path.parents for place in places)
 
 
-def state_of(folders: Iterable[Path], zotero: Path | None) -> State:
-    """Return what can be seen of the places from outside: it differs whenever something in them has changed."""
+def state_of(folders: Iterable[Path], zotero: Path | None) -> PlacesState:
+    """Return a fingerprint of these places that differs whenever something in them has changed."""
     files = [file for folder in folders for file in _files_at(folder.expanduser())]
     if zotero is not None:
         files += [zotero.expanduser() / name for name in _DATABASE_FILES]
@@ -68,7 +68,7 @@ def state_of(folders: Iterable[Path], zotero: Path | None) -> State:
 
 
 def watch(
-    look: Callable[[], State],
+    look: Callable[[], PlacesState],
     act: Callable[[], object],
     *,
     every: float = 5.0,

@@ -34,14 +34,14 @@ def words_of(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=20_000)
 def telling_words(title: str) -> tuple[str, ...]:
     """Return the words of a title that tell it from others: no fillers, numbers in one form."""
-    return tuple(number_in(word) or word for word in words_of(title) if word not in FILLERS)
+    return tuple(_number_in(word) or word for word in words_of(title) if word not in FILLERS)
 
 
 def numbers_in(title: str) -> set[str]:
-    return {number for word in words_of(title) if (number := number_in(word))}
+    return {number for word in words_of(title) if (number := _number_in(word))}
 
 
-def number_in(word: str) -> str | None:
+def _number_in(word: str) -> str | None:
     """Return a numeral as digits: `2`, `2nd`, `two`, `second`, `ii`, `1.2`."""
     if word.replace(".", "").isdigit():
         return word.lstrip("0") or "0"
@@ -52,22 +52,22 @@ def number_in(word: str) -> str | None:
 
 def designations(text: str) -> dict[str, str]:
     """Return what a text says it is among its siblings: `Volume II` is volume 2, `Appendix B` is appendix b."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     words = words_of(text)
     for before, word, after in zip(("", *words), words, (*words[1:], ""), strict=False):
         name = _DESIGNATING.get(word)
-        if name == "edition" and number_in(before):
-            found.setdefault(name, str(number_in(before)))
-        elif name and (label := _label(after)):
-            found.setdefault(name, label)
-    return found
+        if name == "edition" and _number_in(before):
+            labels.setdefault(name, str(_number_in(before)))
+        elif name and (label := _number_label(after)):
+            labels.setdefault(name, label)
+    return labels
 
 
 def designation(value: object) -> str | None:
     """Return the value of a field such as `volume` or `edition` in the form that `designations` has."""
     words = words_of(str(value))
-    return next((label for word in words if (label := _label(word))), None)
+    return next((label for word in words if (label := _number_label(word))), None)
 
 
-def _label(word: str) -> str | None:
-    return number_in(word) or _LONE_ROMAN.get(word) or (word if len(word) == 1 and word.isalpha() else None)
+def _number_label(word: str) -> str | None:
+    return _number_in(word) or _LONE_ROMAN.get(word) or (word if len(word) == 1 and word.isalpha() else None)

@@ -30,31 +30,31 @@ def read_web_text(markup: str, *, whole: bool = False) -> WebText:
     tree = LexborHTMLParser(markup)
     said = tree.css_first("title")
     title = " ".join(said.text().split()) if said else ""
-    _remove(tree, _NEVER)
+    _remove_nodes(tree, _NEVER)
     for line_break in tree.css("br"):
         line_break.replace_with(" ")
     body: Any = tree.body
     if body is None:
         return WebText(title or None, ())
     root = body if whole else _main_of(tree, body)
-    return WebText(title or None, tuple(_blocks(root)))
+    return WebText(title or None, tuple(_blocks_of_text(root)))
 
 
 def _main_of(tree: Any, body: Any) -> Any:
     """Return the element with the main text: the largest that says it is, or the body without what is around the text."""
-    largest = max(tree.css(_MAIN), key=_size, default=None)
-    if largest is not None and _size(largest) >= _LEAST_OF_BODY * _size(body):
-        _remove(largest, "nav, aside, footer, [role=navigation]")
+    largest = max(tree.css(_MAIN), key=_text_length, default=None)
+    if largest is not None and _text_length(largest) >= _LEAST_OF_BODY * _text_length(body):
+        _remove_nodes(largest, "nav, aside, footer, [role=navigation]")
         return largest
-    _remove(tree, _AROUND)
+    _remove_nodes(tree, _AROUND)
     for menu in tree.css("ul, ol"):
         links = menu.css("a")
-        if len(links) >= _MENU_LINKS and sum(map(_size, links)) >= _MENU_SHARE * _size(menu):
+        if len(links) >= _MENU_LINKS and sum(map(_text_length, links)) >= _MENU_SHARE * _text_length(menu):
             menu.decompose()
     return tree.body
 
 
-def _blocks(root: Any) -> Iterator[tuple[str, int | None]]:
+def _blocks_of_text(root: Any) -> Iterator[tuple[str, int | None]]:
     found = root.css(", ".join(sorted(_BLOCKS)))
     if not found:
         yield " ".join(root.text(separator=" ").split()), None
@@ -65,10 +65,10 @@ def _blocks(root: Any) -> Iterator[tuple[str, int | None]]:
         yield " ".join(node.text().split()), int(level[1]) if level else None
 
 
-def _remove(tree: Any, unwanted: str) -> None:
+def _remove_nodes(tree: Any, unwanted: str) -> None:
     for node in tree.css(unwanted):
         node.decompose()
 
 
-def _size(node: Any) -> int:
+def _text_length(node: Any) -> int:
     return len("".join(node.text().split()))

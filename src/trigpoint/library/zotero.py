@@ -21,21 +21,21 @@ from trigpoint.library.sources import READERS
 from trigpoint.library.web_text import read_web_text
 from trigpoint.library.zotero_csl import tags_of, text_of, work_of_record
 
-Record = Mapping[str, Any]
+ZoteroRecord = Mapping[str, Any]
 
 _CHILDREN = ("attachment", "annotation", "note")
 _SNAPSHOTS = (".html", ".htm")  # a page of the web, without pages of paper
 
 
 @dataclass(frozen=True)
-class Collection:
+class ZoteroCollection:
     key: str
     name: str
     parent: str | None
 
 
 @dataclass(frozen=True)
-class Attachment:
+class ZoteroAttachment:
     key: str
     title: str
     path: Path | None
@@ -44,30 +44,30 @@ class Attachment:
 
 
 @dataclass(frozen=True)
-class Item:
-    """A work in Zotero. `collections` are keys; `notes` are (key, text), and a note of its own is its own item."""
+class ZoteroItem:
+    """A work in Zotero. `collections` are keys; `notes` are (key, text), and a standalone note is an item itself."""
 
     key: str
     kind: str
     work: Work
     collections: tuple[str, ...]
-    attachments: tuple[Attachment, ...]
+    attachments: tuple[ZoteroAttachment, ...]
     notes: tuple[tuple[str, str], ...] = ()
 
 
 class ZoteroSource(Protocol):
-    def collections(self) -> list[Collection]: ...
+    def collections(self) -> list[ZoteroCollection]: ...
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[ZoteroRecord]:
         """Return every item, child and parent, that is not in the bin."""
         ...
 
-    def file_of(self, attachment: Record) -> Path | None: ...
+    def file_of(self, attachment: ZoteroRecord) -> Path | None: ...
 
     def cached_text(self, attachment_key: str) -> str | None: ...
 
 
-def items(source: ZoteroSource, collection: str | None = None) -> list[Item]:
+def items(source: ZoteroSource, collection: str | None = None) -> list[ZoteroItem]:
     """Return all items, or those of a collection (by key or name) and its subcollections. Raises CollectionNotFound."""
     records = source.records()
     wanted = _with_children(source.collections(), collection) if collection else None
@@ -75,7 +75,7 @@ def items(source: ZoteroSource, collection: str | None = None) -> list[Item]:
     return [item for item in assembled if wanted is None or wanted & set(item.collections)]
 
 
-def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:
+def origins(source: ZoteroSource, chosen: Iterable[ZoteroItem]) -> Iterator[Origin]:
     """Yield what there is to ingest of these items: each attachment's text, each one's annotations, and the notes.
 
     A snapshot of a web page is left out if the item has a file with the same words in it on pages. Raises InvalidInput if
@@ -95,9 +95,9 @@ def origins(source: ZoteroSource, chosen: Iterable[Item]) -> Iterator[Origin]:
             yield NotesOrigin(item.key, item.notes, item.work, within)
 
 
-def _refuse_shared_citekeys(chosen: Iterable[Item]) -> None:
+def _refuse_shared_citekeys(chosen: Iterable[ZoteroItem]) -> None:
     """Raise InvalidInput if two works have one citekey. One work may be there twice: in a library and in a group's."""
-    first: dict[str | None, Item] = {}
+    first: dict[str | None, ZoteroItem] = {}
     for item in chosen:
         other = first.setdefault(item.work.citekey, item)
         if _identity(other.work) != _identity(item.work):
@@ -112,13 +112,13 @@ def _identity(work: Work) -> tuple[str, int | None, str | None]:
     return work.title.casefold(), work.year, work.doi
 
 
-def _without_snapshots(attachments: tuple[Attachment, ...]) -> list[Attachment]:
+def _without_snapshots(attachments: tuple[ZoteroAttachment, ...]) -> list[ZoteroAttachment]:
     kept = [one for one in attachments if not one.is_snapshot]
     readable = any(one.path is not None and one.path.is_file() for one in kept)
     return kept if readable else [*kept, *(one for one in attachments if one.is_snapshot)]
 
 
-def _names_of(collections: list[Collection]) -> dict[str, tuple[str, ...]]:
+def _names_of(collections: list[ZoteroCollection]) -> dict[str, tuple[str, ...]]:
     """Return, for each collection's key, the keys and names of it and of all that it is in."""
     by_key = {one.key: one for one in collections}
 
@@ -130,8 +130,8 @@ def _names_of(collections: list[Collection]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(upwards(key)) for key in by_key}
 
 
-def _assembled(source: ZoteroSource, records: list[Record]) -> Iterator[Item]:
-    children: dict[str, list[Record]] = {}
+def _assembled(source: ZoteroSource, records: list[ZoteroRecord]) -> Iterator[ZoteroItem]:
+    children: dict[str, list[ZoteroRecord]] = {}
     for record in records:
         if record.get("parentItem"):
             children.setdefault(record["parentItem"], []).append(record)
@@ -140,7 +140,7 @@ def _assembled(source: ZoteroSource, records: list[Record]) -> Iterator[Item]:
     for record in tops:
         below = [record] if _is_alone(record) else children.get(record["key"], [])
         attached = [c for c in below if c["itemType"] == "attachment"]
-        yield Item(
+        yield ZoteroItem(
             key=record["key"],
             kind=str(record.get("itemType")),
             work=works[record["key"]],
@@ -150,12 +150,12 @@ def _assembled(source: ZoteroSource, records: list[Record]) -> Iterator[Item]:
         )
 
 
-def _is_alone(record: Record) -> bool:
+def _is_alone(record: ZoteroRecord) -> bool:
     """Return whether it is a file or a note that belongs to no other item."""
     return record.get("itemType") in ("attachment", "note") and not record.get("parentItem")
 
 
-def _works(records: Iterable[Record]) -> dict[str, Work]:
+def _works(records: Iterable[ZoteroRecord]) -> dict[str, Work]:
     """Return the works by the items' keys. One without a citekey gets one, in the order in which the items came to Zotero."""
     works = {record["key"]: work_of_record(record, _first_line(record)) for record in records}
     taken = {work.citekey for work in works.values() if work.citekey}
@@ -167,22 +167,22 @@ def _works(records: Iterable[Record]) -> dict[str, Work]:
     return works
 
 
-def _note_text(record: Record) -> str:
+def _note_text(record: ZoteroRecord) -> str:
     """Return the words of a note, which Zotero keeps as HTML, a paragraph a line."""
     page = read_web_text(str(record.get("note") or ""), whole=True)
     return "\n".join(words for words, _ in page.blocks if words)
 
 
-def _attachment(source: ZoteroSource, record: Record, below: list[Record]) -> Attachment:
+def _attachment(source: ZoteroSource, record: ZoteroRecord, below: list[ZoteroRecord]) -> ZoteroAttachment:
     marks = [_annotation(r) for r in below if r["itemType"] == "annotation"]
     marks.sort(key=lambda mark: (mark.page or 0, mark.key))
     title = str(record.get("title") or record.get("filename") or record["key"])
     path = source.file_of(record)
     snapshot = record.get("contentType") == "text/html" or str(path or title).lower().endswith(_SNAPSHOTS)
-    return Attachment(record["key"], title, path, tuple(mark for mark in marks if mark.text.strip()), snapshot)
+    return ZoteroAttachment(record["key"], title, path, tuple(mark for mark in marks if mark.text.strip()), snapshot)
 
 
-def _readable(record: Record) -> bool:
+def _readable(record: ZoteroRecord) -> bool:
     name = str(record.get("filename") or record.get("path") or record.get("title") or "").lower()
     return record.get("linkMode") != "linked_url" and (
         name.endswith(tuple(READERS))
@@ -190,7 +190,7 @@ def _readable(record: Record) -> bool:
     )
 
 
-def _annotation(record: Record) -> Annotation:
+def _annotation(record: ZoteroRecord) -> Annotation:
     return Annotation(
         key=record["key"],
         kind=str(record.get("annotationType") or "highlight"),
@@ -211,11 +211,11 @@ def _physical_page(position: Any) -> int | None:
     return index + 1 if type(index) is int and index >= 0 else None
 
 
-def _first_line(record: Record) -> str:
+def _first_line(record: ZoteroRecord) -> str:
     return _note_text(record).partition("\n")[0][:100] if record.get("itemType") == "note" else ""
 
 
-def _with_children(collections: list[Collection], wanted: str) -> set[str]:
+def _with_children(collections: list[ZoteroCollection], wanted: str) -> set[str]:
     """Return the keys of a collection and of all below it."""
     keys = {c.key for c in collections if wanted in (c.key, c.name)}
     if not keys:

@@ -92,13 +92,13 @@ def work_of_record(record: Mapping[str, Any], named: str = "") -> Work:
     csl: dict[str, Any] = {
         "id": record["key"],
         "type": _TYPES.get(str(record.get("itemType")), "document"),
-        "title": _first(record, (*_TITLES, "filename")) or named or record["key"],
+        "title": _first_field(record, (*_TITLES, "filename")) or named or record["key"],
         **{csl: record[field] for field, csl in _FIELDS.items() if text_of(record.get(field))},
-        **_people(record),
+        **_csl_people(record),
     }
     if doi:
         csl["DOI"] = doi
-    if year := _YEAR.search(_first(record, _DATES) or ""):
+    if year := _YEAR.search(_first_field(record, _DATES) or ""):
         csl["issued"] = {"date-parts": [[int(year.group())]]}
     citekey = text_of(record.get("citationKey")) or (key[1] if key else None)
     return work_of(csl, citekey=citekey, tags=tags_of(record))
@@ -113,11 +113,11 @@ def text_of(value: object) -> str | None:
     return value.strip() or None if isinstance(value, str) else None
 
 
-def _first(record: Mapping[str, Any], fields: tuple[str, ...]) -> str | None:
+def _first_field(record: Mapping[str, Any], fields: tuple[str, ...]) -> str | None:
     return next((text for field in fields if (text := text_of(record.get(field)))), None)
 
 
-def _people(record: Mapping[str, Any]) -> dict[str, list[dict[str, str]]]:
+def _csl_people(record: Mapping[str, Any]) -> dict[str, list[dict[str, str]]]:
     roles = {"author": _AUTHORS, "editor": ("editor",)}
     creators = record.get("creators") or ()
     named = {role: [_person(c) for c in creators if c.get("creatorType") in kinds] for role, kinds in roles.items()}

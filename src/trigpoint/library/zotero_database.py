@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trigpoint.errors import StoreUnavailable
-from trigpoint.library.zotero import Collection, Record
+from trigpoint.library.zotero import ZoteroCollection, ZoteroRecord
 
 _LINK_MODES = {0: "imported_file", 1: "imported_url", 2: "linked_file", 3: "linked_url", 4: "embedded_image"}
 _ANNOTATION_TYPES = {1: "highlight", 2: "note", 3: "image", 4: "ink", 5: "underline", 6: "text"}
@@ -33,20 +33,20 @@ class ZoteroDatabase:
         self._folder = folder
         self._file = folder / "zotero.sqlite"
 
-    def collections(self) -> list[Collection]:
+    def collections(self) -> list[ZoteroCollection]:
         with self._open() as database:
             binned = _binned_collections(database)
             rows = database.execute(
                 "select c.collectionID, c.key, c.collectionName, p.key from collections c "
                 "left join collections p on p.collectionID = c.parentCollectionID order by c.collectionName, c.key"
             )
-            return [Collection(*row) for number, *row in rows if number not in binned]
+            return [ZoteroCollection(*row) for number, *row in rows if number not in binned]
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[ZoteroRecord]:
         with self._open() as database:
             return list(_records(database))
 
-    def file_of(self, attachment: Record) -> Path | None:
+    def file_of(self, attachment: ZoteroRecord) -> Path | None:
         path = str(attachment.get("path") or "")
         if path.startswith("storage:"):
             return self._folder / "storage" / str(attachment["key"]) / Path(path.removeprefix("storage:")).name
@@ -96,7 +96,7 @@ class ZoteroDatabase:
         return stack.enter_context(closing(sqlite3.connect(folder / self._file.name, isolation_level=None)))
 
     def _states(self) -> list[tuple[int, int] | None]:
-        return [_state_of(Path(f"{self._file}{suffix}")) for suffix in ("", *_COMPANIONS)]
+        return [_file_sizes(Path(f"{self._file}{suffix}")) for suffix in ("", *_COMPANIONS)]
 
 
 def _binned_collections(database: sqlite3.Connection) -> set[int]:
@@ -113,7 +113,7 @@ def _copy_if_there(source: Path, target: Path) -> None:
         target.unlink(missing_ok=True)
 
 
-def _state_of(path: Path) -> tuple[int, int] | None:
+def _file_sizes(path: Path) -> tuple[int, int] | None:
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -121,7 +121,7 @@ def _state_of(path: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _records(database: sqlite3.Connection) -> Iterator[Record]:
+def _records(database: sqlite3.Connection) -> Iterator[ZoteroRecord]:
     records: dict[int, dict[str, Any]] = {}
     keys = dict(database.execute("select itemID, key from items"))
     for item_id, key, added, kind in database.execute(
@@ -151,35 +151,35 @@ def _records(database: sqlite3.Connection) -> Iterator[Record]:
             yield record
 
 
-def _add_lists(database: sqlite3.Connection, found: dict[int, dict[str, Any]]) -> None:
+def _add_lists(database: sqlite3.Connection, records: dict[int, dict[str, Any]]) -> None:
     for item_id, role, first, last, single in database.execute(
         "select ic.itemID, t.creatorType, c.firstName, c.lastName, c.fieldMode from itemCreators ic "
         "join creators c on c.creatorID = ic.creatorID "
         "join creatorTypes t on t.creatorTypeID = ic.creatorTypeID order by ic.itemID, ic.orderIndex"
     ):
-        if item_id in found:
+        if item_id in records:
             name = {"name": last} if single else {"firstName": first, "lastName": last}
-            found[item_id]["creators"].append({"creatorType": role, **name})
+            records[item_id]["creators"].append({"creatorType": role, **name})
     for item_id, tag in database.execute(
         "select it.itemID, t.name from itemTags it join tags t on t.tagID = it.tagID order by it.itemID, t.name"
     ):
-        if item_id in found:
-            found[item_id]["tags"].append({"tag": tag})
+        if item_id in records:
+            records[item_id]["tags"].append({"tag": tag})
     binned = _binned_collections(database)
     for item_id, number, key in database.execute(
         "select ci.itemID, c.collectionID, c.key from collectionItems ci "
         "join collections c on c.collectionID = ci.collectionID"
     ):
-        if item_id in found and number not in binned:
-            found[item_id]["collections"].append(key)
+        if item_id in records and number not in binned:
+            records[item_id]["collections"].append(key)
 
 
-def _add_children(database: sqlite3.Connection, found: dict[int, dict[str, Any]], keys: dict[int, str]) -> None:
+def _add_children(database: sqlite3.Connection, records: dict[int, dict[str, Any]], keys: dict[int, str]) -> None:
     for item_id, parent, mode, kind, path in database.execute(
         "select itemID, parentItemID, linkMode, contentType, path from itemAttachments"
     ):
-        if item_id in found:
-            found[item_id] |= {
+        if item_id in records:
+            records[item_id] |= {
                 "parentItem": keys.get(parent),
                 "linkMode": _LINK_MODES.get(mode),
                 "contentType": kind,
@@ -187,15 +187,15 @@ def _add_children(database: sqlite3.Connection, found: dict[int, dict[str, Any]]
                 "filename": str(path or "").removeprefix("storage:").rsplit("/", 1)[-1],
             }
     for item_id, parent, note in database.execute("select itemID, parentItemID, note from itemNotes"):
-        if item_id in found:
-            found[item_id]["note"] = note
-            if found[item_id]["itemType"] == "note":  # the row of an attachment's own note names no parent
-                found[item_id]["parentItem"] = keys.get(parent)
+        if item_id in records:
+            records[item_id]["note"] = note
+            if records[item_id]["itemType"] == "note":  # the row of an attachment's own note names no parent
+                records[item_id]["parentItem"] = keys.get(parent)
     for item_id, parent, kind, text, comment, colour, label, position in database.execute(
         "select itemID, parentItemID, type, text, comment, color, pageLabel, position from itemAnnotations"
     ):
-        if item_id in found:
-            found[item_id] |= {
+        if item_id in records:
+            records[item_id] |= {
                 "parentItem": keys.get(parent),
                 "annotationType": _ANNOTATION_TYPES.get(kind),
                 "annotationText": text,

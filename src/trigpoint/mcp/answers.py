@@ -32,7 +32,8 @@ class Cut:
 def tool_result(body: dict[str, Any], *, failed: bool = False, any_size: bool = False) -> types.CallToolResult:
     """Return the answer as data and as text; as data alone if both together are too large. See `fitting`."""
     text = json.dumps(body, ensure_ascii=False)
-    if not any_size and _bytes(text) + _bytes(json.dumps(text, ensure_ascii=False)) > MOST_BYTES:
+    surely_fits = any_size or 12 * len(text) <= MOST_BYTES  # 4 bytes a character, and as text twice that for its quotes
+    if not surely_fits and _bytes(text) + _bytes(json.dumps(text, ensure_ascii=False)) > MOST_BYTES:
         text = (
             f"The answer has {_size(_bytes(text))} and is in structuredContent only: as text as well it would exceed "
             "what MCP clients accept. If you see no data, ask for less, for instance for fewer results."

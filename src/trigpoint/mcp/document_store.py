@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import logging
 import threading
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -32,15 +29,12 @@ from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
 from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.passages.serving import Threads
 from trigpoint.passages.weak import is_weak
 from trigpoint.text.classify import DocumentType
 
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
 _INGESTS_AT_ONCE = 2
-_READS_AT_ONCE = 4  # of their own, so that no search waits behind an ingest
+_READS_AT_ONCE = 4
 
 _INSTRUCTIONS = (
     "Documents of planning applications. Ingest a file by its path, then search its passages or read it whole. "
@@ -107,20 +101,14 @@ class Documents:
         self.ingest = DocumentIngest(settings, self.store)
         self.search = DocumentSearch(self.store)
         self.stopping = threading.Event()
-        self._ingests = ThreadPoolExecutor(_INGESTS_AT_ONCE, thread_name_prefix="ingest")
-        self._reads = ThreadPoolExecutor(_READS_AT_ONCE, thread_name_prefix="read")
-
-    async def read(self, work: Callable[[], T]) -> T:
-        return await _in(self._reads, work)
-
-    async def write(self, work: Callable[[], T]) -> T:
-        return await _in(self._ingests, work)
+        self.writes = Threads(_INGESTS_AT_ONCE, thread_name_prefix="ingest")
+        self.reads = Threads(_READS_AT_ONCE, thread_name_prefix="read")
 
     def close(self) -> None:
         """Work under way stops at its next safe point; then the store is closed."""
         self.stopping.set()
-        self._ingests.shutdown(cancel_futures=True)
-        self._reads.shutdown(cancel_futures=True)
+        self.writes.shutdown(cancel_futures=True)
+        self.reads.shutdown(cancel_futures=True)
         self.ingest.processor.close()
         self.store.close()
 
@@ -128,7 +116,7 @@ class Documents:
 async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
     documents: Documents = call.state
     request = IngestRequest(given.file_path, given.application_ref, given.document_type)
-    outcome = await documents.write(
+    outcome = await documents.writes.run(
         partial(
             documents.ingest.ingest,
             request,
@@ -141,7 +129,7 @@ async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
 
 async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswer:
     documents: Documents = call.state
-    hits = await documents.read(
+    hits = await documents.reads.run(
         partial(
             documents.search.search,
             given.query,
@@ -161,10 +149,10 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
 
 async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
     documents: Documents = call.state
-    row, chunk_count, whole = await documents.read(partial(documents.store.text_of, given.document_id))
+    row, chunk_count, whole = await documents.reads.run(partial(documents.store.text_of, given.document_id))
     content = None
     if given.include_pages:
-        content = await documents.read(partial(documents.store.content_of, given.document_id))
+        content = await documents.reads.run(partial(documents.store.content_of, given.document_id))
     rest = whole[given.offset :]
     text = rest if call.any_size else fitting_text(rest, MOST_BYTES // 2)
     end = given.offset + len(text)
@@ -185,17 +173,17 @@ async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
 async def list_ingested_documents(given: ListInput, call: Call) -> ListAnswer:
     documents: Documents = call.state
     application_ref = checked_reference(given.application_ref)
-    rows = await documents.read(partial(documents.store.registry.of_application, application_ref))
+    rows = await documents.reads.run(partial(documents.store.registry.of_application, application_ref))
     listed = [ListedDocument.of(row) for row in rows[given.offset :]]
     if given.include_pages:
         content_of = documents.store.content_of
-        listed = await documents.read(lambda: [one.with_pages(content_of(one.document_id)) for one in listed])
+        listed = await documents.reads.run(lambda: [one.with_pages(content_of(one.document_id)) for one in listed])
     return ListAnswer(application_ref=application_ref, document_count=len(rows), documents=tuple(listed))
 
 
 async def remove_document(given: RemoveInput, call: Call) -> RemovedAnswer:
     documents: Documents = call.state
-    removed = await documents.write(partial(documents.store.delete_document, given.document_id))
+    removed = await documents.writes.run(partial(documents.store.delete_document, given.document_id))
     return RemovedAnswer(document_id=given.document_id, chunks_removed=removed)
 
 
@@ -269,9 +257,3 @@ def server(settings: Settings) -> ToolServer:
             await asyncio.to_thread(documents.close)
 
     return ToolServer("document-store-mcp", TOOLS, settings, lifespan=lifespan, instructions=_INSTRUCTIONS)
-
-
-async def _in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    """Run in the pool with the request's id. When the caller is cancelled, the thread learns it from its `cancelled`."""
-    context = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(pool, context.run, work)

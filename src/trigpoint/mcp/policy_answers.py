@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from trigpoint.mcp.server import PlainText, ToolInput
 from trigpoint.passages.model import Hit
@@ -34,14 +34,11 @@ class Answer(BaseModel):
 class WarningAnswer(Answer):
     """An answer that may say what was unknown, not in force or not loaded; left out when there is nothing to say."""
 
-    warnings: list[str] = Field(default_factory=list, description="What the question named that is unknown or missing")
-
-    @model_serializer(mode="wrap")
-    def _leave_out_no_warnings(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        dumped: dict[str, object] = dump(self)
-        if not self.warnings:
-            dumped.pop("warnings")
-        return dumped
+    warnings: list[str] = Field(
+        default_factory=list,
+        description="What the question named that is unknown or missing",
+        exclude_if=lambda warnings: not warnings,
+    )
 
 
 Authority = Annotated[
@@ -80,14 +77,11 @@ class FoundPassage(BaseModel):
     version_label: str
     section_ref: str
     page_number: int
-    score: float | None = Field(None, description="Fused score by which hybrid results are ranked; only there")
-
-    @model_serializer(mode="wrap")
-    def _leave_out_absent_score(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        dumped: dict[str, object] = dump(self)
-        if self.score is None:
-            dumped.pop("score")
-        return dumped
+    score: float | None = Field(
+        None,
+        description="Fused score by which hybrid results are ranked; only there",
+        exclude_if=lambda score: score is None,
+    )
 
 
 class SearchAnswer(WarningAnswer):
@@ -151,15 +145,10 @@ class ListedPolicy(BaseModel):
     title: str
     category: str
     authorities: list[str] = Field(
-        default_factory=list, description="Authorities that it applies to; left out where that is all of England"
+        default_factory=list,
+        description="Authorities that it applies to; left out where that is all of England",
+        exclude_if=lambda authorities: not authorities,
     )
-
-    @model_serializer(mode="wrap")
-    def _leave_out_everywhere(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        dumped: dict[str, object] = dump(self)
-        if not self.authorities:
-            dumped.pop("authorities")
-        return dumped
 
 
 class PoliciesAnswer(WarningAnswer):
@@ -312,14 +301,15 @@ def listed_standard(stated: StatedStandard) -> ListedStandard:
 
 def found_passage(hit: Hit) -> FoundPassage:
     """Return a hit as `search_policy` shows it."""
+    passage, about = hit.passage, hit.passage.metadata
     return FoundPassage(
-        chunk_id=hit.id,
-        text=hit.text,
+        chunk_id=passage.id,
+        text=passage.text,
         relevance_score=hit.cosine,
-        source=hit.metadata["source"],
-        revision_id=hit.metadata["revision_id"],
-        version_label=hit.metadata["version_label"],
-        section_ref=hit.metadata["section_ref"],
-        page_number=hit.metadata["page_number"],
+        source=about["source"],
+        revision_id=about["revision_id"],
+        version_label=about["version_label"],
+        section_ref=about["section_ref"],
+        page_number=about["page_number"],
         score=hit.fused,
     )

@@ -44,14 +44,11 @@ _INSTRUCTIONS = (
 )
 
 
-def _authority(slug: str | None) -> str | None:
-    return None if slug is None else parse_authority(slug)
-
-
 async def search_policy(given: SearchInput, call: Call) -> SearchAnswer:
     knowledge: PolicyKnowledge = call.state
     day = None if given.effective_date is None else parse_day(given.effective_date)
-    scope = await knowledge.scope(given.sources, _authority(given.authority), day)
+    authority = None if given.authority is None else parse_authority(given.authority)
+    scope = await knowledge.scope(given.sources, authority, day)
     found = await knowledge.search_in(scope, given.query, day, given.n_results, given.mode)
     return SearchAnswer(
         warnings=list(scope.warnings),
@@ -117,7 +114,7 @@ async def list_policy_revisions(given: RevisionsInput, call: Call) -> RevisionsA
 async def get_provisions(given: ProvisionsInput, call: Call) -> ProvisionsAnswer:
     knowledge: PolicyKnowledge = call.state
     day = today() if given.effective_date is None else parse_day(given.effective_date)
-    authority = _authority(given.authority)
+    authority = None if given.authority is None else parse_authority(given.authority)
     answer = await knowledge.provisions(
         day, sources=given.sources, provision_ids=given.provision_ids, authority=authority
     )

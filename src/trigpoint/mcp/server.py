@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any
 
 import anyio
@@ -22,6 +23,7 @@ from mcp.server.sse import SseServerTransport
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -31,6 +33,7 @@ from starlette.types import Receive, Scope, Send
 from trigpoint import __version__
 from trigpoint.config import Settings
 from trigpoint.errors import InvalidInput, TrigpointError, Unauthorized, UnknownTool, shorten
+from trigpoint.http.context import RequestIds
 from trigpoint.http.hosts import HostGuard, allowed_hosts
 from trigpoint.http.limits import BodyLimit
 from trigpoint.logs import new_request_id, request_id
@@ -45,11 +48,10 @@ from trigpoint.mcp.tools import (
     Tool,
     ToolInput,
     error_schema,
-    result_body,
     status_error,
 )
 from trigpoint.metrics import CONTENT_TYPE, TOOL_CALLS, exposition
-from trigpoint.storage.space import require_space
+from trigpoint.storage.space import full_disk_behind, require_space
 
 __all__ = ["Call", "PlainText", "Tool", "ToolInput", "ToolServer", "status_error"]
 
@@ -129,6 +131,7 @@ class ToolServer:
             async with self.running(), sessions.run():
                 yield
 
+        token = self.settings.mcp_token
         hosts = allowed_hosts(self.settings, auth_on=self.settings.mcp_auth_on)
         return Starlette(
             routes=[
@@ -138,8 +141,10 @@ class ToolServer:
                 Mount("/messages/", app=sse.handle_post_message),
                 Route("/mcp", StreamableHTTPASGIApp(sessions)),
             ],
+            exception_handlers={HTTPException: self._http_error},
             middleware=[
-                Middleware(MCPAuthMiddleware, api_key=self.settings.mcp_token, code=self.unauthorized),
+                Middleware(RequestIds),
+                *([Middleware(MCPAuthMiddleware, api_key=token, code=self.unauthorized)] if token else []),
                 Middleware(HostGuard, hosts=hosts, header="Host"),
                 Middleware(HostGuard, hosts=hosts, header="Origin"),
                 Middleware(BodyLimit, limit_of=lambda scope: self.max_body_bytes),
@@ -177,6 +182,16 @@ class ToolServer:
         away = self._opening.problem
         problems = [away.message] if away is not None else list(self._problems(self._opening.state))
         return JSONResponse({"status": "degraded", "problems": problems} if problems else {"status": "ok"})
+
+    async def _http_error(self, request: Request, error: Exception) -> Response:
+        """Answer a wrong path or method in the envelope, with codes in the case that this server uses."""
+        assert isinstance(error, HTTPException)
+        if request.method == "OPTIONS" and error.status_code == 405:
+            return Response(status_code=204, headers=error.headers)
+        code = HTTPStatus(error.status_code).name
+        shown = code if self.unauthorized.isupper() else code.lower()
+        message = f"{HTTPStatus(error.status_code).phrase}: {request.method} {shorten(request.url.path)}"
+        return JSONResponse({"error": {"code": shown, "message": message}}, error.status_code, error.headers)
 
     def begin_stop(self) -> None:
         """Tell work in threads that the process is about to end, as if its caller had cancelled."""
@@ -230,7 +245,7 @@ class ToolServer:
         call.over_stdio = ctx.request is None
         call.any_size = ctx.request is not None and ANY_SIZE_HEADER in ctx.request.headers
         call.authorization = ctx.request.headers.get("authorization") if ctx.request is not None else None
-        call.client = _client_name(ctx)
+        call.client_info = getattr(ctx.session.client_params, "client_info", None)
         request_id.set(call.request_id)
         started = time.perf_counter()
         failure: TrigpointError | None = None
@@ -241,15 +256,16 @@ class ToolServer:
         except asyncio.CancelledError:
             log.info("%s cancelled by the client", shorten(params.name))
             raise
-        except Exception:
+        except Exception as error:
             log.exception("%s failed unexpectedly", shorten(params.name))
-            failure = TrigpointError(f"Internal error. The server's log has the details under {call.request_id}")
+            internal = TrigpointError(f"Internal error. The server's log has the details under {call.request_id}")
+            failure = full_disk_behind(error) or internal  # a worker waits until there is space, and asks again
             body = self.error_body(failure)
         took = (time.perf_counter() - started) * 1000
         known = params.name if params.name in self.tools else "unknown"
         TOOL_CALLS.labels(self.name, known, failure.code if failure else "ok").observe(took / 1000)
         outcome = f"{failure.code}: {shorten(failure.message, 300)}" if failure else "ok"
-        log.info("%s %s in %.0f ms", shorten(params.name), outcome, took)
+        log.info("%s %s in %.0f ms", known, outcome, took)
         return tool_result(body, failed=failure is not None, any_size=call.any_size)
 
     async def _run(self, name: str, arguments: Mapping[str, Any] | None, call: Call) -> dict[str, Any]:
@@ -275,7 +291,7 @@ class ToolServer:
                 log.debug("%s ended with %r after it was cancelled", name, error)
             raise
         await call.flush()
-        body = result_body(result)
+        body = result if isinstance(result, dict) else result.model_dump(mode="json", by_alias=True)
         return body if call.any_size else fitting(body, tool.cut, self.most_bytes)
 
 
@@ -288,21 +304,13 @@ class _SseEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "GET":
-            await Response(status_code=405, headers={"Allow": "GET"})(scope, receive, send)
-            return
+            raise HTTPException(405, headers={"Allow": "GET"})
         async with self.transport.connect_sse(scope, receive, send) as (read, write):
             await self.server.run(read, write, self.server.create_initialization_options())
 
 
 async def _metrics(request: Request) -> Response:
     return Response(exposition(), media_type=CONTENT_TYPE)
-
-
-def _client_name(ctx: Any) -> str:
-    """Return what the client calls itself, with its version: `claude-ai 0.1.0`."""
-    info = getattr(ctx.session.client_params, "client_info", None)
-    name = f"{info.title or info.name} {info.version}".strip() if info is not None else ""
-    return shorten(name) or "unnamed MCP client"
 
 
 def _caller_id(ctx: Any) -> str | None:

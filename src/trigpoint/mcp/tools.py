@@ -41,7 +41,7 @@ class Call:
 
     authorization: str | None = None  # the header that came with the call over HTTP, for a handler that passes it on
     over_stdio = False
-    client = ""  # what the client calls itself
+    client_info: Any = None  # what the client has said of itself
     any_size = False  # the caller takes answers of any size
 
     def __init__(
@@ -60,6 +60,13 @@ class Call:
         self._latest: tuple[float, float | None, str | None] | None = None
         self._sent = -math.inf
         self._pump: asyncio.Task[None] | None = None
+
+    @property
+    def client(self) -> str:
+        """What the client calls itself, with its version: `claude-ai 0.1.0`."""
+        info = self.client_info
+        name = f"{info.title or info.name} {info.version}".strip() if info is not None else ""
+        return shorten(name) or "unnamed MCP client"
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the client how far the work is, unless it did not ask for that or knows it already."""
@@ -142,13 +149,6 @@ class Tool:
         except (ValueError, RecursionError):
             problems = ["the arguments cannot be read as JSON"]
         raise InvalidInput(f"Invalid arguments for {self.name}: " + "; ".join(problems[:10]), problems=problems[:10])
-
-
-def result_body(result: BaseModel | dict[str, Any]) -> dict[str, Any]:
-    if isinstance(result, BaseModel):
-        dumped: dict[str, Any] = result.model_dump(mode="json", by_alias=True)
-        return dumped
-    return result
 
 
 def status_error(error: TrigpointError) -> dict[str, Any]:

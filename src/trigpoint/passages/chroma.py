@@ -89,9 +89,9 @@ class ChromaPassages:
         """Write passages; `contents` are texts to keep with documents, such as the whole of each."""
         with self.journal.turn():
             self.finish_interrupted()
-            change = self._change(self._current(), passages, set(replace), contents or {})
+            documents, texts = self._changed(self._current(), passages, set(replace), contents or {})
             ask(allow)
-            self._perform(change)
+            self._perform(documents, texts)
         return None
 
     def delete(self, document_id: str, *, allow: Callable[[], bool] = always) -> int:
@@ -100,13 +100,13 @@ class ChromaPassages:
             gone = len(self._current().members.get(document_id, ()))
             if gone:
                 ask(allow)
-                self._perform(Change({document_id: ()}, self._before([document_id])))
+                self._perform({document_id: ()}, {})
             return gone
 
-    def _change(
+    def _changed(
         self, now: Snapshot, passages: Sequence[Passage], replaced: set[str], contents: Mapping[str, str]
-    ) -> Change:
-        """Return the change: the whole new set of every document that gains or loses a passage."""
+    ) -> tuple[dict[str, list[Passage]], dict[str, str]]:
+        """Return the whole new set of every document that gains or loses a passage, and what is kept with it."""
         new: dict[str, dict[str, Passage]] = {document_id: {} for document_id in sorted(replaced)}
         moved = {now.document_of(now.places[p.id]) for p in passages if p.id in now.places}
         for document_id in sorted(({p.document_id for p in passages} | moved) - replaced):
@@ -120,7 +120,7 @@ class ChromaPassages:
             new[passage.document_id][passage.id] = passage
         ordered = {i: sorted(members.values(), key=lambda p: (p.seq, p.id)) for i, members in new.items()}
         texts = {i: contents.get(i) if i in replaced else self.content(i) for i in ordered}
-        return Change(ordered, self._before(ordered), {i: text for i, text in texts.items() if text is not None})
+        return ordered, {i: text for i, text in texts.items() if text is not None}
 
     def place(self, document_id: str, places: Mapping[str, Place]) -> None:
         """Record the places of a document's passages in its text; the passages themselves stay as they are."""
@@ -136,10 +136,8 @@ class ChromaPassages:
             self._versions[document_id] = change.id
             self.move_mark()
 
-    def _before(self, document_ids: Iterable[str]) -> dict[str, str]:
-        return {document_id: self._versions.get(document_id, "") for document_id in document_ids}
-
-    def _perform(self, change: Change) -> None:
+    def _perform(self, documents: Mapping[str, Sequence[Passage]], contents: Mapping[str, str]) -> None:
+        change = Change(documents, {i: self._versions.get(i, "") for i in documents}, contents)
         with self._explained():
             path = self.journal.commit(change)
             self._apply(change)
@@ -304,7 +302,7 @@ class ChromaPassages:
 
     def search(self, question: Question) -> list[Hit]:
         now = self._current()
-        ranked = rank(LocalCandidates(now, self.lexical), question)
+        ranked = rank(LocalCandidates(now, self.lexical, question.where), question)
         found = self._passages(now, [r.id for r in ranked])
         return [Hit(passage, r.cosine, r.fused, r.bm25) for passage, r in zip(found, ranked, strict=True)]
 
@@ -355,12 +353,13 @@ class ChromaPassages:
             ) from error
 
     def _passages(self, now: Snapshot, ids: Iterable[str]) -> list[Passage]:
-        return [self._of_row(now, now.places[i]) for i in ids]
-
-    def _of_row(self, now: Snapshot, row: int) -> Passage:
-        fields = now.fields(row)
-        seq = int(fields.get(self._rules.seq_key, 0))
-        return Passage(now.ids[row], now.document_of(row), seq, now.texts[row], fields, now.matrix[row])
+        passages = []
+        for passage_id in ids:
+            row = now.places[passage_id]
+            fields = now.fields(row)
+            seq = int(fields.get(self._rules.seq_key, 0))
+            passages.append(Passage(passage_id, now.document_of(row), seq, now.texts[row], fields, now.matrix[row]))
+        return passages
 
     def _placed(self, document_id: str, ids: Iterable[str], now: Snapshot) -> list[Passage]:
         passages = sorted(self._passages(now, ids), key=lambda passage: (passage.seq, passage.id))

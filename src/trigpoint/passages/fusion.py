@@ -22,28 +22,18 @@ def fuse(
     lexical: Mapping[str, float],
     method: FusionMethod = "convex",
     alpha: float = DEFAULT_ALPHA,
-) -> list[tuple[str, float]]:
-    """Return every id of either side with a score in [0, 1], best first, equal scores by id.
-
-    An id that is absent from one side counts 0 there.
-    """
+) -> dict[str, float]:
+    """Return a score in [0, 1] for every id of either side. An id that is absent from one side counts 0 there."""
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha={alpha}: expected 0 to 1")
-    if method == "convex":
-        scores = _convex(dense, lexical, alpha)
-    elif method == "rrf":
-        scores = _reciprocal_rank(dense, lexical, alpha)
-    else:
+    if method == "rrf":
+        return _reciprocal_rank(dense, lexical, alpha)
+    if method != "convex":
         raise ValueError(f"method={method!r}: expected 'convex' or 'rrf'")
-    return [(key, -score) for score, key in sorted((-score, key) for key, score in scores.items())]
-
-
-def _convex(dense: Mapping[str, float], lexical: Mapping[str, float], alpha: float) -> dict[str, float]:
-    """Return alpha · cosine + (1 - alpha) · words."""
-    scores = {key: alpha * _unit(cosine) for key, cosine in dense.items()}
-    for key, covered in lexical.items():
-        scores[key] = scores.get(key, 0.0) + (1 - alpha) * _unit(covered)
-    return scores
+    return {
+        key: alpha * max(0.0, dense.get(key, 0.0)) + (1 - alpha) * lexical.get(key, 0.0)
+        for key in dense.keys() | lexical.keys()
+    }
 
 
 def _reciprocal_rank(dense: Mapping[str, float], lexical: Mapping[str, float], alpha: float) -> dict[str, float]:
@@ -74,7 +64,3 @@ def _ranks(scores: Mapping[str, float]) -> dict[str, int]:
             previous, rank = score, position
         ranked[key] = rank
     return ranked
-
-
-def _unit(value: float) -> float:
-    return min(1.0, max(0.0, value))

@@ -45,6 +45,7 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._lock = folder / "turn.lock"
         self._thread = threading.RLock()
         self._depth = 0
         folder.mkdir(parents=True, exist_ok=True)
@@ -85,10 +86,6 @@ class Journal:
         path = self._folder / f"{change.id}{_SUFFIX}"
         write_atomic(path, pack(change))
         return path
-
-    @property
-    def _lock(self) -> Path:
-        return self._folder / "turn.lock"
 
 
 def pack(change: Change) -> bytes:

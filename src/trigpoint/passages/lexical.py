@@ -17,10 +17,12 @@ import math
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import tantivy
 
 from trigpoint.passages.surroundings import NEIGHBOURS, Surroundings
@@ -132,13 +134,11 @@ class LexicalIndex:
         searcher = self._index.searcher()
         hits = searcher.search(self._query("body", words, groups), limit, count=False).hits
         own = searcher.search(self._query("own", words, groups), limit, count=False).hits
-        scores = dict(zip(_places_of(searcher, own), (score for score, _ in own), strict=True))
-        shares = _shares_of_own_words(_places_of(searcher, hits), scores)
-        most = self._most_possible(searcher, words)
-        found = sorted(
-            (-min(1.0, score * share / most), str(searcher.doc(address).get_first("id")))
-            for (score, address), share in zip(hits, shares, strict=True)
-        )
+        own_scores = dict(zip(_places_of(searcher, own), (score for score, _ in own), strict=True))
+        shares = _shares_of_own_words(_places_of(searcher, hits), own_scores)
+        covered = np.array([score for score, _ in hits]) * shares / self._most_possible(searcher, words)
+        ids = [str(searcher.doc(address).get_first("id")) for _, address in hits]
+        found = sorted(zip((-covered.clip(max=1.0)).tolist(), ids, strict=True))
         return [(passage_id, -score) for score, passage_id in found]
 
     def _query(self, field: str, words: Sequence[str], groups: Sequence[str] | None) -> tantivy.Query:
@@ -174,7 +174,9 @@ class LexicalIndex:
     @contextmanager
     def _changing(self) -> Iterator[Any]:
         """Yield one change, committed as a whole; rolled back when it fails."""
-        with self._writing, self._my_turn():
+        with self._writing, self._turn.open("ab") if self._turn else nullcontext() as lock:
+            if lock is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
             writer = self._writer or self._new_writer()
             try:
                 yield writer
@@ -186,15 +188,6 @@ class LexicalIndex:
                 if writer is not self._writer:
                     writer.wait_merging_threads()
             self._index.reload()
-
-    @contextmanager
-    def _my_turn(self) -> Iterator[None]:
-        if self._turn is None:
-            yield
-            return
-        with self._turn.open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
 
     def _new_writer(self) -> Any:
         return self._index.writer(heap_size=_WRITER_BYTES, num_threads=1)
@@ -244,11 +237,15 @@ def _places_of(searcher: tantivy.Searcher, hits: Sequence[tuple[Any, tantivy.Doc
     return [int(place or 0) for place in searcher.fast_field_values("place", [address for _, address in hits])]
 
 
-_NONE = (0.0,) * (2 * NEIGHBOURS + 1)
-
-
-def _shares_of_own_words(places: Sequence[int], own: Mapping[int, float]) -> Iterator[float]:
-    """Yield what each passage keeps of its score: all if no neighbour has more of the words than it has itself."""
-    for place in places:
-        best = max(map(own.get, range(place - NEIGHBOURS, place + NEIGHBOURS + 1), _NONE))
-        yield 1 - _CONTEXT_COST * (1 - own.get(place, 0.0) / best) if best > 0 else 1.0
+def _shares_of_own_words(places: Sequence[int], own: Mapping[int, float]) -> npt.NDArray[np.float64]:
+    """Return what each passage keeps of its score: all if no neighbour has more of the words than it has itself."""
+    if not places or not own:
+        return np.ones(len(places))
+    known = np.array(sorted(own))
+    scores = np.array([own[place] for place in known.tolist()])
+    around = np.array(places)[:, np.newaxis] + np.arange(-NEIGHBOURS, NEIGHBOURS + 1)
+    at = np.searchsorted(known, around).clip(max=len(known) - 1)
+    near = np.where(known[at] == around, scores[at], 0.0)
+    best, mine = near.max(axis=1), near[:, NEIGHBOURS]
+    shares: npt.NDArray[np.float64] = np.divide(mine, best, out=np.ones(len(best)), where=best > 0)
+    return 1 - _CONTEXT_COST * (1 - shares)

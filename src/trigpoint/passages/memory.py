@@ -1,25 +1,79 @@
 """A collection in memory, for searches: vectors and fields, and the texts if the store wants it so.
 
-A search is exact: it scores every passage that the filter lets through. Readers take a snapshot and score it without a
-lock. A change replaces the snapshot in one step, so that nobody sees a document half old and half new.
+Readers take a snapshot and search it without a lock. A change replaces the snapshot in one step, so that nobody sees a document half old and half new.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from trigpoint.passages.columns import Column, Mask, Rows, grown
 from trigpoint.passages.model import Vector, Where
+
+Rows = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
 
 DIMENSIONS = 384
 _MOST_REMEMBERED = 32  # filters a snapshot
 _DOCUMENT = ""  # the column that names each row's document
+
+
+class Column:
+    """One field of all rows. Each value is kept once, a row has its number, and a filter looks at each value once. Rows that a reader holds never change: writers append, or make a new column."""
+
+    def __init__(
+        self, numbers: npt.NDArray[np.int32], values: list[Any], known: dict[tuple[type, Hashable], int]
+    ) -> None:
+        self._numbers = numbers
+        self._values = values
+        self._known = known
+
+    @classmethod
+    def empty(cls, rows: int = 0) -> Column:
+        """Return a column in which no row has a value: all have number 0."""
+        return cls(np.zeros(rows, dtype=np.int32), [None], {})
+
+    def value(self, row: int) -> Any:
+        return self._values[self._numbers[row]]
+
+    def append(self, count: int, values: Sequence[Any]) -> Column:
+        """Return the column with these values after the first `count` rows."""
+        numbers = _grown(self._numbers, count, len(values))
+        numbers[count : count + len(values)] = [self._number(value) for value in values]
+        return Column(numbers, self._values, self._known)
+
+    def keep(self, rows: Rows) -> Column:
+        return Column(self._numbers[rows], self._values, self._known)
+
+    def mask(self, count: int, accepts: Callable[[Any], bool]) -> Mask:
+        """Return the rows whose value is accepted; a row without a value never is."""
+        verdicts = np.fromiter(
+            (value is not None and accepts(value) for value in self._values), dtype=np.bool_, count=len(self._values)
+        )
+        rows: Mask = verdicts[self._numbers[:count]]
+        return rows
+
+    def has(self, accepts: Callable[[Any], bool]) -> bool:
+        """Return whether some row has, or had, a value that is accepted."""
+        return any(value is not None and accepts(value) for value in self._values)
+
+    def distinct(self, rows: Rows) -> set[Any]:
+        return {self._values[number] for number in np.unique(self._numbers[rows]).tolist()}
+
+    def _number(self, value: Any) -> int:
+        if value is None:
+            return 0
+        key = (type(value), value)  # True is not 1, and 1 is not 1.0
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = len(self._values)
+            self._values.append(value)
+        return number
 
 
 @dataclass(frozen=True)
@@ -44,16 +98,8 @@ class Snapshot:
     members: Mapping[str, tuple[str, ...]]  # a document's passages
     remembered: dict[Where, Rows] = field(default_factory=dict)
 
-    def needed(self, where: Where) -> Where:
-        """Return the filter without exclusions that exclude nothing here: most collections have nothing to leave out."""
-        if not where.without:
-            return where
-        excluding = tuple(c for c in where.without if c.field in self.columns and self.columns[c.field].has(c.accepts))
-        return replace(where, without=excluding)
-
     def rows(self, where: Where) -> Rows:
         """Return the rows that match the filter, in order; remembered, since the same filters recur."""
-        where = self.needed(where)
         if not where:
             return np.arange(len(self.ids))
         known = self.remembered.get(where)
@@ -84,44 +130,6 @@ class Snapshot:
 
     def _column(self, name: str) -> Column:
         return self.columns[name] if name in self.columns else Column.empty(len(self.ids))
-
-    def nearest(self, vector: Vector, k: int, where: Where) -> list[tuple[str, float]]:
-        if not self.matrix.shape[1]:
-            return []
-        rows = self.rows(where)
-        scores = self.scores(rows, vector)
-        near = _near(scores, k)
-        return _best(self.ids, rows[near], rounded(scores[near]), k)
-
-    def cosines(self, vector: Vector, ids: Sequence[str], where: Where) -> dict[str, float]:
-        if not self.matrix.shape[1]:
-            return {}
-        known = self._known(ids, where)
-        return dict(zip((self.ids[row] for row in known), rounded(self.matrix[known] @ vector).tolist(), strict=True))
-
-    def allows(self, ids: Iterable[str], where: Where) -> set[str]:
-        """Return those of these passages that are here and that the filter lets through."""
-        known = self._known(ids, where)
-        return {self.ids[row] for row in known}
-
-    def _known(self, ids: Iterable[str], where: Where) -> list[int]:
-        known = [self.places[i] for i in ids if i in self.places]
-        where = self.needed(where)
-        if not where:
-            return known
-        allowed = self.rows(where)
-        at = np.searchsorted(allowed, known)
-        return [
-            row for row, place in zip(known, at.tolist(), strict=True) if place < len(allowed) and allowed[place] == row
-        ]
-
-    def scores(self, rows: Rows, vector: Vector) -> Vector:
-        """Return the scores of these rows. If they are many, scoring all is cheaper than copying their vectors."""
-        if 3 * len(rows) > len(self.ids):
-            every: Vector = self.matrix[: len(self.ids)] @ vector
-            return every if len(rows) == len(every) else every[rows]
-        some: Vector = self.matrix[rows] @ vector
-        return some
 
     def fields(self, row: int) -> dict[str, Any]:
         values = {name: column.value(row) for name, column in self.columns.items() if name != _DOCUMENT}
@@ -173,11 +181,6 @@ class Memory:
             self.snapshot = _appended(_without(old, gone) if gone else old, entries, vectors)
 
 
-def rounded(cosines: Vector) -> npt.NDArray[np.float64]:
-    """Return the relevance of unit vectors: the cosine, never below 0, to 4 places."""
-    return cosines.astype(np.float64).clip(0.0, 1.0).round(4)
-
-
 def _without(old: Snapshot, gone: set[str]) -> Snapshot:
     keep = np.array([row for row, passage_id in enumerate(old.ids) if passage_id not in gone], dtype=np.intp)
     ids = [old.ids[row] for row in keep.tolist()]
@@ -214,7 +217,7 @@ def _appended(old: Snapshot, entries: Sequence[Entry], vectors: Vector | None) -
 def _with_vectors(matrix: Vector, count: int, vectors: Vector | None) -> Vector:
     if vectors is None or not matrix.shape[1]:
         return matrix
-    matrix = grown(matrix, count, len(vectors))
+    matrix = _grown(matrix, count, len(vectors))
     matrix[count : count + len(vectors)] = vectors
     return matrix
 
@@ -236,21 +239,10 @@ def _group(entries: Sequence[Entry], members: dict[str, list[str]]) -> dict[str,
     return members
 
 
-def _near(cosines: Vector, k: int) -> Rows:
-    """Return the rows that may be among the k best once scores are rounded, so that the others need not be."""
-    if len(cosines) > k:
-        cut = np.partition(cosines, len(cosines) - k)[len(cosines) - k] - 1e-4
-        if cut > 0:
-            return np.flatnonzero(cosines >= cut)
-    return np.arange(len(cosines))
-
-
-def _best(ids: Sequence[str], rows: Rows, scores: npt.NDArray[np.float64], k: int) -> list[tuple[str, float]]:
-    """Return the k best (id, score) pairs, best first, equal scores by id. `scores` are those of `ids` at `rows`."""
-    if len(scores) > k:
-        cut = np.partition(scores, len(scores) - k)[len(scores) - k]
-        keep = np.flatnonzero(scores >= cut)
-    else:
-        keep = np.arange(len(scores))
-    pairs = [(ids[rows[i]], float(scores[i])) for i in keep.tolist()]
-    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
+def _grown(array: npt.NDArray[Any], count: int, more: int) -> npt.NDArray[Any]:
+    """Return the array with room for `more` rows after `count`: at least half as many again, so that many small writes stay cheap."""
+    if count + more <= len(array):
+        return array
+    larger = np.zeros((max(count + more, count * 3 // 2), *array.shape[1:]), dtype=array.dtype)
+    larger[:count] = array[:count]
+    return larger

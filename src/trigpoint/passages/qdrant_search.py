@@ -8,14 +8,14 @@ from typing import Any
 from qdrant_client import QdrantClient, models
 
 from trigpoint.passages import qdrant_points as points
-from trigpoint.passages.model import Vector, Where
+from trigpoint.passages.model import Vector
 
 _DEPTH = 200
 _PLACES = 4
 
 
 class QdrantCandidates:
-    """See `Candidates`. Ids are those of points; the filter is Qdrant's own, made when the search begins."""
+    """See `Candidates`. Ids are those of points; the filter is Qdrant's own."""
 
     def __init__(self, client: QdrantClient, name: str, allowed: models.Filter, by_meaning: bool) -> None:
         self._client = client
@@ -23,19 +23,19 @@ class QdrantCandidates:
         self._allowed = allowed
         self._by_meaning = by_meaning
 
-    def nearest(self, vector: Vector, k: int, where: Where) -> list[tuple[str, float]]:
+    def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
         if not self._by_meaning:
             return []
         found = self._query(vector.tolist(), points.DENSE, max(k, _DEPTH), self._allowed)
         return [(str(p.id), _cosine(p.score)) for p in found]
 
-    def cosines(self, vector: Vector, ids: Sequence[str], where: Where) -> Mapping[str, float]:
+    def cosines(self, vector: Vector, ids: Sequence[str]) -> Mapping[str, float]:
         if not ids or not self._by_meaning:
             return {}
         only = models.Filter(must=[models.HasIdCondition(has_id=list(ids))])
         return {str(p.id): _cosine(p.score) for p in self._query(vector.tolist(), points.DENSE, len(ids), only)}
 
-    def matching(self, words: str, k: int, where: Where) -> Mapping[str, float]:
+    def matching(self, words: str, k: int) -> Mapping[str, float]:
         asked = points.question_words(words)
         if not asked.indices:
             return {}

@@ -6,13 +6,13 @@ question's filter lets through; fusion.py has the arithmetic.
 
 from __future__ import annotations
 
-import itertools
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from trigpoint.passages.fusion import fuse
-from trigpoint.passages.model import Question, Vector, Where
+from trigpoint.passages.model import Question, Vector
 
 SearchMode = Literal["semantic", "hybrid"]
 
@@ -21,18 +21,18 @@ _MOST_WORD_HITS = 1000  # passages below this rank by words alone cannot rise to
 
 
 class Candidates(Protocol):
-    """A collection as a search needs it. Every answer respects the filter, and scores are those of single passages."""
+    """A collection as a search needs it: the passages that the question's filter lets through, each scored by itself."""
 
-    def nearest(self, vector: Vector, k: int, where: Where) -> list[tuple[str, float]]:
+    def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
         """Return at least the k passages nearest to the vector with their cosines, best first, equal ones by id."""
         ...
 
-    def cosines(self, vector: Vector, ids: Sequence[str], where: Where) -> Mapping[str, float]:
-        """Return the cosines of those of these passages that the filter lets through."""
+    def matching(self, words: str, k: int) -> Mapping[str, float]:
+        """Return at least the k passages that match the words best, with their BM25 scores."""
         ...
 
-    def matching(self, words: str, k: int, where: Where) -> Mapping[str, float]:
-        """Return at least the k passages that match the words best, with their BM25 scores."""
+    def cosines(self, vector: Vector, ids: Sequence[str]) -> Mapping[str, float]:
+        """Return the cosines of passages that `matching` returned."""
         ...
 
 
@@ -47,31 +47,19 @@ class Ranked:
 
 
 def rank(candidates: Candidates, question: Question) -> list[Ranked]:
-    """Return the k best passages, best first, equal scores by id."""
-    if question.k < 1:
-        return []
-    if question.words is None:
-        nearest = candidates.nearest(question.vector, question.k, question.where)
-        return [Ranked(i, round(cosine, PLACES)) for i, cosine in nearest[: question.k]]
-    return _hybrid(candidates, question, question.words)
-
-
-def _hybrid(candidates: Candidates, question: Question, words: str) -> list[Ranked]:
-    """Return the k best passages by both scores.
+    """Return the k best passages, best first, equal scores by id.
 
     One that has none of the words and is not among the k nearest cannot be among them.
     """
-    vector, where = question.vector, question.where
-    depth = question.k if question.fusion == "convex" else _MOST_WORD_HITS
-    cosines = dict(candidates.nearest(vector, depth, where))
-    matching = candidates.matching(words, _MOST_WORD_HITS, where)
-    cosines |= candidates.cosines(vector, [i for i in matching if i not in cosines], where)
-    best = _best(fuse(cosines, matching, question.fusion, question.alpha), question.k)
-    return [Ranked(i, round(cosines.get(i, 0.0), PLACES), score, matching.get(i, 0.0)) for i, score in best]
-
-
-def _best(fused: Sequence[tuple[str, float]], k: int) -> list[tuple[str, float]]:
-    """Return the k best by rounded score, best first, without sorting those that rounding cannot lift among them."""
-    cut = fused[k - 1][1] - 10**-PLACES if len(fused) > k else 0.0
-    near = itertools.takewhile(lambda pair: pair[1] >= cut, fused)
-    return sorted(((i, round(score, PLACES)) for i, score in near), key=lambda pair: (-pair[1], pair[0]))[:k]
+    vector, words, k = question.vector, question.words, question.k
+    if k < 1:
+        return []
+    if words is None:
+        return [Ranked(i, round(cosine, PLACES)) for i, cosine in candidates.nearest(vector, k)[:k]]
+    cosines = dict(candidates.nearest(vector, k if question.fusion == "convex" else _MOST_WORD_HITS))
+    matching = candidates.matching(words, _MOST_WORD_HITS)
+    cosines |= candidates.cosines(vector, [i for i in matching if i not in cosines])
+    fused = fuse(cosines, matching, question.fusion, question.alpha)
+    cut = min(heapq.nlargest(k, fused.values()), default=0.0) - 10**-PLACES  # below it, rounding lifts none among the k
+    best = sorted((-round(score, PLACES), i) for i, score in fused.items() if score >= cut)[:k]
+    return [Ranked(i, round(cosines.get(i, 0.0), PLACES), -score, matching.get(i, 0.0)) for score, i in best]

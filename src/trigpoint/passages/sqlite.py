@@ -19,6 +19,7 @@ from trigpoint.passages import sqlite_rows as rows
 from trigpoint.passages.deadline import check_time, time_is_up
 from trigpoint.passages.embed_models import model_key
 from trigpoint.passages.local import LocalCandidates
+from trigpoint.passages.memory import Snapshot
 from trigpoint.passages.model import DocumentRow, Hit, Passage, Question, Rules, Where
 from trigpoint.passages.search import Ranked, rank
 from trigpoint.passages.sqlite_memory import LoadedMemory
@@ -39,41 +40,52 @@ class SqliteFile:
         self.path = folder / "library.db"
         self._threads = threading.local()
         self._connections: list[sqlite3.Connection] = []
+        self._busy: set[sqlite3.Connection] = set()
         self._opening = threading.Lock()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection on which everything that is read belongs to one snapshot."""
-        with self._explained("read"):
-            connection = self._connection()
-            try:
-                connection.execute("begin")
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.rollback()
+        with self._explained("read"), self._borrowed() as connection:
+            connection.execute("begin")
+            yield connection
 
     @contextmanager
     def changing(self, allow: Callable[[], bool]) -> Iterator[sqlite3.Connection]:
         """Let one writer in at a time. All of its changes count or none; `allow` has the last word."""
-        with self._explained("written"):
-            connection = self._connection()
-            try:
-                connection.execute("begin immediate")
-                yield connection
-                if not allow():
-                    raise LibraryTimeout("The call had timed out; nothing was written")
-                connection.commit()
-            finally:
-                if connection.in_transaction:
-                    connection.rollback()
+        with self._explained("written"), self._borrowed() as connection:
+            connection.execute("begin immediate")
+            yield connection
+            if not allow():
+                raise LibraryTimeout("The call had timed out; nothing was written")
+            connection.commit()
 
     def close(self) -> None:
+        """Close what nobody uses. A thread in the middle of a call is interrupted, and closes its connection itself."""
         with self._opening:
             for connection in self._connections:
-                connection.close()
+                if connection in self._busy:
+                    connection.interrupt()
+                else:
+                    connection.close()
             self._connections.clear()
             self._threads = threading.local()
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        """Yield this thread's connection, which nobody else closes meanwhile; leave no transaction open."""
+        connection = self._connection()
+        with self._opening:
+            self._busy.add(connection)
+        try:
+            yield connection
+        finally:
+            if connection.in_transaction:
+                connection.rollback()
+            with self._opening:
+                self._busy.discard(connection)
+                if connection not in self._connections:  # the file was closed in the meantime
+                    connection.close()
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._threads, "connection", None)
@@ -191,7 +203,8 @@ class SqlitePassages:
             if row is None or row["model"] is None:
                 return [], {}
             derived = self._derived_of(row["no"])
-            ranked = rank(derived.caught_up(row["generation"]), question)
+            now = derived.caught_up(row["generation"])
+            ranked = rank(LocalCandidates(now, derived.words.lexical, question.where), question)
             scope = (connection, row["no"], model_key(row["model"]))
             return ranked, {p.id: p for p in rows.read_chunks(*scope, [r.id for r in ranked])}
 
@@ -218,7 +231,7 @@ class SqlitePassages:
         with self._reading() as (_, row):
             if row is None:
                 return 0
-            return len(self._derived_of(row["no"]).caught_up(row["generation"]).memory.rows(where))
+            return len(self._derived_of(row["no"]).caught_up(row["generation"]).rows(where))
 
     def fingerprint(self) -> str | None:
         with self._reading() as (_, row):
@@ -261,10 +274,10 @@ class _Derived:
         self.memory = LoadedMemory(file.path, no)
         self.words = IndexedWords(file.path, no, rules)
 
-    def caught_up(self, generation: int) -> LocalCandidates:
-        """Return what a search looks at, brought to this generation of the tables or beyond it; words may be behind."""
+    def caught_up(self, generation: int) -> Snapshot:
+        """Return what is in memory, brought to this generation of the tables or beyond it; words may be behind."""
         self.words.caught_up(generation)
-        return LocalCandidates(self.memory.caught_up(generation), self.words.lexical)
+        return self.memory.caught_up(generation)
 
     def close(self) -> None:
         self.memory.close()

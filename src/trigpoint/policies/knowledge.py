@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from trigpoint.config import Settings
 from trigpoint.dates import today
@@ -31,13 +28,15 @@ from trigpoint.errors import (
     TrigpointError,
 )
 from trigpoint.ids import new_job_id
+from trigpoint.passages.joining import joined
 from trigpoint.passages.model import Hit
 from trigpoint.passages.search import SearchMode
+from trigpoint.passages.serving import Threads
 from trigpoint.policies.ingest import IngestedRevision, PolicyIngest, Report
 from trigpoint.policies.lost import LostRevisions
 from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.parking import ParkingStandards, StatedStandard
-from trigpoint.policies.passages import PolicyChromaClient, revision_metadata
+from trigpoint.policies.passages import PolicyChromaClient, pages_of, revision_metadata
 from trigpoint.policies.placements import ProvisionsInForce, provisions_in_force
 from trigpoint.policies.placing import Placer
 from trigpoint.policies.registry import PolicyRegistry
@@ -46,10 +45,9 @@ from trigpoint.policies.section_lookup import find_section, nearest, overview, p
 from trigpoint.storage.redis import open_redis
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 _INGESTS_AT_ONCE = 2
-_READS_AT_ONCE = 4  # of their own, so that no search waits behind an ingest
+_READS_AT_ONCE = 4
 _SETTLE_SECONDS = 2.0
 
 
@@ -83,11 +81,11 @@ class PolicyKnowledge:
         self.registry = registry
         self.passages = passages
         self._ingest = PolicyIngest(settings, passages)
-        self._ingests = ThreadPoolExecutor(_INGESTS_AT_ONCE, thread_name_prefix="policy-ingest")
-        self._reads = ThreadPoolExecutor(_READS_AT_ONCE, thread_name_prefix="policy-read")
+        self._ingests = Threads(_INGESTS_AT_ONCE, thread_name_prefix="policy-ingest")
+        self._reads = Threads(_READS_AT_ONCE, thread_name_prefix="policy-read")
         self._busy: dict[str, asyncio.Lock] = {}
         self._stopping = threading.Event()
-        self.placer = Placer(registry, passages, self._read, cancelled=self._stopping.is_set)
+        self.placer = Placer(registry, passages, self._reads.run, cancelled=self._stopping.is_set)
         self._to_place: set[str] = set()  # policies whose placements may be behind
         self._placed_since_start = False
         self.lost = LostRevisions(registry, self._count, self._ingest_again)
@@ -119,7 +117,7 @@ class PolicyKnowledge:
     ) -> list[Hit]:
         """Search the policies of a scope. Labels are those of the registry, also while the passages' lag behind."""
         revision_ids = answering(scope.policies, effective_date)
-        hits = await self._read(partial(self.passages.search, query, n_results, revision_ids, mode))
+        hits = await self._reads.run(partial(self.passages.search, query, n_results, revision_ids, mode))
         labels = {r.revision_id: r.version_label for policy in scope.policies for r in policy.revisions}
         return [_relabelled(hit, labels[hit.passage.document_id]) for hit in hits]
 
@@ -133,7 +131,7 @@ class PolicyKnowledge:
         revision = _wanted(policy, revision_id)
         if revision is None:
             raise SectionNotFound(source, section_ref)
-        return await self._read(partial(self._section, revision, section_ref))
+        return await self._reads.run(partial(self._section, revision, section_ref))
 
     async def provisions(
         self,
@@ -173,10 +171,10 @@ class PolicyKnowledge:
         path = await asyncio.to_thread(self._ingest.find_file, file_path)
         async with self._busy.setdefault(revision_id, asyncio.Lock()):
             policy, revision = await self._registered(source, revision_id)
-            if not reindex and await self._read(partial(self.passages.count, revision_id)) > 0:
+            if not reindex and await self._reads.run(partial(self.passages.count, revision_id)) > 0:
                 raise RevisionHasPassages(source, revision_id)
             async with self._recorded(revision, path) as record:
-                ingested = await self._write(
+                ingested = await self._ingests.run(
                     partial(
                         self._ingest.ingest,
                         policy,
@@ -218,7 +216,7 @@ class PolicyKnowledge:
 
     async def remove(self, source: str, revision_id: str) -> int:
         """Remove a revision's passages; returns how many there were."""
-        return await self._write(partial(self.passages.delete_revision_chunks, source, revision_id))
+        return await self._ingests.run(partial(self.passages.delete_revision_chunks, source, revision_id))
 
     async def settle(self) -> None:
         """Let the passages' metadata follow what the registry decided since the last time."""
@@ -230,7 +228,7 @@ class PolicyKnowledge:
                 policy = None
             for revision in policy.revisions if policy else ():
                 shared = revision_metadata(policy, revision) if policy else {}
-                await self._write(partial(self.passages.update_revision_metadata, revision.revision_id, shared))
+                await self._ingests.run(partial(self.passages.update_revision_metadata, revision.revision_id, shared))
             await self.registry.settle(source, seen)
             self._to_place.add(source)
 
@@ -254,11 +252,13 @@ class PolicyKnowledge:
             await self.registry.delete_revision(source, revision_id)
             log.info("Finished the interrupted deletion of %s (%d passages)", revision_id, removed)
         await self.settle()
-        await self._write(self.passages.count)  # reads the passages into memory, so that no search has to wait for it
+        await self._ingests.run(
+            self.passages.count
+        )  # reads the passages into memory, so that no search has to wait for it
         await self.lost.find()
 
     async def _count(self, revision_id: str) -> int:
-        return await self._read(partial(self.passages.count, revision_id))
+        return await self._reads.run(partial(self.passages.count, revision_id))
 
     async def _ingest_again(self, revision: Revision) -> None:
         stored = Path(revision.file_path or "missing")
@@ -323,19 +323,12 @@ class PolicyKnowledge:
 
         def part(indexes: Sequence[int]) -> tuple[str, tuple[int, ...]]:
             chosen = [passages[index] for index in indexes]
-            revision_id = revision.revision_id
-            return self.passages.joined(revision_id, chosen), self.passages.pages(revision_id, chosen)
+            return joined(chosen), pages_of(chosen)
 
         text, pages = part(match.passages)
         notes = tuple(SectionNote(ref, *part(indexes)) for ref, indexes in match.notes.items())
         point = point_of(text, match.point) if match.point else None
         return Section(revision, match.section_ref, text, pages, notes, match.children, point)
-
-    async def _read(self, work: Callable[[], T]) -> T:
-        return await _in(self._reads, work)
-
-    async def _write(self, work: Callable[[], T]) -> T:
-        return await _in(self._ingests, work)
 
 
 @asynccontextmanager
@@ -390,9 +383,3 @@ def _searched(revision: Revision, refs: Sequence[str], section_ref: str) -> str:
         return f"{where}, which has no passages yet"
     near = nearest(refs, section_ref)
     return f"{where}. Nearest: {', '.join(near)}" if near else f"{where}, which has {overview(refs)}"
-
-
-async def _in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    """Run in the pool with the request's id. When the caller is cancelled, the thread learns it from its `cancelled`."""
-    context = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(pool, context.run, work)

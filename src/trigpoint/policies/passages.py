@@ -14,7 +14,6 @@ from typing import Self
 from trigpoint.config import Settings
 from trigpoint.dates import day_to_int
 from trigpoint.passages.chroma import ChromaPassages
-from trigpoint.passages.joining import joined
 from trigpoint.passages.model import Hit, Passage, Question, Rules, Where
 from trigpoint.passages.rerank import best_passages, shared_reranker
 from trigpoint.passages.search import SearchMode
@@ -45,6 +44,12 @@ def revision_metadata(policy: Policy, revision: Revision) -> dict[str, str | int
 def passage_id(source: str, revision_id: str, section_ref: str, index: int) -> str:
     section = section_ref.replace(" ", "_").replace("/", "_") or "doc"
     return f"{source}__{revision_id}__{section}__{index:03d}"
+
+
+def pages_of(passages: Sequence[Passage]) -> tuple[int, ...]:
+    """Return the pages that passages are on. Their metadata has the first of each only."""
+    touched = {int(passage.metadata["page_number"]) for passage in passages}
+    return tuple(sorted(touched.union(*(passage.pages for passage in passages))))
 
 
 class PolicyChromaClient:
@@ -103,15 +108,6 @@ class PolicyChromaClient:
     def passages_of(self, revision_id: str) -> list[Passage]:
         """Return a revision's passages in their order."""
         return self.passages.document(revision_id)
-
-    def joined(self, revision_id: str, passages: Sequence[Passage]) -> str:
-        """Return the text of passages of a revision in order, without what neighbours share."""
-        return joined(passages)
-
-    def pages(self, revision_id: str, passages: Sequence[Passage]) -> tuple[int, ...]:
-        """Return the pages that passages are on. Their metadata has the first of each only."""
-        touched = {int(passage.metadata["page_number"]) for passage in passages}
-        return tuple(sorted(touched.union(*(passage.pages for passage in passages))))
 
     def count(self, revision_id: str | None = None) -> int:
         return self.passages.count(None if revision_id is None else Where.of([revision_id]))

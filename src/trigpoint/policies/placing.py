@@ -13,6 +13,8 @@ from datetime import date
 from functools import cache, partial
 from typing import Any
 
+from trigpoint.passages.joining import joined
+from trigpoint.passages.model import Passage
 from trigpoint.policies.compare import SectionText
 from trigpoint.policies.locate import Earlier, Embed, Located, locate
 from trigpoint.policies.models import Policy, Revision
@@ -140,11 +142,11 @@ def _own_words() -> frozenset[str]:
 
 def section_texts(passages: PolicyChromaClient, revision_id: str) -> list[SectionText]:
     """Return the sections of a revision in their order, each once and whole, from the stored passages."""
-    by_ref: dict[str, list[Any]] = {}
+    by_ref: dict[str, list[Passage]] = {}
     for record in passages.passages_of(revision_id):
         by_ref.setdefault(str(record.metadata["section_ref"]), []).append(record)
     return [
-        SectionText(ref, int(records[0].metadata["page_number"]), passages.joined(revision_id, records))
+        SectionText(ref, int(records[0].metadata["page_number"]), joined(records))
         for ref, records in by_ref.items()
         if ref and not ref.startswith("Footnote")
     ]

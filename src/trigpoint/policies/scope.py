@@ -35,31 +35,33 @@ def scope_of(
         return Scope((), (NOTHING_LOADED,))
     known = {policy.source: policy for policy in policies}
     named = [known[s] for s in dict.fromkeys(sources) if s in known] if sources else list(policies)
-    chosen = [policy for policy in named if policy.applies_to(authority)]
-    local = tuple(p.source for p in policies if p.local and authority is not None and p.applies_to(authority))
-    missing = missing_revisions(chosen, day) if day is not None else []
-    unread = [(p, r) for p in chosen for r in _unread(p, day)]
-    warnings = [
-        *_unknown(sources or (), known),
-        *_elsewhere(named if sources else (), authority),
-        *_without_local_plan(policies, authority),
-        *(_not_in_force(policy, day) for policy in chosen if day is not None and policy.in_force(day) is None),
-        *(f"{p.source}: the text of {r.version_label} cannot be used. {r.error}" for p, r in unread),
-        *(one.message for one in missing),
-    ]
-    not_loaded = [
-        *(one.consequence for one in missing),
-        *(
+    chosen = named
+    local: tuple[str, ...] = ()
+    warnings, not_loaded = list[str](), list[str]()
+    if sources:
+        warnings += _unknown(sources, known)
+    if authority is not None:
+        chosen = [policy for policy in named if policy.applies_to(authority)]
+        local = tuple(p.source for p in policies if p.local and p.applies_to(authority))
+        warnings += _elsewhere(named if sources else (), authority)
+        warnings += _without_local_plan(policies, authority)
+    if day is not None:
+        missing = missing_revisions(chosen, day)
+        unread = [(p, r) for p in chosen for r in _unread(p, day)]
+        warnings += [_not_in_force(policy, day) for policy in chosen if policy.in_force(day) is None]
+        warnings += [f"{p.source}: the text of {r.version_label} cannot be used. {r.error}" for p, r in unread]
+        warnings += [one.message for one in missing]
+        not_loaded += [one.consequence for one in missing]
+        not_loaded += [
             f"The {p.title} is not cited: the text of {r.version_label}, which applies to this application, could not be read."
             for p, r in unread
-        ),
-    ]
+        ]
     return Scope(tuple(chosen), tuple(warnings), local, tuple(not_loaded))
 
 
-def _unread(policy: Policy, day: date | None) -> list[Revision]:
+def _unread(policy: Policy, day: date) -> list[Revision]:
     """Return the revisions in force on the day whose text has failed, if no other one answers for that day."""
-    if day is None or policy.in_force(day) is not None:
+    if policy.in_force(day) is not None:
         return []
     return [
         revision
@@ -75,7 +77,7 @@ def _unknown(sources: Sequence[str], known: dict[str, Policy]) -> list[str]:
     return [f"There is no policy '{shorten(s)}'. Known are: {names}" for s in dict.fromkeys(sources) if s not in known]
 
 
-def _elsewhere(named: Sequence[Policy], authority: str | None) -> list[str]:
+def _elsewhere(named: Sequence[Policy], authority: str) -> list[str]:
     return [
         f"{policy.source} does not apply to {authority} and was left out. It applies to {', '.join(policy.authorities)}"
         for policy in named
@@ -83,20 +85,19 @@ def _elsewhere(named: Sequence[Policy], authority: str | None) -> list[str]:
     ]
 
 
-def _without_local_plan(policies: Sequence[Policy], authority: str | None) -> list[str]:
-    plans = [p for p in policies if p.category is PolicyCategory.LOCAL_PLAN and p.applies_to(authority)]
-    if authority is None or plans:
+def _without_local_plan(policies: Sequence[Policy], authority: str) -> list[str]:
+    if any(p.category is PolicyCategory.LOCAL_PLAN and p.applies_to(authority) for p in policies):
         return []
     if authority == UNKNOWN_AUTHORITY:
         return ["The planning authority of the site is not known. Only national policy and guidance can be cited"]
     return [f"No local plan of {authority} is loaded. Only national policy and what else applies there can be cited"]
 
 
-def _not_in_force(policy: Policy, day: date | None) -> str:
+def _not_in_force(policy: Policy, day: date) -> str:
     timeline = policy.timeline
     if not timeline:
         return f"{policy.source} has no text that has been ingested"
-    if day is not None and day < timeline[0].start:
+    if day < timeline[0].start:
         first = timeline[0].revision
         return f"{policy.source}: {day} is before its first loaded revision ({first.version_label}, from {timeline[0].start})"
     return f"{policy.source}: no loaded revision was in force on {day}, which lies in a gap"

@@ -22,9 +22,9 @@ from trigpoint.reading.tables import Table, read_tables, topic_of
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.vocabulary import Topic
 
-SHARE_TOLERANCE = 1.0  # percentage points; rounding to whole per cent explains half of one
-NEARLY_ALL = 0.85
-WHOLE = (99.0, 101.0)  # shares that add up to this describe the whole
+_SHARE_TOLERANCE = 1.0  # percentage points; rounding to whole per cent explains half of one
+_NEARLY_ALL = 0.85
+_WHOLE = (99.0, 101.0)  # shares that add up to this describe the whole
 
 _JOINTS = Lexicon(
     {
@@ -44,23 +44,23 @@ def check_sums(
     facts: Sequence[Fact], statements: Sequence[Statement] = (), documents: Sequence[Document] = ()
 ) -> tuple[Discrepancy, ...]:
     """Return the sums, shares and rates that do not add up, in sentences, lists and tables."""
-    found: list[Discrepancy] = []
+    discrepancies: list[Discrepancy] = []
     by_statement = {(fact.source.document_id, fact.source.statement): fact for fact in reversed(facts)}
     for fact in sorted(by_statement.values(), key=lambda one: (one.source.document_id, one.source.start)):
-        found.extend(_check_sentence(fact))
+        discrepancies.extend(_check_sentence(fact))
     for whole, bullets in _lists(statements, by_statement):
-        found.extend(_check_list(whole, bullets))
+        discrepancies.extend(_check_list(whole, bullets))
     tables = tuple(read_tables(statements))
     for said in read_said(statements, documents, facts):
         if said.statement.kind != "row" and said.topic is not None:
-            found.extend(check_prose(said, said.topic))
+            discrepancies.extend(check_prose(said, said.topic))
         if "percentage point" in said.text:
             for table in tables:
                 if table.rows[0].document_id == said.document.id:
-                    found.extend(check_change_of_share(table, said))
+                    discrepancies.extend(check_change_of_share(table, said))
     for table in tables:
-        found.extend(_check_table(table, by_statement, documents))
-    return _without_repeats(found)
+        discrepancies.extend(_check_table(table, by_statement, documents))
+    return _without_repeats(discrepancies)
 
 
 def _check_table(
@@ -74,10 +74,10 @@ def _check_table(
         yield from check_table(table, topic, first.source(document))
 
 
-def _without_repeats(found: list[Discrepancy]) -> tuple[Discrepancy, ...]:
+def _without_repeats(discrepancies: list[Discrepancy]) -> tuple[Discrepancy, ...]:
     """Return each discrepancy once, and of two rules that report one sum in one sentence the first."""
     kept: dict[tuple[object, ...], Discrepancy] = {}
-    for one in distinct(found):
+    for one in distinct(discrepancies):
         kept.setdefault((one.inputs[0].source.document_id, one.inputs[0].source.start, one.stated, one.computed), one)
     return tuple(kept.values())
 
@@ -103,12 +103,12 @@ def _check_unexplained(topic: Topic, total: Part, parts: Sequence[Part]) -> Iter
     named = sum(part.value for part in parts)
     plain = all(part.unit in ("space", "cycle space") for part in (total, *parts))
     sums = _possible_sums(parts)
-    if plain and NEARLY_ALL * total.value <= named < total.value and total.value not in sums:
-        found = wrong_sum(topic, total, parts, named)
+    if plain and _NEARLY_ALL * total.value <= named < total.value and total.value not in sums:
+        discrepancy = wrong_sum(topic, total, parts, named)
         summary = (
             f"The parts that are named make {figures(named)}, not {figures(total.value)}; the rest is not explained."
         )
-        yield found.model_copy(update={"summary": summary})
+        yield discrepancy.model_copy(update={"summary": summary})
 
 
 def _check_stated_rate(fact: Fact) -> Iterator[Discrepancy]:
@@ -149,7 +149,7 @@ def _same_things(parts: Sequence[Part]) -> bool:
 
 
 def _shares_make_whole(parts: Sequence[Part]) -> bool:
-    return WHOLE[0] <= sum(part.share or 0.0 for part in parts) <= WHOLE[1]
+    return _WHOLE[0] <= sum(part.share or 0.0 for part in parts) <= _WHOLE[1]
 
 
 def _says_whole(text: str, total: Part) -> bool:
@@ -161,7 +161,7 @@ def _says_whole(text: str, total: Part) -> bool:
 def _check_parts(topic: Topic, total: Part, parts: Sequence[Part], *, exhaustive: bool) -> Iterator[Discrepancy]:
     """Report parts that do not make the total, or else shares that do not fit their parts."""
     if any(part.value > total.value for part in parts):
-        return  # what is larger than the total is no part of it
+        return  # a figure larger than the total cannot be part of it
     sums = _possible_sums(parts)
     if exhaustive and not any(math.isclose(one, total.value) for one in sums):
         yield wrong_sum(topic, total, parts, sums[0])
@@ -170,7 +170,7 @@ def _check_parts(topic: Topic, total: Part, parts: Sequence[Part], *, exhaustive
         if (
             part.share is not None
             and total.value
-            and abs(part.share - 100 * part.value / total.value) > SHARE_TOLERANCE
+            and abs(part.share - 100 * part.value / total.value) > _SHARE_TOLERANCE
         ):
             yield wrong_share(topic, total, part)
 

@@ -11,12 +11,12 @@ from trigpoint.reading.lines import Line
 
 BlockKind = Literal["heading", "paragraph", "bullet", "row", "header", "label"]
 
-FULL_LINE = 0.72  # of the document's usual width: a line at least this long runs on into the next
-LONGEST_HEADING = 90
-SHORT_LABEL = 40
-MOST_SKIPPED = 3
+_FULL_LINE = 0.72  # of the document's usual width: a line at least this long runs on into the next
+_LONGEST_HEADING = 90
+_SHORT_LABEL = 40
+_MOST_SKIPPED = 3
 CAPITALS_LEVEL, PLAIN_LEVEL = 8, 9  # depths of headings without a number, below all numbered ones
-MIN_VALUES = 3  # bare figures among short lines, from which on they are read as the cells of a table
+_MIN_VALUES = 3  # bare figures among short lines, from which on they are read as the cells of a table
 
 _NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}\.?"
 _NUMBER_ALONE = re.compile(rf"(?:{_NUMBER}|[A-Z]\d{{1,2}}\.?|[A-Z]\d?\.\d{{1,2}})")
@@ -53,10 +53,10 @@ class Block:
 
 def read_blocks(lines: Sequence[Line]) -> list[Block]:
     """Return headings, paragraphs, bullets and rows in reading order."""
-    return list(_Reader(lines).read())
+    return list(_BlockReader(lines).read())
 
 
-class _Reader:
+class _BlockReader:
     """Takes one line after another; a paragraph stays open until a line shows that it has ended."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
@@ -87,7 +87,7 @@ class _Reader:
         text = line.text
         if text.startswith("|"):
             yield from self._close()
-            yield from _row(line)
+            yield from _row_blocks(line)
         elif _CONTENTS.fullmatch(text):
             yield from self._close()
         elif markdown := _MARKDOWN.fullmatch(text):
@@ -143,8 +143,8 @@ class _Reader:
         number, rest = numbered["number"], numbered["rest"]
         if self._counts(number):
             return True
-        skips = number.isdecimal() and 0 < int(number) - self.counted <= MOST_SKIPPED
-        return skips and bool(line.blank_before) and len(rest) <= SHORT_LABEL + 10 and not _ended(rest)
+        skips = number.isdecimal() and 0 < int(number) - self.counted <= _MOST_SKIPPED
+        return skips and bool(line.blank_before) and len(rest) <= _SHORT_LABEL + 10 and not _ended(rest)
 
     def _count(self, number: str) -> None:
         self.number = number.rstrip(".")
@@ -173,16 +173,16 @@ class _Reader:
             return True
         if line.blank_before and not line.new_page:
             return False
-        if _is_figure(self.open) and len(line.text) <= SHORT_LABEL and not first.isdigit():
+        if _is_figure(self.open) and len(line.text) <= _SHORT_LABEL and not first.isdigit():
             return True
         return self._is_full(self.open.lines[-1]) and not line.text.isupper()
 
     def _is_full(self, line: Line) -> bool:
-        return len(line.text) >= self.widths[line.page] * FULL_LINE
+        return len(line.text) >= self.widths[line.page] * _FULL_LINE
 
     def _is_heading(self, line: Line, following: Line | None, *, fresh: bool) -> bool:
         text = line.text
-        if len(text) > LONGEST_HEADING or _ended(text.rstrip(":")) or text[-1] in ",;-–" or not text[0].isalnum():
+        if len(text) > _LONGEST_HEADING or _ended(text.rstrip(":")) or text[-1] in ",;-–" or not text[0].isalnum():
             return False
         if _CAPTION.match(text) or text.count("(") != text.count(")"):
             return False
@@ -208,7 +208,7 @@ class _Reader:
         while end > start and not _VALUE.fullmatch(self.lines[end - 1].text):
             end -= 1
         length = end - start
-        return length if values >= MIN_VALUES and values >= length * 0.4 and length >= 2 * MIN_VALUES else 0
+        return length if values >= _MIN_VALUES and values >= length * 0.4 and length >= 2 * _MIN_VALUES else 0
 
 
 def _is_cell(line: Line, *, first: bool) -> bool:
@@ -216,7 +216,7 @@ def _is_cell(line: Line, *, first: bool) -> bool:
         return False
     if _VALUE.fullmatch(line.text):
         return not first
-    return len(line.text) <= SHORT_LABEL and not _ended(line.text) and not _NUMBER_ALONE.fullmatch(line.text)
+    return len(line.text) <= _SHORT_LABEL and not _ended(line.text) and not _NUMBER_ALONE.fullmatch(line.text)
 
 
 def _rows_of_cells(lines: Sequence[Line]) -> Iterator[Block]:
@@ -239,7 +239,7 @@ def _cell_block(row: list[Line]) -> Block:
     return Block("row", row, cells=cells)
 
 
-def _row(line: Line) -> Iterator[Block]:
+def _row_blocks(line: Line) -> Iterator[Block]:
     if _SEPARATOR.fullmatch(line.text):
         yield Block("header", [line])
         return
@@ -250,7 +250,7 @@ def _row(line: Line) -> Iterator[Block]:
 
 def _labelled(block: Block) -> Block:
     """Return the block, as a label if it is a short paragraph without an end: a caption, an entry of a list."""
-    if block.kind == "paragraph" and not _ended(block.text) and len(block.text) <= LONGEST_HEADING:
+    if block.kind == "paragraph" and not _ended(block.text) and len(block.text) <= _LONGEST_HEADING:
         block.kind = "label"
     return block
 
@@ -266,7 +266,7 @@ def _ended(text: str) -> bool:
 
 def _is_figure(block: Block) -> bool:
     """Return whether a block is a figure of an infographic, whose words follow on the next lines ("165", "HOMES")."""
-    return block.kind == "paragraph" and block.lines[0].text[0].isdigit() and len(block.text) <= SHORT_LABEL
+    return block.kind == "paragraph" and block.lines[0].text[0].isdigit() and len(block.text) <= _SHORT_LABEL
 
 
 def _usual_widths(lines: Sequence[Line]) -> dict[int | None, float]:
@@ -278,5 +278,5 @@ def _usual_widths(lines: Sequence[Line]) -> dict[int | None, float]:
 
 
 def _ninth_tenth(lengths: Sequence[int]) -> float:
-    prose = sorted(length for length in lengths if length > SHORT_LABEL)
+    prose = sorted(length for length in lengths if length > _SHORT_LABEL)
     return float(prose[int(len(prose) * 0.9)]) if prose else 60.0

@@ -10,7 +10,7 @@ from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.said import Said
 from trigpoint.reading.tables import Table, shortfalls
 
-NEAR = 12  # statements between a claim that does not name its subject and the shortfall next to it
+_NEAR = 12  # statements between a claim that does not name its subject and the shortfall next to it
 _WORDS = Lexicon(
     {
         "claim": "accordance accords complies comply compliant compliance meets in_line_with conforms exceeds in_excess_of",
@@ -84,7 +84,7 @@ def _contradicts(claim: Said, shortfall: Said) -> bool:
         return False
     if _names_cycle_parking(claim):
         return True
-    near = abs(claim.statement.index - shortfall.statement.index) <= NEAR
+    near = abs(claim.statement.index - shortfall.statement.index) <= _NEAR
     pages = abs((claim.statement.page or 0) - (shortfall.statement.page or 0)) <= 1
     return claim.document.id == shortfall.document.id and near and pages
 

@@ -9,7 +9,7 @@ from trigpoint.reading.discrepancies import Discrepancy, Input
 from trigpoint.reading.facts import Fact
 from trigpoint.reading.vocabulary import Topic
 
-ENOUGH_CONDITIONS = 10  # statements of conditions from which on a report is taken to list them all
+_ENOUGH_CONDITIONS = 10  # statements of conditions from which on a report is taken to list them all
 
 _BY_CONDITION = re.compile(r"(?:secured|required) (?:by|through|via) (?:a )?(?:planning )?conditions?\b")
 _NUMBER = r"[A-Z0-9]+(?:-[A-Z0-9]+){3,}"
@@ -23,7 +23,7 @@ def find_condition_gaps(facts: Sequence[Fact]) -> Iterator[Discrepancy]:
     for document_id in dict.fromkeys(fact.source.document_id for fact in facts):
         own = [fact for fact in facts if fact.source.document_id == document_id]
         conditions = [fact for fact in own if fact.speaker == "condition"]
-        if len({fact.source.statement for fact in conditions}) >= ENOUGH_CONDITIONS:
+        if len({fact.source.statement for fact in conditions}) >= _ENOUGH_CONDITIONS:
             yield from _unsecured(own, conditions)
             yield from _two_revisions(conditions)
 

@@ -1,9 +1,9 @@
-"""The surroundings of a statement that tell who speaks and about what: section, document, list, tense, subject."""
+"""The surroundings of a statement, which show who speaks and about what: section, document, list, tense, subject."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -14,20 +14,21 @@ from trigpoint.reading.statements import Statement
 from trigpoint.reading.tokens import Token, tokenise
 from trigpoint.reading.vocabulary import Speaker
 
-Section = Literal[
+SectionKind = Literal[
     "policy", "existing", "proposal", "consultees", "objectors", "engagement", "history", "others", "conditions",
     "obligations", "forecast", "assessment", "travel_plan",
 ]  # fmt: skip
 
-_REFERENCE = re.compile(r"\b(?:[A-Z]{1,4}/)?\d{2,4}/\d{3,6}(?:/[A-Z0-9]{1,6})+\b")
+REFERENCE = re.compile(r"\b(?:[A-Z]{1,4}/)?\d{2,4}/\d{3,6}(?:/[A-Z0-9]{1,6})+\b")
+"""The reference of a planning application: 25/01187/FUL, UTT/25/3011/OP."""
 _NOT_NAMES = frozenset(
     "proposed application the this residential proposals planning appeal emerging overall our".split()
 )
 _DEFINITE = frozenset("the this these our its we applicant appeal".split())
 _GENERIC = frozenset("all any each every such new major other residential housing future most".split())
-SAME_PROPOSAL = 0.85
-SUBJECT = 12  # tokens in which a sentence names its subject
-_STRONG: tuple[Section, ...] = ("conditions", "objectors", "consultees", "history", "others")
+_SAME_PROPOSAL = 0.85
+_SUBJECT = 12  # tokens in which a sentence names its subject
+_STRONG: tuple[SectionKind, ...] = ("conditions", "objectors", "consultees", "history", "others")
 """Sections whose whole content belongs to somebody else, whatever their subsections are called."""
 
 
@@ -52,7 +53,7 @@ class Context:
         if self.has("proposal_label"):
             return True
         words = {token.text for token in self.tokens if token.kind != "mark"}
-        return len(self.proposal) >= SUBJECT and len(words & self.proposal) >= SAME_PROPOSAL * len(words) > 0
+        return len(self.proposal) >= _SUBJECT and len(words & self.proposal) >= _SAME_PROPOSAL * len(words) > 0
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
@@ -77,14 +78,9 @@ class Context:
         return any(cue in self.said for cue in cues)
 
     @cached_property
-    def section(self) -> Section | None:
-        """The kind of section: one that belongs to somebody else, or else the innermost that tells."""
-        sections = [_section_of(heading) for heading in self.statement.headings]
-        for kinds in sections:
-            for kind in _STRONG:
-                if kind in kinds:
-                    return kind
-        return next((kinds[0] for kinds in reversed(sections) if kinds), None)
+    def section(self) -> SectionKind | None:
+        """The kind of section that the statement is in."""
+        return section_under(self.statement.headings)
 
     def has(self, *cues: str) -> bool:
         """Return whether the statement has one of these cues."""
@@ -96,7 +92,7 @@ class Context:
 
     def subject_is(self, *cues: str) -> bool:
         """Return whether one of these is named at the beginning of the sentence, before its verb."""
-        return any(position < SUBJECT for cue in cues for position in self.cues.get(cue, ()))
+        return any(position < _SUBJECT for cue in cues for position in self.cues.get(cue, ()))
 
     def first(self, cue: str) -> int:
         """Return the position of the first such cue, or a large number."""
@@ -109,7 +105,7 @@ class Context:
     @cached_property
     def scheme_is_subject(self) -> bool:
         """Whether this very scheme is the subject: "the development", "our proposals"; not "all proposals"."""
-        return any(at < SUBJECT and self._is_definite(at) for at in self.cues.get("scheme", ()))
+        return any(at < _SUBJECT and self._is_definite(at) for at in self.cues.get("scheme", ()))
 
     def _is_definite(self, at: int) -> bool:
         before = {token.text for token in self.tokens[max(0, at - 3) : at + 1]}
@@ -124,7 +120,7 @@ class Context:
             for j in self.cues.get("head", ())
         ):
             return True
-        references = [match for match in _REFERENCE.findall(self.statement.text) if match not in self.own_reference]
+        references = [match for match in REFERENCE.findall(self.statement.text) if match not in self.own_reference]
         return bool(references)
 
     def _to_between(self, start: int, end: int) -> bool:
@@ -169,7 +165,7 @@ class Context:
         verbs = self.cues.get("reports", ())
         for speaker in ("inspector", "objector", "applicant", "authority"):
             named = self.cues.get(speaker, ())
-            if any(i < SUBJECT and 0 < j - i <= SUBJECT for i in named for j in verbs):
+            if any(i < _SUBJECT and 0 < j - i <= _SUBJECT for i in named for j in verbs):
                 return _REPORTED[speaker] if self.genre != "application" or speaker != "applicant" else None
         if self.led("objector") and self.led("reports", "asks"):
             return "objector"
@@ -185,9 +181,19 @@ _REPORTED: dict[str, Speaker] = {
 }
 
 
+def section_under(headings: Sequence[str]) -> SectionKind | None:
+    """Return the kind of section under some headings: one that belongs to somebody else, or else the innermost that tells."""
+    sections = [_section_of(heading) for heading in headings]
+    for kinds in sections:
+        for kind in _STRONG:
+            if kind in kinds:
+                return kind
+    return next((kinds[0] for kinds in reversed(sections) if kinds), None)
+
+
 @lru_cache(maxsize=1024)
-def _section_of(heading: str) -> tuple[Section, ...]:
-    """Return the kinds of section that a heading may announce, the most telling first."""
+def _section_of(heading: str) -> tuple[SectionKind, ...]:
+    """Return the kinds of section that a heading may announce, the most specific first."""
     classes = set(SECTIONS.tag_text(heading))
     if "not_conditions" in classes:
         classes -= {"conditions", "not_conditions"}
@@ -196,7 +202,7 @@ def _section_of(heading: str) -> tuple[Section, ...]:
     return tuple(kind for kind in _ORDER if kind in classes)
 
 
-_ORDER: tuple[Section, ...] = (
+_ORDER: tuple[SectionKind, ...] = (
     "conditions", "objectors", "consultees", "history", "others", "engagement", "obligations", "policy", "proposal",
     "existing", "forecast", "travel_plan", "assessment",
 )  # fmt: skip

@@ -28,7 +28,7 @@ from trigpoint.reading.unsaid_totals import check_unsaid_totals
 from trigpoint.reading.vocabulary import Topic
 from trigpoint.reading.worded import find_worded
 
-TITLE = 300  # characters in which a document names the scheme
+_TITLE = 300  # characters in which a document names the scheme
 
 
 def find_discrepancies(
@@ -37,9 +37,9 @@ def find_discrepancies(
     """Return the sums that do not add up and the statements that contradict each other, each once."""
     said = tuple(read_said(statements, documents, facts))
     tables = tuple(read_tables(statements))
-    titles = [document.text[:TITLE] for document in documents]
+    titles = [document.text[:_TITLE] for document in documents]
     gazetteer = Gazetteer((one.text for one in said if one.statement.kind in ("sentence", "bullet")), titles)
-    found = [
+    discrepancies = [
         *check_sums(facts, statements, documents),
         *check_rates(said, numbers_known(said)),
         *check_unsaid_totals([one for one in said if _is_ours(one.document)], tables),
@@ -50,7 +50,7 @@ def find_discrepancies(
         *find_false_claims(said, tables),
         *find_condition_gaps(facts),
     ]
-    return _without_repeats(distinct(found))
+    return _without_repeats(distinct(discrepancies))
 
 
 def _measured(said: Sequence[Said], tables: Sequence[Table], gazetteer: Gazetteer) -> list[Measured]:
@@ -70,7 +70,7 @@ def _measured(said: Sequence[Said], tables: Sequence[Table], gazetteer: Gazettee
             measured.extend(distances_in(table, rows, stations))
     documents = {one.document.id: one.document for one in said}
     if not any("form" in kinds_of(document) for document in documents.values()):
-        measured.extend(found for one in said if not _is_ours(one.document) for found in form_measures(one))
+        measured.extend(measure for one in said if not _is_ours(one.document) for measure in form_measures(one))
     return [*measured, *money_measures(ours)]
 
 
@@ -78,24 +78,24 @@ def _is_ours(document: Document) -> bool:
     return document.source_kind in ("applicant", "council") and not is_superseded(document)
 
 
-def _without_repeats(found: Sequence[Discrepancy]) -> tuple[Discrepancy, ...]:
+def _without_repeats(discrepancies: Sequence[Discrepancy]) -> tuple[Discrepancy, ...]:
     """Return each difference once: of two on one subject the one with more figures, or else the first."""
     kept: list[Discrepancy] = []
-    for one in sorted(found, key=lambda each: -len(_values(each))):
+    for one in sorted(discrepancies, key=lambda each: -len(_values_of(each))):
         if not any(_repeats(one, other) for other in kept):
             kept.append(one)
-    return tuple(one for one in found if one in kept)
+    return tuple(one for one in discrepancies if one in kept)
 
 
 def _repeats(one: Discrepancy, other: Discrepancy) -> bool:
     return (
         one.kind == other.kind == "figures_differ"
         and one.topic.partition(".")[0] == other.topic.partition(".")[0]
-        and len(_values(one) & _values(other)) >= 2
+        and len(_values_of(one) & _values_of(other)) >= 2
     )
 
 
-def _values(one: Discrepancy) -> set[float]:
+def _values_of(one: Discrepancy) -> set[float]:
     return {each.value for each in one.inputs if each.value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Sums of money for one purpose, in sentences and tables: the purpose is told by its words."""
+"""Sums of money for one purpose, in sentences and tables: identified by the words of the purpose."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
 from trigpoint.reading.tokens import tokenise
 
-MONEY = Measure("offsite.contribution", most_apart=3)
-ALIKE = 0.6  # of the words of two purposes that are shared, from which on they are one purpose
-LEAST_SHARED = 2
+_MONEY = Measure("offsite.contribution", most_apart=3)
+_ALIKE = 0.6  # of the words of two purposes that are shared, from which on they are one purpose
+_LEAST_SHARED = 2
 
 _CUES = Lexicon(
     {
@@ -34,13 +34,13 @@ def money_measures(said: Iterable[Said]) -> Iterator[Measured]:
     for one in said:
         for quantity, purpose in _purposes(one):
             words = _purpose_words(purpose)
-            if len(words) < LEAST_SHARED:
+            if len(words) < _LEAST_SHARED:
                 continue
             same = next((bag for bag in known if _alike(bag, words)), None)
             if same is None:
                 known.append(words)
             key = ("money", *sorted(same or words))
-            yield Measured(MONEY, key, f"the contribution for {_plain(purpose)}", quantity, one, whole=True)
+            yield Measured(_MONEY, key, f"the contribution for {_plain_purpose(purpose)}", quantity, one, whole=True)
 
 
 def _purposes(said: Said) -> Iterator[tuple[Quantity, str]]:
@@ -76,7 +76,7 @@ def _phrase(text: str, one: Quantity, after: Quantity | None) -> str:
     return rest[: min(ends, default=len(rest))].strip(" .")
 
 
-def _plain(purpose: str) -> str:
+def _plain_purpose(purpose: str) -> str:
     words = purpose.split()
     while words and words[0].lower() in ("to", "towards", "for", "the"):
         words.pop(0)
@@ -90,4 +90,4 @@ def _purpose_words(purpose: str) -> frozenset[str]:
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     shared: Sequence[str] = tuple(one & other)
-    return len(shared) >= LEAST_SHARED and len(shared) >= ALIKE * len(one | other)
+    return len(shared) >= _LEAST_SHARED and len(shared) >= _ALIKE * len(one | other)

@@ -1,4 +1,4 @@
-"""Every number of a statement that counts something, also if its noun is left out: "74 standard bays, 5 accessible"."""
+"""Every number of a statement that counts something, even if its noun is left out: "74 standard bays, 5 accessible"."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ class Discrepancy(Frozen):
         return self.kind, self.topic, self.stated, self.computed, inputs
 
 
-def distinct(found: list[Discrepancy]) -> tuple[Discrepancy, ...]:
+def distinct(discrepancies: list[Discrepancy]) -> tuple[Discrepancy, ...]:
     """Return each discrepancy once, the first place where it is found."""
-    return tuple({one.key: one for one in reversed(found)}.values())[::-1]
+    return tuple({one.key: one for one in reversed(discrepancies)}.values())[::-1]
 
 
 def figures(value: float) -> str:

@@ -17,11 +17,12 @@ class Frozen(BaseModel):
 
 
 class PageSpan(Frozen):
-    """Where a page lies in its document's text."""
+    """Where a page lies in its document's text. The words of a page that was read by OCR may be misread."""
 
     number: int
     start: int
     end: int
+    by_ocr: bool = False
 
 
 class Document(Frozen):

@@ -24,8 +24,8 @@ from trigpoint.text.plausible import is_plausible
 CERTAIN = 0.9
 """The certainty from which on a fact may be judged. Below it, a fact is quoted and not judged."""
 
-SENTENCES_BEFORE = 3
-Reader = Literal["rules", "model", "person"]
+_SENTENCES_BEFORE = 3
+FactReader = Literal["rules", "model", "person"]
 
 
 _OFF_SITE: frozenset[Topic] = frozenset(
@@ -83,7 +83,7 @@ class Fact(Frozen):
     place: str = ""
     source: Source
     because: tuple[str, ...] = ()
-    reader: Reader = "rules"
+    reader: FactReader = "rules"
 
     @property
     def is_certain(self) -> bool:
@@ -135,7 +135,7 @@ _REPLACED = Judged("historic", 1.0, ("the document is superseded",))
 
 
 class _Paragraph:
-    """The sentences of the paragraph that is being read, for those that lean on them."""
+    """The sentences of the paragraph that is being read, for statements that refer back to them."""
 
     def __init__(self) -> None:
         self.last: Statement | None = None
@@ -149,7 +149,7 @@ class _Paragraph:
         """Return the sentences before a statement in its paragraph, the last few of them."""
         if self.last is None or not _same_paragraph(self.last, statement):
             self.said = []
-        before = " ".join(self.said[-SENTENCES_BEFORE:])
+        before = " ".join(self.said[-_SENTENCES_BEFORE:])
         if statement.kind == "sentence":
             self.said.append(statement.text)
         self.last = statement
@@ -172,7 +172,7 @@ def _facts_of(context: Context, document: Document, readers: Readers) -> Iterato
             certainty=judged.certainty,
             relevance=relevance,
             quantities=tuple(one for one in quantities if measures(topic, one)),
-            place=_place(topic),
+            place=_place_of_topic(topic),
             source=source,
             because=judged.because,
         )
@@ -194,7 +194,7 @@ def _polarity(context: Context, status: Status) -> Polarity:
     return "neutral"
 
 
-def _place(topic: Topic) -> str:
+def _place_of_topic(topic: Topic) -> str:
     return "off site" if topic in _OFF_SITE else ""
 
 

@@ -13,9 +13,9 @@ from trigpoint.reading.vocabulary import Topic, aspects_of
 
 Features = dict[str, float]
 
-HEADINGS = 2  # the innermost ones
-OPENING = 3  # words
-SHORTEST_STEM = 4
+_HEADINGS = 2  # the innermost ones
+_OPENING = 3  # words
+_SHORTEST_STEM = 4
 _ENDINGS = ("ings", "ing", "ies", "ed", "es", "s")
 _EMPTY = frozenset(
     "the a an of to and in is are be for with by that this it as on at or which from will would has have been was were "
@@ -24,15 +24,15 @@ _EMPTY = frozenset(
 
 
 @lru_cache(maxsize=8192)
-def plain_words(text: str) -> tuple[str, ...]:
+def _plain_words(text: str) -> tuple[str, ...]:
     """Return the words of a text without their endings; every number is the same word."""
     return tuple(word for word in map(_word, tokenise(text)) if word)
 
 
 @lru_cache(maxsize=8192)
-def content_words(text: str) -> tuple[str, ...]:
+def _content_words(text: str) -> tuple[str, ...]:
     """Return the words of a text that carry meaning."""
-    return tuple(word for word in plain_words(text) if word not in _EMPTY)
+    return tuple(word for word in _plain_words(text) if word not in _EMPTY)
 
 
 def _word(token: Token) -> str:
@@ -45,7 +45,7 @@ def _word(token: Token) -> str:
 
 def _stem(word: str) -> str:
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word[: -len(ending)]
     return word
 
@@ -57,34 +57,34 @@ def topic_features(
     classes_above: Collection[str],
     by_rule: Collection[Topic],
 ) -> Features:
-    """Return what tells the aspect of a statement: its words, what is above and before it, and what the rules say."""
-    words = content_words(statement.text)
+    """Return the features that show the aspect of a statement: its words, what is above and before it, and what the rules say."""
+    words = _content_words(statement.text)
     aspects = {aspect for topic in by_rule for aspect in aspects_of(topic)}
     return {
-        **_named("", words, 1.0),
-        **_named("", (f"{one} {other}" for one, other in pairwise(words)), 0.7),
-        **_named("heading ", content_words(" . ".join(statement.headings[-HEADINGS:])), 0.5),
-        **_named("lead ", content_words(statement.lead), 0.5),
-        **_named("column ", content_words(" ".join(statement.columns)), 0.5),
-        **_named("before ", content_words(previous), 0.3),
-        **_named("kind ", (statement.kind,), 0.5),
+        **_group_features("", words, 1.0),
+        **_group_features("", (f"{one} {other}" for one, other in pairwise(words)), 0.7),
+        **_group_features("heading ", _content_words(" . ".join(statement.headings[-_HEADINGS:])), 0.5),
+        **_group_features("lead ", _content_words(statement.lead), 0.5),
+        **_group_features("column ", _content_words(" ".join(statement.columns)), 0.5),
+        **_group_features("before ", _content_words(previous), 0.3),
+        **_group_features("kind ", (statement.kind,), 0.5),
         **class_features(classes, classes_above, by_rule),
-        **_named("aspect by rule ", aspects, 0.7),
+        **_group_features("aspect by rule ", aspects, 0.7),
     }
 
 
 def class_features(classes: Iterable[str], classes_above: Iterable[str], by_rule: Iterable[Topic]) -> Features:
     """Return the word classes of a statement and of the headings above it, and the topics that the rules give it."""
     return {
-        **_named("class ", classes, 1.0),
-        **_named("class above ", classes_above, 0.5),
-        **_named("topic by rule ", by_rule, 0.7),
+        **_group_features("class ", classes, 1.0),
+        **_group_features("class above ", classes_above, 0.5),
+        **_group_features("topic by rule ", by_rule, 0.7),
     }
 
 
 def status_features(context: Context, signals: Iterable[str], by_rule: str) -> Features:
-    """Return what tells the status of a statement: its words, its place, and what the rules notice and conclude."""
-    statement, words = context.statement, plain_words(context.statement.text)
+    """Return the features that show the status of a statement: its words, its place, and what the rules notice and conclude."""
+    statement, words = context.statement, _plain_words(context.statement.text)
     place = (
         f"section {context.section}",
         f"genre {context.genre}",
@@ -93,21 +93,21 @@ def status_features(context: Context, signals: Iterable[str], by_rule: str) -> F
         f"kind {statement.kind}",
     )
     return {
-        **_named("", words, 1.0),
-        **_named("", (f"{one} {other}" for one, other in pairwise(words)), 0.7),
-        **_named("begins ", words[:OPENING], 0.5),
-        **_named("heading ", plain_words(" . ".join(statement.headings)), 0.5),
-        **_named("lead ", plain_words(statement.lead), 0.5),
-        **_named("before ", plain_words(context.previous), 0.2),
-        **_named("title ", plain_words(context.title), 0.5),
-        **_named("", place, 1.0),
-        **_named("cue ", context.cues, 1.0),
-        **_named("cue of list ", context.lead, 1.0),
-        **_named("cue before ", context.said, 0.5),
-        **_named("signal ", signals, 1.0),
-        **_named("status by rule ", (by_rule,), 1.0),
+        **_group_features("", words, 1.0),
+        **_group_features("", (f"{one} {other}" for one, other in pairwise(words)), 0.7),
+        **_group_features("begins ", words[:_OPENING], 0.5),
+        **_group_features("heading ", _plain_words(" . ".join(statement.headings)), 0.5),
+        **_group_features("lead ", _plain_words(statement.lead), 0.5),
+        **_group_features("before ", _plain_words(context.previous), 0.2),
+        **_group_features("title ", _plain_words(context.title), 0.5),
+        **_group_features("", place, 1.0),
+        **_group_features("cue ", context.cues, 1.0),
+        **_group_features("cue of list ", context.lead, 1.0),
+        **_group_features("cue before ", context.said, 0.5),
+        **_group_features("signal ", signals, 1.0),
+        **_group_features("status by rule ", (by_rule,), 1.0),
     }
 
 
-def _named(group: str, names: Iterable[str], strength: float) -> Features:
+def _group_features(group: str, names: Iterable[str], strength: float) -> Features:
     return {group + name: strength for name in names}

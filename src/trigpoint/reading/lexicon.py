@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from trigpoint.reading.tokens import Token, tokenise
 
-LETTERS = 3  # by which prefixes are looked up: none is shorter
+_LETTERS = 3  # by which prefixes are looked up: none is shorter
 _Phrase = tuple[tuple[str, ...], bool, str]
 
 # A class lists words; "walk*" means every word that begins so; words joined by "_" are a phrase.
@@ -188,7 +188,7 @@ CLASSES: dict[str, str] = {
 
 def tag(text: str) -> Mapping[str, list[int]]:
     """Return for each class the positions of its words in a text, counted in tokens."""
-    return TOPIC_WORDS.tag_text(text)
+    return _TOPIC_WORDS.tag_text(text)
 
 
 class Lexicon:
@@ -208,7 +208,7 @@ class Lexicon:
         if rest:
             self.phrases.setdefault(first, []).append((tuple(rest), entry.endswith("*"), name))
         elif entry.endswith("*"):
-            self.prefixes.setdefault(first[:LETTERS], []).append((first, name))
+            self.prefixes.setdefault(first[:_LETTERS], []).append((first, name))
         else:
             self.words.setdefault(first, []).append(name)
 
@@ -217,18 +217,18 @@ class Lexicon:
 
     def tag(self, tokens: Sequence[Token]) -> dict[str, list[int]]:
         """Return for each class the positions of its words among these tokens."""
-        found: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for index, token in enumerate(tokens):
             word = token.text
             for name in self.words.get(word, ()):
-                found.setdefault(name, []).append(index)
+                positions.setdefault(name, []).append(index)
             for rest, is_prefix, name in self.phrases.get(word, ()):
                 if _matches(tokens, index + 1, rest, is_prefix):
-                    found.setdefault(name, []).append(index)
-            for prefix, name in self.prefixes.get(word[:LETTERS], ()):
+                    positions.setdefault(name, []).append(index)
+            for prefix, name in self.prefixes.get(word[:_LETTERS], ()):
                 if word.startswith(prefix):
-                    found.setdefault(name, []).append(index)
-        return found
+                    positions.setdefault(name, []).append(index)
+        return positions
 
 
 def _matches(tokens: Sequence[Token], start: int, rest: tuple[str, ...], is_prefix: bool) -> bool:
@@ -241,4 +241,4 @@ def _matches(tokens: Sequence[Token], start: int, rest: tuple[str, ...], is_pref
     return word.startswith(rest[-1]) if is_prefix else word == rest[-1]
 
 
-TOPIC_WORDS = Lexicon(CLASSES)
+_TOPIC_WORDS = Lexicon(CLASSES)

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-LENGTH = 3.0  # of a statement's vector, so that long and short statements weigh the same
+_LENGTH = 3.0  # of a statement's vector, so that long and short statements weigh the same
 Scores = NDArray[np.float64]
 Head = TypeVar("Head", bound=str)
 
@@ -59,7 +59,7 @@ def known_features(
     known = hashes[places] == asked
     values = strength[known] * rarity[places[known]]
     length = float(np.sqrt((values * values).sum()))
-    return places[known], values * (LENGTH / length) if length else values
+    return places[known], values * (_LENGTH / length) if length else values
 
 
 def hash_of(feature: str) -> int:
@@ -70,7 +70,7 @@ def hash_of(feature: str) -> int:
 def load_reader(name: str, vocabulary: tuple[Head, ...]) -> LinearReader[Head]:
     """Return a reader that ships with the package. Raise RuntimeError if it was trained on names that are gone.
 
-    Names of the vocabulary that it was not trained on are no heads of it: the rules alone find those.
+    Names of the vocabulary that it was not trained on are not among its heads: only the rules find those.
     """
     with resources.files("trigpoint.reading").joinpath("weights", f"{name}.npz").open("rb") as file:
         stored = dict(np.load(file))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from trigpoint.reading.documents import PageSpan, pages_by_form_feed
 
-MARGIN_LINES = 5  # lines at the top and bottom of a page among which running lines are looked for
-MIN_REPEATS = 3
+_MARGIN_LINES = 5  # lines at the top and bottom of a page among which running lines are looked for
+_MIN_REPEATS = 3
 
 _DIGITS = re.compile(r"\d+")
 _COLON_DASH = re.compile(r":\s?[-–—]$")  # "including:-" introduces a list as "including:" does
@@ -55,24 +55,24 @@ def _running_lines(by_page: Sequence[list[Line]]) -> frozenset[str]:
     """Return the lines, digits aside, that recur in the margins of at least three pages."""
     counted: Counter[str] = Counter()
     for lines in by_page:
-        counted.update({_key(line) for line in _margins(lines)})
-    return frozenset(key for key, count in counted.items() if count >= MIN_REPEATS)
+        counted.update({_repeat_key(line) for line in _margins(lines)})
+    return frozenset(key for key, count in counted.items() if count >= _MIN_REPEATS)
 
 
 def _margins(lines: Sequence[Line]) -> list[Line]:
-    return [*lines[:MARGIN_LINES], *lines[MARGIN_LINES:][-MARGIN_LINES:]]
+    return [*lines[:_MARGIN_LINES], *lines[_MARGIN_LINES:][-_MARGIN_LINES:]]
 
 
-def _key(line: Line) -> str:
+def _repeat_key(line: Line) -> str:
     return _DIGITS.sub("#", line.text.lower())
 
 
 def _without_running(lines: Sequence[Line], running: frozenset[str]) -> Iterator[Line]:
     """Drop running lines at both ends of a page: from its edges inwards, and never beyond the margin."""
     first, last = 0, len(lines)
-    while first < min(MARGIN_LINES, last) and _is_running(lines[first], running):
+    while first < min(_MARGIN_LINES, last) and _is_running(lines[first], running):
         first += 1
-    while last > max(first, len(lines) - MARGIN_LINES) and _is_running(lines[last - 1], running):
+    while last > max(first, len(lines) - _MARGIN_LINES) and _is_running(lines[last - 1], running):
         last -= 1
     for index, line in enumerate(lines[first:last]):
         yield line if index else replace(line, new_page=lines[0].new_page)
@@ -81,4 +81,6 @@ def _without_running(lines: Sequence[Line], running: frozenset[str]) -> Iterator
 def _is_running(line: Line, running: frozenset[str]) -> bool:
     if line.page is None or line.text.startswith("|"):
         return False
-    return (_key(line) in running and any(map(str.isalpha, line.text))) or _PAGE_NUMBER.fullmatch(line.text) is not None
+    return (_repeat_key(line) in running and any(map(str.isalpha, line.text))) or _PAGE_NUMBER.fullmatch(
+        line.text
+    ) is not None

@@ -16,19 +16,19 @@ from trigpoint.reading.documents import Document
 from trigpoint.reading.numerals import number_in_words
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
+from trigpoint.reading.units import METRES
 from trigpoint.reading.vocabulary import Topic
 
-MOST_FIGURES = 4
-TITLE = 200  # characters in which a document says what it is
+_MOST_FIGURES = 4
+_TITLE = 200  # characters in which a document says what it is
 _FORMER = re.compile(r"superseded|previous|original|former|before|earlier|\bTA\b|\bwas\b", re.IGNORECASE)
-_METRES = {"m": 1.0, "km": 1000.0, "mile": 1609.0, "yard": 0.914, "foot": 0.305, "mm": 0.001}
 
 
 @dataclass(frozen=True)
 class Measure:
     """A kind of figure: its words for a reader, its subject, and how far two figures may differ and still be one.
 
-    `beyond` says which of a document's figures stands for it: the largest of several numbers of spaces, the nearest stop.
+    `beyond` says which of a document's figures represents it: the largest of several numbers of spaces, the nearest stop.
     """
 
     topic: Topic
@@ -39,7 +39,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure for one thing. `what` names it for a reader, `key` tells it from every other thing.
+    """One figure for one thing. `what` names it for a reader, `key` distinguishes it from every other thing.
 
     If `names` are given, a figure is not compared with one whose names are all different.
     """
@@ -55,7 +55,7 @@ class Measured:
     @property
     def value(self) -> float:
         """The figure in metres, or for one of what it is counted per."""
-        return round(self.quantity.rate * _METRES.get(self.quantity.unit, 1.0), 3)
+        return round(self.quantity.rate * METRES.get(self.quantity.unit, 1.0), 3)
 
     @property
     def document(self) -> str:
@@ -68,20 +68,20 @@ Numbers = dict[str, frozenset[tuple[float, str]]]
 
 def numbers_of(said: Iterable[Said]) -> Numbers:
     """Return the figures of each document."""
-    found: dict[str, set[tuple[float, str]]] = {}
+    by_document: dict[str, set[tuple[float, str]]] = {}
     for one in said:
         if one.is_requirement:
-            found.setdefault(one.document.id, set())
+            by_document.setdefault(one.document.id, set())
             continue
         unit = _unit_of_row(one) if one.statement.kind == "row" else ""
-        found.setdefault(one.document.id, set()).update(
+        by_document.setdefault(one.document.id, set()).update(
             (count.value, count.unit or unit) for count in one.counts if count.per is None
         )
-    return {document: frozenset(values) for document, values in found.items()}
+    return {document: frozenset(values) for document, values in by_document.items()}
 
 
 def _unit_of_row(said: Said) -> str:
-    """Return what a row's bare figures count, by its label; "row" if it does not tell."""
+    """Return what a row's bare figures count, by its label; "row" if the label does not say."""
     label = said.statement.cells[0].lower()
     named = (("cycle", "cycle space"), ("car", "car space"), ("vehicle", "car space"))
     return next((unit for word, unit in named if word in label), "row")
@@ -110,15 +110,15 @@ def _differing(group: Sequence[Measured], numbers: Numbers) -> list[Measured]:
     if all(_is_revision(one, other) for one, other in pairs):
         return []
     involved = {id(one) for pair in pairs for one in pair}
-    return [one for one in candidates if id(one) in involved][:MOST_FIGURES]
+    return [one for one in candidates if id(one) in involved][:_MOST_FIGURES]
 
 
 def _is_revision(one: Measured, other: Measured) -> bool:
     """Return whether one figure is in an addendum, which is there to change the other."""
-    return is_revised(one.said.document, other.said.document)
+    return _is_revised(one.said.document, other.said.document)
 
 
-def is_revised(one: Document, other: Document) -> bool:
+def _is_revised(one: Document, other: Document) -> bool:
     """Return whether one of two documents is an addendum to the other; the authority's report comes after both."""
     changed = is_addendum(one) != is_addendum(other)
     return changed and all(document.source_kind == "applicant" for document in (one, other))
@@ -127,9 +127,9 @@ def is_revised(one: Document, other: Document) -> bool:
 def is_addendum(document: Document) -> bool:
     """Return whether a document says by its name or title that it changes what others say.
 
-    A statement whose cover says that it was revised in August is no addendum, nor is a technical note as such.
+    A statement whose cover says that it was revised in August is not an addendum, nor is a technical note as such.
     """
-    opening = document.text[:TITLE].strip()
+    opening = document.text[:_TITLE].strip()
     title, heading = (
         f"{document.name} {words}".replace("_", " ").lower() for words in (opening, opening.partition("\n")[0])
     )
@@ -139,7 +139,7 @@ def is_addendum(document: Document) -> bool:
 
 
 def _strongest(group: Sequence[Measured]) -> Iterator[Measured]:
-    """Yield of each document without a figure for the whole the one figure that goes beyond its others."""
+    """Yield, for each document that gives no figure for the whole, the figure that goes beyond its others."""
     for document in dict.fromkeys(one.document for one in group):
         own = [one for one in group if one.document == document]
         if not any(one.whole for one in own):
@@ -199,7 +199,7 @@ def _difference(differing: Sequence[Measured]) -> Discrepancy:
         Input(value=one.quantity.value, unit=one.quantity.unit, words=one.said.text, source=one.said.source)
         for one in differing
     )
-    said = [f"{_written(one)} ({one.said.document.name}{_page(one)})" for one in differing]
+    said = [f"{_written(one)} ({one.said.document.name}{_page_note(one)})" for one in differing]
     return Discrepancy(
         kind="figures_differ",
         topic=differing[0].measure.topic,
@@ -208,7 +208,7 @@ def _difference(differing: Sequence[Measured]) -> Discrepancy:
     )
 
 
-def _page(one: Measured) -> str:
+def _page_note(one: Measured) -> str:
     return f", page {one.said.statement.page}" if one.said.statement.page is not None else ""
 
 
@@ -223,4 +223,4 @@ def _written(one: Measured) -> str:
     number = number_in_words(int(quantity.value)) if in_words and whole else plain
     if quantity.unit == "%":
         return f"{number}%" if number[-1].isdigit() else f"{number} per cent"
-    return f"{number} {quantity.unit}" if quantity.unit in _METRES else number
+    return f"{number} {quantity.unit}" if quantity.unit in METRES else number

@@ -1,4 +1,4 @@
-"""Proper names in an application's documents, by which two statements can be told to be on one thing."""
+"""Proper names in an application's documents, which show that two statements are about the same thing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COMMON = frozenset(
     "company limited ltd llp plc mr mrs ms dr cllr prepared issue sheffield toucan zebra puffin ministry department england"
     .split()
 )  # fmt: skip
-LEAST_SEEN = 2  # times that a word at the beginning of a sentence must be a name elsewhere, to be one there
+_LEAST_SEEN = 2  # times that a word at the beginning of a sentence must be a name elsewhere, to be one there
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Gazetteer:
     def __init__(self, texts: Iterable[str], titles: Iterable[str] = ()) -> None:
         self.seen: Counter[str] = Counter()
         own = Counter(name.lower() for title in titles for name in {name for _, name in _sequences(title)})
-        self.own = frozenset(name for name, count in own.items() if count >= LEAST_SEEN)
+        self.own = frozenset(name for name, count in own.items() if count >= _LEAST_SEEN)
         self.same: dict[str, str] = {}
         for text in texts:
             if text.isupper():
@@ -70,19 +70,19 @@ class Gazetteer:
 
     def is_usual(self, name: str) -> bool:
         """Return whether a name is used again and again."""
-        return self.seen[name] >= LEAST_SEEN
+        return self.seen[name] >= _LEAST_SEEN
 
     def names(self, text: str) -> tuple[Name, ...]:
         """Return the names in a text, in order."""
         if text.isupper():
             return ()
-        found = []
+        mentions = []
         for start, name in _sequences(text):
             low = name.lower()
             opens = start == 0 or text[start - 2 : start] in (". ", "? ", "! ")
-            if not opens or " " in name or self.seen[low] >= LEAST_SEEN:
-                found.append(Name(self.same.get(low, low), start, start + len(name)))
-        return tuple(found)
+            if not opens or " " in name or self.seen[low] >= _LEAST_SEEN:
+                mentions.append(Name(self.same.get(low, low), start, start + len(name)))
+        return tuple(mentions)
 
 
 def _sequences(text: str) -> Iterable[tuple[int, str]]:

@@ -10,7 +10,7 @@ from trigpoint.reading.documents import Source
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import Topic
 
-MOST_APART = 1 / 3  # parts that miss their total by more than this share of it are no parts of it, or not all of them
+_MOST_APART = 1 / 3  # parts that miss their total by more than this share of it are not its parts, or not all of them
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def source_like(source: Source, statement: Statement) -> Source:
 
 def is_near(computed: float, stated: float) -> bool:
     """Return whether a sum is near enough to a total to be that total with a mistake in it."""
-    return abs(computed - stated) <= MOST_APART * max(computed, stated)
+    return abs(computed - stated) <= _MOST_APART * max(computed, stated)
 
 
 def wrong_sum(topic: Topic, total: Part, parts: Sequence[Part], computed: float) -> Discrepancy:

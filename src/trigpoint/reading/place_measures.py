@@ -12,6 +12,7 @@ from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
 from trigpoint.reading.tables import Table
+from trigpoint.reading.units import DISTANCES
 
 _WIDTH = Measure("cycle_route.width", tolerance=0.02)
 _FLOW = Measure("traffic.volume", tolerance=0.1, most_apart=4)
@@ -58,29 +59,29 @@ _CUES = Lexicon(
 )
 _SERVICE_WORD = r"(?:[Ss]ervices?|[Rr]outes?|[Nn]o\.|[Nn]umber|[Bb]us|[Tt]he)"
 _NUMBER_OF_SERVICE = re.compile(rf"\b{_SERVICE_WORD}\s(?:[Nn]o\.?\s)?(\d{{1,3}}[A-Z]?)\b")
-_STATION_NAME = re.compile(r"\b((?:[A-Z][\w’'-]+ ){1,3})(?:[Rr]ailway |[Tt]rain |[Uu]nderground )?[Ss]tation\b")
+_CAPITALISED = r"(?:[A-Z][\w’'-]+ ){1,3}"
+_STATION_NAME = re.compile(rf"\b({_CAPITALISED})(?:[Rr]ailway |[Tt]rain |[Uu]nderground )?[Ss]tation\b")
 _ANY_STOP = re.compile(r"\s*(?:There (?:is|are) )?(?:a |two |several )?bus stops?\b", re.IGNORECASE)
-_OTHER_PLACE = re.compile(r"(?:town|city|village|shopping|local|district) (?:centre|hall)|station|school|bridge")
-_ONLY_STREET = re.compile(
-    r"\b(?:along|on|beside|alongside|side of) the (primary|spine|loop|central|main) (?:street|road)\b"
-)
+_CENTRE = "(?:town|city|village|shopping|local|district) (?:centre|hall)"
+_OTHER_PLACE = re.compile(f"{_CENTRE}|station|school|bridge")
+_NEXT_TO_THE = r"\b(?:along|on|beside|alongside|side of) the"
+_ONLY_STREET = re.compile(rf"{_NEXT_TO_THE} (primary|spine|loop|central|main) (?:street|road)\b")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-OLD = 3  # years before the document, from which on a count of traffic is history
+_OLD = 3  # years before the document, from which on a count of traffic is history
 _ALONG = frozenset("along on of beside alongside off fronting via across".split())
 _TOWARDS = frozenset("to at near from between towards with into".split())
-_LENGTHS = ("m", "km", "mile")
 LATEST, RECENT = 2028, 2015  # years: later ones are forecasts, earlier ones are history in any document
-LEAST_FLOW = 100  # vehicles a day
-AROUND = 6  # words around a figure among which the thing that it measures is named
-SUBJECT = 9  # words before a width: "the shared footway and cycleway along the primary street is 2.5m wide"
+_LEAST_FLOW = 100  # vehicles a day
+_AROUND = 6  # words around a figure among which the thing that it measures is named
+_SUBJECT = 9  # words before a width: "the shared footway and cycleway along the primary street is 2.5m wide"
 
 
 def place_measures(said: Said, gazetteer: Gazetteer, stations: frozenset[str]) -> Iterator[Measured]:
-    """Yield what a sentence says of the measures of named places."""
+    """Yield the measures of named places that a sentence gives."""
     for one in said.counts:
         if one.high is not None or one.limit not in ("exactly", "about", "more than", "at most"):
             continue
-        if one.unit in ("m", "mm", "km", "mile"):
+        if one.unit in ("mm", *DISTANCES):
             yield from _width(said, one, gazetteer) if one.limit != "at most" else ()
             yield from _distance(said, one, stations)
         elif _is_daily_flow(said.text, one):
@@ -92,7 +93,7 @@ def place_measures(said: Said, gazetteer: Gazetteer, stations: frozenset[str]) -
 
 
 def station_names(text: str) -> Iterator[str]:
-    """Yield the names of the railway stations that a text calls so."""
+    """Yield the names of the railway stations that a text mentions."""
     for match in _STATION_NAME.finditer(text):
         name = match[1].strip().removeprefix("The ").removeprefix("From ").lower()
         if name not in ("railway", "train", "underground", "the", "bus", "fire", "police"):
@@ -104,11 +105,11 @@ def _state(said: Said) -> str:
     return "there" if existing else "planned"
 
 
-def _words_before(text: str, end: int, count: int = AROUND) -> str:
+def _words_before(text: str, end: int, count: int = _AROUND) -> str:
     return " ".join(text[:end].split()[-count:])
 
 
-def _words_after(text: str, start: int, count: int = AROUND) -> str:
+def _words_after(text: str, start: int, count: int = _AROUND) -> str:
     return " ".join(text[start:].split()[:count])
 
 
@@ -117,8 +118,8 @@ def _width(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Measured
     before, after = _words_before(text, one.start), _words_after(text, one.end)
     if "portion" in _CUES.tag_text(text) or not _is_width(before, after):
         return
-    kind = _kind_of_path(_words_before(text, one.start, SUBJECT), after)
-    place = _place(said, one, gazetteer)
+    kind = _kind_of_path(_words_before(text, one.start, _SUBJECT), after)
+    place = _place_of_path(said, one, gazetteer)
     if kind is not None and place is not None:
         what = f"the width of the {kind} at {_titled(place)}"
         yield Measured(_WIDTH, ("width", kind, place, _state(said)), what, one, said, whole=True)
@@ -140,7 +141,7 @@ def _is_width(before: str, after: str) -> bool:
 
 
 def _kind_of_path(before: str, after: str) -> str | None:
-    """Return what is so wide: the noun that follows, or else the one before."""
+    """Return the kind of path that a width belongs to: the noun that follows, or else the one before."""
     for words in (" ".join(after.partition(",")[0].split()[:5]), before):
         near = _CUES.tag_text(words)
         found = next((kind for kind in ("path", "track", "footway") if kind in near), None)
@@ -149,7 +150,7 @@ def _kind_of_path(before: str, after: str) -> str | None:
     return None
 
 
-def _place(said: Said, one: Quantity, gazetteer: Gazetteer) -> str | None:
+def _place_of_path(said: Said, one: Quantity, gazetteer: Gazetteer) -> str | None:
     """Return the place that a path runs along: named with it, else in the sentence before, else in the heading."""
     names = gazetteer.names(said.text)
     along = _along(said.text, names) or _only_street(said.text)
@@ -190,14 +191,14 @@ def _is_old(said: Said) -> bool:
     """Return whether a statement gives a year well before the last one that its document names."""
     years = [int(year) for year in _YEAR.findall(said.text)]
     latest = max((int(year) for year in _YEAR.findall(said.document.text) if int(year) <= LATEST), default=0)
-    return bool(years) and (latest - max(years) > OLD or max(years) < RECENT)
+    return bool(years) and (latest - max(years) > _OLD or max(years) < RECENT)
 
 
 def _is_daily_flow(text: str, one: Quantity) -> bool:
     if one.unit in ("vehicle", "trip") and one.per == "day":
         return True
     daily = re.search(r"\bAADT\b|average daily (?:traffic|flow)|daily (?:traffic|flow)s?\b", text[: one.start])
-    return one.unit in ("", "vehicle") and one.per is None and daily is not None and one.value >= LEAST_FLOW
+    return one.unit in ("", "vehicle") and one.per is None and daily is not None and one.value >= _LEAST_FLOW
 
 
 def _subject(said: Said, one: Quantity, gazetteer: Gazetteer) -> str | None:
@@ -227,7 +228,7 @@ def _speed_limit(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Me
 def _distance(said: Said, one: Quantity, stations: frozenset[str]) -> Iterator[Measured]:
     clause = _clause(said.text, one)
     cues = _CUES.tag_text(clause)
-    if "distant" not in cues or "wide" in cues or is_from_elsewhere(clause):
+    if "distant" not in cues or "wide" in cues or _is_from_elsewhere(clause):
         return
     station = _station(clause, stations)
     if station is not None and "furthest" not in cues:
@@ -242,7 +243,7 @@ def _distance(said: Said, one: Quantity, stations: frozenset[str]) -> Iterator[M
         yield Measured(_ENTRANCE, ("distance", "entrance"), what, one, said)
 
 
-def is_from_elsewhere(clause: str) -> bool:
+def _is_from_elsewhere(clause: str) -> bool:
     """Return whether a distance is measured from something other than the site: "from the town centre"."""
     origin = re.search(r"\bfrom (?:the |its )?(.*)", clause)
     return origin is not None and _OTHER_PLACE.match(origin[1]) is not None
@@ -274,7 +275,7 @@ def distances_in(table: Table, rows: dict[tuple[str, int], Said], stations: froz
     if len(columns) != 1:
         return
     for row in table.rows:
-        lengths = [one for one in read_quantities(row.cells[columns[0]]) if one.unit in ("m", "km", "mile")]
+        lengths = [one for one in read_quantities(row.cells[columns[0]]) if one.unit in DISTANCES]
         label, said = row.cells[0], rows[row.document_id, row.index]
         if len(lengths) != 1 or lengths[0].high is not None or columns[0] >= len(row.cells):
             continue
@@ -294,7 +295,7 @@ def _is_of_buses(said: Said, clause: str) -> bool:
 
 def _clause(text: str, one: Quantity) -> str:
     """Return the part of a sentence that a figure belongs to: all of it, or up to the next figure's part."""
-    several = sum(other.unit in _LENGTHS for other in read_quantities(text)) > 1
+    several = sum(other.unit in DISTANCES for other in read_quantities(text)) > 1
     marks = ("; ", ". ", " and ") if several else ("; ", ". ")
     start = max((text.rfind(mark, 0, one.start) + len(mark) for mark in marks if mark in text[: one.start]), default=0)
     ends = [at for mark in marks if (at := text.find(mark, one.end)) >= 0]

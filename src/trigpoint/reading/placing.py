@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from trigpoint.reading.linear import LinearReader
 from trigpoint.reading.vocabulary import Aspect, Topic, aspects_of
 
-QUOTED_FROM = 0.05
+_QUOTED_FROM = 0.05
 """The chance from which on a statement is quoted: low, because leaving one out is worse than one too many."""
-SECOND_FROM = 0.3
+_SECOND_FROM = 0.3
 """The share of its best aspect's chance from which on a statement is also quoted under another."""
 
 
@@ -18,10 +18,10 @@ def read_aspects(
 ) -> dict[Aspect, float]:
     """Return the aspects under which a statement with these features is quoted, with the chance of each.
 
-    Of an aspect that the reader was not trained on, the rules alone decide.
+    For an aspect that the reader was not trained on, the rules alone decide.
     """
     chances = [round(chance, 3) for chance in reader.chances(features).tolist()]
-    least = max(QUOTED_FROM, SECOND_FROM * max(chances))
+    least = max(_QUOTED_FROM, _SECOND_FROM * max(chances))
     untrained = {aspect for topic in by_rule for aspect in aspects_of(topic)}.difference(reader.heads)
     return {
         **{aspect: chance for aspect, chance in zip(reader.heads, chances, strict=True) if chance >= least},

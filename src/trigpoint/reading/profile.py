@@ -21,12 +21,12 @@ from trigpoint.reading.uses import read_uses
 
 Scale = Literal["householder", "minor", "major", "unknown"]
 
-MAJOR_DWELLINGS = 10
-MAJOR_FLOORSPACE = 1_000  # m2
-MAJOR_SITE = 1.0  # ha
-RIGHT_AFTER = 25  # characters between a verb and its object
-SUBJECT = 12  # tokens in which a sentence names its subject
-FIRST_STATEMENTS = 120  # of a document, among which it describes the development
+_MAJOR_DWELLINGS = 10
+_MAJOR_FLOORSPACE = 1_000  # m2
+_MAJOR_SITE = 1.0  # ha
+_RIGHT_AFTER = 25  # characters between a verb and its object
+_SUBJECT = 12  # tokens in which a sentence names its subject
+_FIRST_STATEMENTS = 120  # of a document, among which it describes the development
 
 
 class Application(Frozen):
@@ -152,7 +152,7 @@ def _revised(uses: Sequence[UseSize], sizes: Sequence[Measured]) -> Iterator[Use
 def _descriptions(documents: Iterable[Document]) -> Iterator[tuple[Statement, Source]]:
     """Yield the statements that describe the whole development, from the beginnings of the documents."""
     for document in documents:
-        for statement in document_statements(document)[:FIRST_STATEMENTS]:
+        for statement in document_statements(document)[:_FIRST_STATEMENTS]:
             if statement.kind != "heading" and _describes(statement):
                 yield statement, statement.source(document)
 
@@ -176,10 +176,10 @@ def _names_the_proposal(statement: Statement) -> bool:
 def _scheme_delivers(statement: Statement, cues: Mapping[str, list[int]]) -> bool:
     """Return whether the scheme is the subject of a verb of provision and a floor area follows at once."""
     tokens = tokenise(statement.text)
-    subject = min(cues.get("scheme", [SUBJECT]))
+    subject = min(cues.get("scheme", [_SUBJECT]))
     areas = [one.start for one in read_quantities(statement.text) if one.unit in _SIZES and not _is_part(one.of)]
     verbs = [tokens[position].end for position in cues.get("provides", ()) if subject < position]
-    return subject < SUBJECT and any(0 < area - verb <= RIGHT_AFTER for area in areas for verb in verbs)
+    return subject < _SUBJECT and any(0 < area - verb <= _RIGHT_AFTER for area in areas for verb in verbs)
 
 
 def _sizes(text: str, source: Source | None) -> Iterator[UseSize]:
@@ -262,7 +262,7 @@ def _is_part(words: str) -> bool:
 def _site_area(documents: Iterable[Document]) -> float:
     """Return the area of the site in hectares as the documents' first pages state it, 0 if they do not."""
     for document in documents:
-        for statement in document_statements(document)[:FIRST_STATEMENTS] if document.source_kind != "public" else ():
+        for statement in document_statements(document)[:_FIRST_STATEMENTS] if document.source_kind != "public" else ():
             areas = [one.value for one in read_quantities(statement.text) if one.unit == "ha" and one.per is None]
             if len(areas) == 1 and _SITE_IS.search(statement.text):
                 return areas[0]
@@ -284,8 +284,8 @@ def _scale(kind: Kind, uses: Sequence[UseSize], hectares: float, proposal: str =
         return "householder"
     homes = max((one.size or 0 for one in uses if one.use == "dwellings" and one.unit == "dwelling"), default=0)
     floorspace = sum(one.size or 0 for one in uses if one.unit == "m2")
-    built_without_homes = hectares >= MAJOR_SITE and bool(uses) and not homes
-    if homes >= MAJOR_DWELLINGS or floorspace >= MAJOR_FLOORSPACE or built_without_homes:
+    built_without_homes = hectares >= _MAJOR_SITE and bool(uses) and not homes
+    if homes >= _MAJOR_DWELLINGS or floorspace >= _MAJOR_FLOORSPACE or built_without_homes:
         return "major"
     one_home = bool(uses) and _homes_only(uses) and bool(_ONE_HOME.search(proposal)) and not _HOMES.search(proposal)
     return "minor" if homes or floorspace or one_home else "unknown"
@@ -293,7 +293,7 @@ def _scale(kind: Kind, uses: Sequence[UseSize], hectares: float, proposal: str =
 
 def _site(documents: Iterable[Document]) -> str:
     for document in documents:
-        for statement in document_statements(document)[:FIRST_STATEMENTS]:
+        for statement in document_statements(document)[:_FIRST_STATEMENTS]:
             label, _, rest = statement.text.partition(":")
             if label.strip().lower() in _SITE_LABELS and rest.strip():
                 return rest.strip()
@@ -314,12 +314,10 @@ _DESCRIBES = Lexicon(
     }
 )
 _SITE_IS = re.compile(r"\b[Ss]ite\b[^.;]{0,40}\b(?:extends to|covers|measures|comprises|is|area of)\b")
-_ONE_HOME = re.compile(
-    r"\b(?:dwelling|dwellinghouse|dwelling house|house|bungalow|cottage|annexe?|home)\b", re.IGNORECASE
-)
-_HOMES = re.compile(
-    r"\b(?:dwellings|dwellinghouses|houses|bungalows|cottages|annexes|homes|flats|apartments|units)\b", re.IGNORECASE
-)
+_HOME = "dwelling|dwellinghouse|dwelling house|house|bungalow|cottage|annexe?|home"
+_SEVERAL_HOMES = "dwellings|dwellinghouses|houses|bungalows|cottages|annexes|homes|flats|apartments|units"
+_ONE_HOME = re.compile(rf"\b(?:{_HOME})\b", re.IGNORECASE)
+_HOMES = re.compile(rf"\b(?:{_SEVERAL_HOMES})\b", re.IGNORECASE)
 _USE_OF: dict[str, Use] = {"homes": "dwellings", "pupils": "school"}
 _UNIT_OF = {"homes": "dwelling", "pupils": "pupil"}
 _GENERIC = frozenset(("commercial", "other"))

@@ -12,6 +12,7 @@ from trigpoint.reading.prose_sums import ends_of_change
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
 from trigpoint.reading.tokens import tokenise
+from trigpoint.reading.units import DISTANCES, METRES
 from trigpoint.reading.vocabulary import Topic
 
 _CUES = Lexicon(
@@ -26,17 +27,16 @@ _CUES = Lexicon(
     }
 )
 _SPEEDS = {"km/h": 1.0, "mph": 1.609}
-_KILOMETRES = {"km": 1.0, "m": 0.001, "mile": 1.609}
 _TIMES = frozenset(("hour", "day", "week", "month", "year", "annum", "average"))
 _UNTOLD = ("unit", "person", "one")  # words that may stand for anything
 _SAME = {"bedroom": ("bedroom", "bed", "room"), "dwelling": ("dwelling", "unit")}
-POINTS_OFF = 1.5  # percentage points by which a share may miss its figures
-TIME_OFF = 0.25
-MOST_TIMES_OFF = 2.5  # a product further from the figure is of something else
-ROUNDED = 0.02
-LONGEST_JOINT = 60  # characters between two figures and their share
+_POINTS_OFF = 1.5  # percentage points by which a share may miss its figures
+_TIME_OFF = 0.25
+_MOST_TIMES_OFF = 2.5  # a product further from the figure is of something else
+_ROUNDED = 0.02
+_LONGEST_JOINT = 60  # characters between two figures and their share
 
-Known = Mapping[str, Counter[float]]
+KnownNumbers = Mapping[str, Counter[float]]
 """How often the documents give each number of a unit."""
 
 
@@ -50,7 +50,7 @@ def numbers_known(said: Sequence[Said]) -> dict[str, Counter[float]]:
     return known
 
 
-def check_rates(said: Sequence[Said], known: Known) -> Iterator[Discrepancy]:
+def check_rates(said: Sequence[Said], known: KnownNumbers) -> Iterator[Discrepancy]:
     """Yield the products, shares and times that do not fit the figures they are made from."""
     following = [*said[1:], None]
     for one, after in zip(said, following, strict=False):
@@ -61,13 +61,13 @@ def check_rates(said: Sequence[Said], known: Known) -> Iterator[Discrepancy]:
             yield from _check_time(one, one.topic)
 
 
-def _check_product(said: Said, after: Said | None, topic: Topic, known: Known) -> Iterator[Discrepancy]:
+def _check_product(said: Said, after: Said | None, topic: Topic, known: KnownNumbers) -> Iterator[Discrepancy]:
     """Check "0.08 vehicles per bedroom, or 17 vehicles" against every number of bedrooms that the documents give."""
     rates = [one for one in said.counts if one.per is not None and one.per not in _TIMES and _is_plain(one)]
     if len(rates) != 1 or rates[0].unit in ("", "gradient", "ratio") or rates[0].per in _UNTOLD or said.is_requirement:
         return
     rate = rates[0]
-    found = _result(said, after, rate)
+    found = _product_said(said, after, rate)
     counts = _counted(known, rate)
     if found is None or not counts:
         return
@@ -76,12 +76,12 @@ def _check_product(said: Said, after: Said | None, topic: Topic, known: Known) -
     if any(_is_rounded(value, result.value) for value in made.values()):
         return
     number = max(counts, key=lambda one: (counts[one], one))
-    if max(made[number], result.value) <= MOST_TIMES_OFF * min(made[number], result.value):
+    if max(made[number], result.value) <= _MOST_TIMES_OFF * min(made[number], result.value):
         yield _product(topic, said, rate, number, place, result)
 
 
-def _result(said: Said, after: Said | None, rate: Quantity) -> tuple[Said, Quantity] | None:
-    """Return what the rate is said to make: in the same sentence or row, or in the next sentence if it goes on from it."""
+def _product_said(said: Said, after: Said | None, rate: Quantity) -> tuple[Said, Quantity] | None:
+    """Return what the rate is said to make: in the same sentence or row, or in the next sentence if that continues it."""
     same = [one for one in said.counts if one is not rate and _is_result(one, rate)]
     others = [one for one in said.counts if one is not rate and one not in same]
     if len(same) == 1 and not others and same[0].start > rate.end:
@@ -102,13 +102,13 @@ def _is_plain(one: Quantity) -> bool:
     return one.high is None and one.limit in ("exactly", "about") and one.value > 0
 
 
-def _counted(known: Known, rate: Quantity) -> Counter[float]:
+def _counted(known: KnownNumbers, rate: Quantity) -> Counter[float]:
     units = _SAME.get(rate.per or "", (rate.per or "",))
     return sum((known.get(unit, Counter()) for unit in units), Counter())
 
 
 def _is_rounded(exact: float, stated: float) -> bool:
-    return math.floor(exact) <= stated <= math.ceil(exact) + 1 or abs(exact - stated) <= ROUNDED * stated
+    return math.floor(exact) <= stated <= math.ceil(exact) + 1 or abs(exact - stated) <= _ROUNDED * stated
 
 
 def _product(topic: Topic, said: Said, rate: Quantity, number: float, place: Said, result: Quantity) -> Discrepancy:
@@ -134,10 +134,10 @@ def _check_share(said: Said, topic: Topic) -> Iterator[Discrepancy]:
         return
     between = [token.text for token in tokenise(said.text[part.end : whole.start])]
     joint = said.text[whole.end : share.start]
-    of_one = bool({"of", "from"} & set(between)) and len(between) <= LONGEST_JOINT // 10
+    of_one = bool({"of", "from"} & set(between)) and len(between) <= _LONGEST_JOINT // 10
     told = "share" in _CUES.tag_text(joint) or joint.rstrip().endswith("(")
     units = {one.unit for one in (part, whole) if one.unit}
-    if not of_one or not told or len(joint) > LONGEST_JOINT or part.value >= whole.value or len(units) > 1:
+    if not of_one or not told or len(joint) > _LONGEST_JOINT or part.value >= whole.value or len(units) > 1:
         return
     yield from _wrong_share(topic, said, part, whole, share, 100 * part.value / whole.value)
 
@@ -145,7 +145,7 @@ def _check_share(said: Said, topic: Topic) -> Iterator[Discrepancy]:
 def _wrong_share(
     topic: Topic, said: Said, part: Quantity, whole: Quantity, share: Quantity, computed: float
 ) -> Iterator[Discrepancy]:
-    if abs(computed - share.value) > POINTS_OFF:
+    if abs(computed - share.value) > _POINTS_OFF:
         yield Discrepancy(
             kind="percentage",
             topic=topic,
@@ -174,7 +174,7 @@ def _check_rise(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     if not told or not before or shares[0].start < said.counts[0].start or not _is_plain(shares[0]):
         return
     computed = 100 * abs(after - before) / before
-    if abs(computed - shares[0].value) > POINTS_OFF:
+    if abs(computed - shares[0].value) > _POINTS_OFF:
         yield Discrepancy(
             kind="percentage",
             topic=topic,
@@ -190,13 +190,13 @@ def _check_rise(said: Said, topic: Topic) -> Iterator[Discrepancy]:
 
 def _check_time(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     """Check "4.1 km away; at 16 km/h it can be cycled in ten minutes"."""
-    ways = [one for one in said.counts if one.unit in _KILOMETRES and one.per is None]
+    ways = [one for one in said.counts if one.unit in DISTANCES and one.per is None]
     speeds = [one for one in said.counts if one.unit in _SPEEDS]
     times = [one for one in said.counts if one.unit == "minute" and one.per is None]
     if not (len(ways) == len(speeds) == len(times) == 1) or not all(_is_plain(one) for one in (*ways, *speeds, *times)):
         return
-    computed = 60 * ways[0].value * _KILOMETRES[ways[0].unit] / (speeds[0].value * _SPEEDS[speeds[0].unit])
-    if abs(computed - times[0].value) > TIME_OFF * computed:
+    computed = 60 * ways[0].value * METRES[ways[0].unit] / 1000 / (speeds[0].value * _SPEEDS[speeds[0].unit])
+    if abs(computed - times[0].value) > _TIME_OFF * computed:
         yield Discrepancy(
             kind="rate",
             topic=topic,

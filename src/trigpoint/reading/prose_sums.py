@@ -59,7 +59,7 @@ _COUNTED = {
 }
 _PLAIN_LIMITS = ("exactly", "about")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-NEXT_TO = 3  # tokens between a figure and the word that makes it a total
+_NEXT_TO = 3  # tokens between a figure and the word that makes it a total
 
 
 def check_prose(said: Said, topic: Topic) -> Iterator[Discrepancy]:
@@ -77,9 +77,9 @@ def _check_total(said: Said, topic: Topic) -> Iterator[Discrepancy]:
         return
     called = [one for one in counts if _is_called_total(text, one)]
     if len(called) == 1 and called[0] is counts[-1]:
-        yield from _compare(topic, (said, called[0]), said, counts[:-1])
+        yield from _compare_with_parts(topic, (said, called[0]), said, counts[:-1])
     elif not called and _opens_a_list(text, counts[0], counts[1]):
-        yield from _compare(topic, (said, counts[0]), said, counts[1:])
+        yield from _compare_with_parts(topic, (said, counts[0]), said, counts[1:])
 
 
 def _check_summing_up(said: Said, topic: Topic) -> Iterator[Discrepancy]:
@@ -91,10 +91,10 @@ def _check_summing_up(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     same = [part for part in parts if part.unit == total.unit]
     open_list = "unlike" in _CUES.tag_text(said.previous.text) or any(part.unit == "" for part in parts)
     if len(same) >= 2 and total.unit in _COUNTED and not open_list:
-        yield from _compare(topic, (said, total), said.previous, same)
+        yield from _compare_with_parts(topic, (said, total), said.previous, same)
 
 
-def _compare(
+def _compare_with_parts(
     topic: Topic, stated: tuple[Said, Quantity], said: Said, parts: Sequence[Quantity]
 ) -> Iterator[Discrepancy]:
     total = stated[1]
@@ -105,14 +105,14 @@ def _compare(
     doubled = sum(part.value * CYCLES_EACH.get(part.unit, 1.0) for part in parts)
     largest = max(part.value for part in parts)
     if any(part.unit == "" and plain - part.value == total.value for part in parts):
-        return  # a number without a noun that the total does without is no part of it: "at three for four, 234 spaces …"
+        return  # a number without a noun is not a part if the total is right without it: "at three for four, 234 spaces …"
     if total.value in (plain, doubled) or largest >= total.value or not is_near(plain, total.value):
         return
     if abs(plain - total.value) < 1 and kind == "area":
         return
     if total.value - plain in _numbers(said.text):
         return  # a number that was not read as a count is the part that was left out: "… in years 7 to 11 and 150 in the sixth form"
-    yield wrong_sum(topic, _part(total, stated[0]), [_part(one, said) for one in parts], plain)
+    yield wrong_sum(topic, _part_of_sentence(total, stated[0]), [_part_of_sentence(one, said) for one in parts], plain)
 
 
 def _numbers(text: str) -> set[float]:
@@ -144,7 +144,7 @@ def _is_called_total(text: str, one: Quantity) -> bool:
     after = _CUES.tag_text(text[one.end :]).get("after", ())
     before = _CUES.tag_text(text[: one.start]).get("before", ())
     length = len(tokenise(text[: one.start]))
-    return any(at <= 1 for at in after) or any(length - at <= NEXT_TO for at in before)
+    return any(at <= 1 for at in after) or any(length - at <= _NEXT_TO for at in before)
 
 
 def _opens_a_list(text: str, total: Quantity, first: Quantity) -> bool:
@@ -176,7 +176,7 @@ def _check_change(said: Said, topic: Topic) -> Iterator[Discrepancy]:
         and len(counts) == (2 if before.start == after.start else 3)
         and abs(difference - change[0].value) > 0.5
     ):
-        yield wrong_change(topic, *(_part(one, said) for one in (before, after, change[0])))
+        yield wrong_change(topic, *(_part_of_sentence(one, said) for one in (before, after, change[0])))
 
 
 def _is_of_another_clause(text: str, change: Quantity, before: Quantity) -> bool:
@@ -222,7 +222,7 @@ def _check_stands(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     others = [one for one in counts if one.unit not in (*CYCLES_EACH, "cycle space", "space", "m", "mm", "")]
     if len(stands) != 1 or len(spaces) != 1 or others or "two_tier" in cues or "sheffield" not in text.lower():
         return
-    if not all(_is_plain(one) for one in (*stands, *spaces)) or not _joined(text, stands[0], spaces[0]):
+    if not all(_is_plain(one) for one in (*stands, *spaces)) or not _are_joined(text, stands[0], spaces[0]):
         return
     held = 2 * stands[0].value
     if spaces[0].value in (held, stands[0].value):
@@ -242,12 +242,12 @@ def _check_stands(said: Said, topic: Topic) -> Iterator[Discrepancy]:
     )
 
 
-def _joined(text: str, stands: Quantity, spaces: Quantity) -> bool:
+def _are_joined(text: str, stands: Quantity, spaces: Quantity) -> bool:
     """Return whether a word between the two figures says that the one makes the other."""
     first, last = sorted((stands, spaces), key=lambda one: one.start)
     between = text[first.end : last.start]
     return "holds" in _CUES.tag_text(between) or between.strip() in ("(", "=", "-", "–")
 
 
-def _part(one: Quantity, said: Said) -> Part:
+def _part_of_sentence(one: Quantity, said: Said) -> Part:
     return Part(one.value, one.unit, None, said.text[one.start : one.end], said.source)

@@ -17,7 +17,7 @@ from trigpoint.reading.units import counted_unit, take_measure, take_noun
 
 __all__ = ["Limit", "Quantity", "read_quantities"]
 
-MOST_DESCRIPTION = 6  # words between a number and the noun that it counts ("1,600 new long-stay cycle parking spaces")
+_MOST_DESCRIPTION = 6  # words between a number and the noun that it counts ("1,600 new long-stay cycle parking spaces")
 
 _LIMITED: dict[str, Limit] = {
     **dict.fromkeys(("up to", "no more than", "not more than", "at most", "a maximum of", "maximum of"), "at most"),
@@ -189,7 +189,7 @@ class _Grammar(Cursor):
             return ""
         start = self.at = self.at + 1
         self.take(("the", "all", "these", "this", "its", "their"))
-        while self.is_word() and self.text() not in _BREAKS and self.at - start < MOST_DESCRIPTION:
+        while self.is_word() and self.text() not in _BREAKS and self.at - start < _MOST_DESCRIPTION:
             self.at += 1
         return self._words(start, self.at)
 
@@ -228,7 +228,7 @@ class _Grammar(Cursor):
         return Quantity(value=count, unit="dwelling", of=f"{bedrooms:g}-bed")
 
     def _share_in_brackets(self) -> bool:
-        """Move over the share of a count: "127 (95%) two-tier spaces". The share is a quantity of its own."""
+        """Move over the share of a count: "127 (95%) two-tier spaces". The share is a separate quantity."""
         start = self.at
         if not self.take(("(",)):
             return False
@@ -289,7 +289,7 @@ class _Grammar(Cursor):
     def _counted(self) -> tuple[str, str] | None:
         """Move over a description and the noun that ends it; return the noun's name and the description."""
         start, best = self.at, None
-        while self.at - start <= MOST_DESCRIPTION and (self.is_word() or self.text() in ("-", "no", ".", "(", ")")):
+        while self.at - start <= _MOST_DESCRIPTION and (self.is_word() or self.text() in ("-", "no", ".", "(", ")")):
             at = self.at
             noun = take_noun(self)
             if noun is not None:
@@ -314,7 +314,7 @@ class _Grammar(Cursor):
         while (self.is_word() and self.text() not in _BREAKS) or self.text() == "-":
             self.at += 1
         end = self.at
-        if start < end <= start + MOST_DESCRIPTION and self.take(("and", "or", ",")) and take_number(self) is not None:
+        if start < end <= start + _MOST_DESCRIPTION and self.take(("and", "or", ",")) and take_number(self) is not None:
             described = self._counted()
             self.at = end
             if described is not None:
@@ -329,7 +329,7 @@ class _Grammar(Cursor):
         ahead = Cursor(self.tokens, self.at + 2)
         return self.is_word(1) and self.text(1) not in _BREAKS and take_noun(ahead) is not None
 
-    def _with_basis(self, found: Quantity) -> Quantity:
+    def _with_basis(self, quantity: Quantity) -> Quantity:
         """Read "per dwelling", "for every 5 dwellings", "/dwelling" or "per 100 sqm" after a quantity."""
         start = self.at
         while self.text() in _VERB_GROUP:  # "one point shall be installed for each dwelling"
@@ -340,17 +340,17 @@ class _Grammar(Cursor):
             self.at += 1
         if not (in_period or (not apart and self.take(_PER)) or any(self.take_phrase(words) for words in _FOR_EACH)):
             self.at = start
-            return found
+            return quantity
         self.take(("each", "every", "additional"))
         count = take_number(self)
         basis = take_measure(self) or self._basis_noun()
         if basis is None:
             self.at = start
-            return found
-        return found.model_copy(update={"per": basis, "per_count": count or 1.0})
+            return quantity
+        return quantity.model_copy(update={"per": basis, "per_count": count or 1.0})
 
     def _basis_noun(self) -> str | None:
-        """Return the noun that a rate is counted by; a word that is no unit counts under its own name."""
+        """Return the noun that a rate is counted by; a word that is not a unit is counted under its own name."""
         start = self.at
         described = self._counted()
         if described is not None:

@@ -40,10 +40,10 @@ class Quantity(Frozen):
 
     def _number(self) -> str:
         if self.unit == "pound":
-            return f"£{_figures(self.value)}" + ("" if self.high is None else f" to £{_figures(self.high)}")
+            return f"£{_as_figures(self.value)}" + ("" if self.high is None else f" to £{_as_figures(self.high)}")
         if self.unit in ("gradient", "ratio"):
-            return f"{'a gradient of ' if self.unit == 'gradient' else ''}1{':'}{_figures(self.per_count)}"
-        figures = _figures(self.value) + ("" if self.high is None else f" to {_figures(self.high)}")
+            return f"{'a gradient of ' if self.unit == 'gradient' else ''}1{':'}{_as_figures(self.per_count)}"
+        figures = _as_figures(self.value) + ("" if self.high is None else f" to {_as_figures(self.high)}")
         described = f" {self.of}" if self.of and self.unit not in MEASURES.values() else ""
         share = f" of {self.of}" if self.unit == "%" and self.of else ""
         noun = self.unit.removeprefix("cycle ").removeprefix("car ") if described else self.unit
@@ -52,9 +52,9 @@ class Quantity(Frozen):
     def _basis(self) -> str:
         if self.per is None or self.unit in ("gradient", "ratio"):
             return ""
-        count = "" if self.per_count == 1 else f"{_figures(self.per_count)} "
+        count = "" if self.per_count == 1 else f"{_as_figures(self.per_count)} "
         return f" per {count}{self.per}"
 
 
-def _figures(value: float) -> str:
+def _as_figures(value: float) -> str:
     return f"{value:,.6f}".rstrip("0").rstrip(".")

@@ -14,13 +14,15 @@ from trigpoint.reading.documents import Document
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
+from trigpoint.reading.units import DISTANCES, METRES
 from trigpoint.reading.vocabulary import Topic
 
+_KIND_OF_PLAN = "(?:[Ff]ramework |[Ii]nterim |[Ww]orkplace |[Ss]chool )"
 _KINDS: dict[str, str] = {
     "planning statement": r"[Pp]lanning [Ss]tatement|\bPS\b",
     "transport assessment": r"[Tt]ransport (?:[Aa]ssessment|[Ss]tatement)|\bT[AS]\b(?!\d)",
     "design statement": r"[Dd]esign (?:and [Aa]ccess )?[Ss]tatement|\bDAS\b",
-    "travel plan": r"(?:[Ff]ramework |[Ii]nterim |[Ww]orkplace |[Ss]chool )?[Tt]ravel [Pp]lan|\b[FIW]TP\b",
+    "travel plan": rf"{_KIND_OF_PLAN}?[Tt]ravel [Pp]lan|\b[FIW]TP\b",
     "addendum": r"\b[Aa]ddendum\b|[Tt]echnical [Nn]ote|\bTN\d+",
     "form": r"[Aa]pplication [Ff]orm|\bthe form\b",
     "statement": r"\b[Tt]he [Ss]tatement\b",
@@ -68,8 +70,7 @@ _TOPICS: dict[str, Topic] = {
     "stores": "cycle_parking.quality",
 }
 _ANY = "any document of the applicant"
-_METRES = {"m": 1.0, "km": 1000.0, "mile": 1609.0}
-MOST_BETWEEN = 90  # characters between the name of a document and the figure that it is said to give
+_MOST_BETWEEN = 90  # characters between the name of a document and the figure that it is said to give
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _told_apart(said: Said, by_kind: dict[str, list[Said]]) -> Iterator[Discrepa
         if proof is not None and all(figure.value != known.value for known, _ in proofs):
             proofs.append((figure, proof))
     if len(proofs) >= 2 and not _knows_both(said, proofs[:2], unit, by_kind[_ANY]):
-        yield _report(said, proofs[:2])
+        yield _misreported(said, proofs[:2])
 
 
 def _knows_both(said: Said, proofs: Sequence[tuple[Quantity, Said]], unit: str, statements: Sequence[Said]) -> bool:
@@ -130,7 +131,7 @@ def _figures_of_one_thing(said: Said) -> tuple[str, list[Quantity]]:
     plain = [one for one in counts if one.per is None and one.high is None and (one.unit or one.value != 1)]
     units = dict.fromkeys(one.unit for one in plain if one.unit and one.unit != "space")
     for unit in units or {_unit_before(said): None}:
-        same = [one for one in plain if one.unit in (unit, "", "space") or {one.unit, unit} <= set(_METRES)]
+        same = [one for one in plain if one.unit in (unit, "", "space") or {one.unit, unit} <= set(DISTANCES)]
         if len({one.value for one in same}) >= 2:
             return unit, same
     return "", []
@@ -145,28 +146,30 @@ def _both_ends(said: Said, one: Quantity) -> tuple[Quantity, ...]:
 
 def _by_kind(said: Sequence[Said]) -> dict[str, list[Said]]:
     """Return the statements of each kind of document; "the statement" is one only if nothing else can be meant."""
-    found: dict[str, list[Said]] = {}
+    by_kind: dict[str, list[Said]] = {}
     kinds = {one.document.id: one.document for one in said}
     by_document = {key: kinds_of(document) for key, document in kinds.items()}
     for one in said:
         for kind in by_document[one.document.id]:
-            found.setdefault(kind, []).append(one)
-    statements = {one.document.id for kind in ("planning statement", "design statement") for one in found.get(kind, ())}
-    found[_ANY] = [one for one in said if one.document.source_kind == "applicant"]
+            by_kind.setdefault(kind, []).append(one)
+    statements = {
+        one.document.id for kind in ("planning statement", "design statement") for one in by_kind.get(kind, ())
+    }
+    by_kind[_ANY] = [one for one in said if one.document.source_kind == "applicant"]
     if len(statements) == 1:
-        found["statement"] = [one for one in said if one.document.id in statements]
-    return found
+        by_kind["statement"] = [one for one in said if one.document.id in statements]
+    return by_kind
 
 
 def kinds_of(document: Document) -> tuple[str, ...]:
     """Return what sort of application document this is, by its name."""
     name = document.name.replace("_", " ").replace("-", " ")
-    found = [kind for kind, pattern in _KINDS.items() if kind != "statement" and re.search(pattern, name)]
+    kinds = [kind for kind, pattern in _KINDS.items() if kind != "statement" and re.search(pattern, name)]
     if "Planning Design and Access Statement" in name.replace(",", ""):
-        found.append("planning statement")
-    if document.source_kind != "applicant" or ("addendum" in found and len(found) > 1):
-        found = ["addendum"] if "addendum" in found and document.source_kind == "applicant" else []
-    return tuple(found) + (("form",) if "application form" in name.lower() and "form" not in found else ())
+        kinds.append("planning statement")
+    if document.source_kind != "applicant" or ("addendum" in kinds and len(kinds) > 1):
+        kinds = ["addendum"] if "addendum" in kinds and document.source_kind == "applicant" else []
+    return tuple(kinds) + (("form",) if "application form" in name.lower() and "form" not in kinds else ())
 
 
 def _attributed(said: Said) -> list[_Attributed]:
@@ -181,27 +184,29 @@ def _attributed(said: Said) -> list[_Attributed]:
     if len(mentions) == len(counts) and mentions[-1][1] <= counts[0].start:  # "the TA and FTP … (643 and 720)"
         return [_Attributed(kind, one) for (_, _, kind), one in zip(mentions, counts, strict=True)]
     names_first = mentions[0][0] < counts[0].start
-    found: list[_Attributed] = []
+    attributed: list[_Attributed] = []
     for index, (start, end, kind) in enumerate(mentions):
         if names_first:
             limit = mentions[index + 1][0] if index + 1 < len(mentions) else len(said.text)
-            near = [one for one in counts if end <= one.start < min(limit, end + MOST_BETWEEN)]
-            found.extend(_Attributed(kind, one) for one in near[:1])
+            near = [one for one in counts if end <= one.start < min(limit, end + _MOST_BETWEEN)]
+            attributed.extend(_Attributed(kind, one) for one in near[:1])
         else:
             limit = mentions[index - 1][1] if index else 0
-            near = [one for one in counts if limit <= one.start and one.end <= start and start - one.end < MOST_BETWEEN]
-            found.extend(_Attributed(kind, one) for one in near[-1:])
-    return found
+            near = [
+                one for one in counts if limit <= one.start and one.end <= start and start - one.end < _MOST_BETWEEN
+            ]
+            attributed.extend(_Attributed(kind, one) for one in near[-1:])
+    return attributed
 
 
 def _in_two_sentences(said: Said, by_kind: dict[str, list[Said]]) -> Iterator[Discrepancy]:
     """Yield a difference of measures between the documents that this sentence and one of the two before it name."""
-    own = [one for one in _attributed(said) if one.kind in by_kind and one.figure.unit in _METRES]
+    own = [one for one in _attributed(said) if one.kind in by_kind and one.figure.unit in DISTANCES]
     if len(own) != 1 or said.document.source_kind == "applicant":
         return
-    for one in _before(said):
+    for one in _sentences_before(said):
         kinds = {(match.lastgroup or "").replace("_", " ") for match in _MENTION.finditer(one.text)} & by_kind.keys()
-        same = [count for count in one.counts if count.unit in _METRES and count.high is None]
+        same = [count for count in one.counts if count.unit in DISTANCES and count.high is None]
         if len(kinds) != 1 or own[0].kind in kinds:
             continue
         for count in same:
@@ -210,11 +215,11 @@ def _in_two_sentences(said: Said, by_kind: dict[str, list[Said]]) -> Iterator[Di
                 _proof(said, count, count.unit, by_kind[next(iter(kinds))]),
             ]
             if _metres(count) != _metres(own[0].figure) and proofs[0] is not None and proofs[1] is not None:
-                yield _report(said, [(own[0].figure, proofs[0]), (count, proofs[1])])
+                yield _misreported(said, [(own[0].figure, proofs[0]), (count, proofs[1])])
                 return
 
 
-def _before(said: Said) -> list[Said]:
+def _sentences_before(said: Said) -> list[Said]:
     """Return the two sentences before this one in its paragraph, the nearer first."""
     return [one for one in (said.previous, said.previous.previous if said.previous else None) if one is not None]
 
@@ -235,27 +240,29 @@ def _proof(said: Said, figure: Quantity, unit: str, statements: Sequence[Said]) 
     for statement in statements:
         if statement.document.id == said.document.id or statement.is_requirement:
             continue
-        weight = max((_weight(statement, count, figure, unit, wanted) for count in statement.counts), default=0)
+        weight = max(
+            (_likeness_of_figures(statement, count, figure, unit, wanted) for count in statement.counts), default=0
+        )
         if weight and (best is None or weight > best[0]):
             best = weight, statement
     return best[1] if best else None
 
 
-def _weight(statement: Said, count: Quantity, figure: Quantity, unit: str, wanted: frozenset[str]) -> int:
-    same_length = count.unit in _METRES and figure.unit in _METRES and _metres(count) == _metres(figure)
+def _likeness_of_figures(statement: Said, count: Quantity, figure: Quantity, unit: str, wanted: frozenset[str]) -> int:
+    same_length = count.unit in DISTANCES and figure.unit in DISTANCES and _metres(count) == _metres(figure)
     if not same_length and count.value != figure.value:
         return 0
     shared = bool(wanted & _families_of(statement.text))
     if same_length or (count.unit == unit and unit):
-        return 3 if shared or unit not in _METRES else 0
+        return 3 if shared or unit not in DISTANCES else 0
     if unit == "space" and count.unit.endswith("space"):
         return 2
     plain = count.unit in ("", "space") or unit == "" or statement.statement.kind == "row"
-    return 1 if plain and shared and count.per is None and count.unit not in _METRES else 0
+    return 1 if plain and shared and count.per is None and count.unit not in DISTANCES else 0
 
 
 def _metres(one: Quantity) -> float:
-    return round(one.value * _METRES[one.unit], 2)
+    return round(one.value * METRES[one.unit], 2)
 
 
 def _families(said: Said) -> frozenset[str]:
@@ -270,33 +277,35 @@ def _families_of(text: str) -> frozenset[str]:
 
 def _measured_again(said: Said, by_kind: dict[str, list[Said]]) -> Iterator[Discrepancy]:
     """Yield "the statement says 600 metres … we made it 1.1 kilometres": somebody's own measure against a document's."""
-    own = [count for count in said.counts if count.unit in _METRES and count.high is None]
+    own = [count for count in said.counts if count.unit in DISTANCES and count.high is None]
     if len(own) != 1 or "measured" not in _CUES.tag_text(said.text) or said.document.source_kind == "applicant":
         return
-    for one in _before(said):
+    for one in _sentences_before(said):
         for each in _attributed(one):
-            if each.kind not in by_kind or each.figure.unit not in _METRES or _metres(each.figure) == _metres(own[0]):
+            if each.kind not in by_kind or each.figure.unit not in DISTANCES or _metres(each.figure) == _metres(own[0]):
                 continue
             proof = _proof(one, each.figure, each.figure.unit, by_kind[each.kind])
             if proof is not None:
-                yield _report(one, [(each.figure, proof), (own[0], said)])
+                yield _misreported(one, [(each.figure, proof), (own[0], said)])
                 return
 
 
-def _page(said: Said) -> str:
+def _page_of_statement(said: Said) -> str:
     return f", page {said.statement.page}" if said.statement.page is not None else ""
 
 
-def _report(said: Said, found: Sequence[tuple[Quantity, Said]]) -> Discrepancy:
+def _misreported(said: Said, elsewhere: Sequence[tuple[Quantity, Said]]) -> Discrepancy:
     family = next((one for one in _TOPICS if one in _families(said)), None)
-    topic = _TOPICS[family] if family else (said.topic or found[0][1].topic or "development.size")
+    topic = _TOPICS[family] if family else (said.topic or elsewhere[0][1].topic or "development.size")
     shown = " and ".join(
         f"{figures(figure.value) if figure.value >= 10 else format(figure.value, 'g')}"
-        f"{' ' + figure.unit if figure.unit in _METRES else ''} ({one.document.name}{_page(one)})"
-        for figure, one in found
+        f"{' ' + figure.unit if figure.unit in DISTANCES else ''} ({one.document.name}{_page_of_statement(one)})"
+        for figure, one in elsewhere
     )
-    inputs = [Input(value=figure.value, unit=figure.unit, words=one.text, source=one.source) for figure, one in found]
-    if all(one.source != said.source for _, one in found):
+    inputs = [
+        Input(value=figure.value, unit=figure.unit, words=one.text, source=one.source) for figure, one in elsewhere
+    ]
+    if all(one.source != said.source for _, one in elsewhere):
         inputs.append(Input(words=said.text, source=said.source))
     return Discrepancy(
         kind="figures_differ",

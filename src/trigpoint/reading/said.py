@@ -63,7 +63,7 @@ class Said:
 
     @cached_property
     def topic(self) -> Topic | None:
-        """The subject: that of the first fact, or else what the figures are counted in; None if neither tells."""
+        """The subject: that of the first fact, or else what the figures are counted in; None if neither says it."""
         if self.facts:
             return self.facts[0].topic
         return next((_TOPIC_OF_UNIT[one.unit] for one in self.counts if one.unit in _TOPIC_OF_UNIT), None)

@@ -17,10 +17,10 @@ from trigpoint.reading.uses import read_uses
 PEOPLE = Measure("development.size", most_apart=1.5)
 HOMES = Measure("development.size", most_apart=1.5)
 AREA = Measure("development.size", tolerance=0.005, most_apart=1.25)
-SITE = Measure("development.size", tolerance=0.05, most_apart=2)
-TRIPS = Measure("trips.forecast", tolerance=0.02, most_apart=2.5)
+_SITE = Measure("development.size", tolerance=0.05, most_apart=2)
+_TRIPS = Measure("trips.forecast", tolerance=0.02, most_apart=2.5)
 TARGET = Measure("travel_plan.target", most_apart=3)
-TERM = Measure("travel_plan.coordinator", most_apart=10)
+_TERM = Measure("travel_plan.coordinator", most_apart=10)
 
 _CUES = Lexicon(
     {
@@ -59,40 +59,40 @@ _CUES = Lexicon(
     }
 )
 _HAS_THE_SIZE = "extends to|covers|measures|is|has an area of|comprises"
-SITE_IS = re.compile(rf"\b[Tt]he (?:application )?[Ss]ite (?:{_HAS_THE_SIZE})\b[^.;,]{{0,25}}$")
+_SITE_IS = re.compile(rf"\b[Tt]he (?:application )?[Ss]ite (?:{_HAS_THE_SIZE})\b[^.;,]{{0,25}}$")
 _LONG_AGO = re.compile(r"\b1[5-9]\d\d\b")  # "built in 1871 for a tannery that employed 140 people"
 _TERMS = ("for", "over")
 _PLAIN_HOMES = frozenset("new residential no no. dwelling dwellings c3 class use houses house and flats".split())
-LAST_TOKENS = 5
-AROUND = 45  # characters around a figure among which its noun is
+_LAST_TOKENS = 5
+_AROUND = 45  # characters around a figure among which its noun is
 
 
 def scheme_measures(said: Said) -> Iterator[Measured]:
-    """Yield what a sentence says of the measures of the scheme."""
+    """Yield the measures of the scheme that a sentence gives."""
     cues = _CUES.tag_text(said.text)
     for one in said.counts:
         if one.high is not None or one.per is not None or one.limit == "less than":
             continue
         if one.unit in ("employee", "job") or (_counts_people(said, one) and "employed" in cues):
-            yield from _people(said, one, "staff")
+            yield from _people_measures(said, one, "staff")
         elif one.unit == "dwelling" or (one.unit == "unit" and "residential" in one.of):
             yield from _homes(said, one)
         elif one.unit == "pupil" or (one.unit == "place" and "school" in said.text[one.end : one.end + 20]):
-            yield from _people(said, one, "pupils")
+            yield from _people_measures(said, one, "pupils")
         elif one.unit in ("trip", "vehicle"):
             yield from _trips(said, one)
         elif one.unit == "%":
             yield from _target(said, one)
-        elif one.unit == "ha" and SITE_IS.search(said.text[: one.start]) and _is_own(said):
-            yield Measured(SITE, ("site",), "the area of the site", one, said, whole=True)
+        elif one.unit == "ha" and _SITE_IS.search(said.text[: one.start]) and _is_own(said):
+            yield Measured(_SITE, ("site",), "the area of the site", one, said, whole=True)
         elif one.unit == "year" and "coordinator" in cues:
             yield from _term(said, one)
     yield from _areas(said)
 
 
-def _people(said: Said, one: Quantity, who: str) -> Iterator[Measured]:
+def _people_measures(said: Said, one: Quantity, who: str) -> Iterator[Measured]:
     cues = _CUES.tag_text(said.text)
-    around = said.text[max(0, one.start - AROUND) : one.end + AROUND // 2]
+    around = said.text[max(0, one.start - _AROUND) : one.end + _AROUND // 2]
     if (
         "not_ours" in cues
         or "not_body" in _CUES.tag_text(around)
@@ -114,7 +114,7 @@ def _homes(said: Said, one: Quantity) -> Iterator[Measured]:
     before, after = said.text[: one.start], " ".join(said.text[one.end :].split()[:3])
     plain = set(one.of.replace("-", " ").split()) <= _PLAIN_HOMES and _is_own(said)
     last = max(_CUES.tag_text(before).get("whole_scheme", [-99]))
-    near = len(tokenise(before)) - last <= LAST_TOKENS + 1 or "proposed" in _CUES.tag_text(after)
+    near = len(tokenise(before)) - last <= _LAST_TOKENS + 1 or "proposed" in _CUES.tag_text(after)
     if plain and near and sum(other.unit == "dwelling" for other in said.counts) <= 1:
         yield Measured(HOMES, ("homes",), "the number of homes", one, said, whole=True)
 
@@ -133,7 +133,7 @@ def _areas(said: Said) -> Iterator[Measured]:
         plain = (
             size.high is None
             and size.limit in ("exactly", "about", "at most")
-            and not is_part(said.text[max(0, size.start - AROUND) : size.end])
+            and not is_part(said.text[max(0, size.start - _AROUND) : size.end])
         )
         if plain and use != "other" and sum(other == use for other, _ in sized) == 1:
             name = use.replace("_", " ")
@@ -149,7 +149,7 @@ def _trips(said: Said, one: Quantity) -> Iterator[Measured]:
     plain = both_ways and "not_vehicle" not in near and "not_ours" not in cues and not _speaks_of_policy(said)
     if len(peaks) == 1 and plain and sum(other.unit in ("trip", "vehicle") for other in said.counts) == 1:
         what = f"two-way vehicle trips in the {peaks[0]} peak hour"
-        yield Measured(TRIPS, ("trips", peaks[0]), what, one, said, whole=True)
+        yield Measured(_TRIPS, ("trips", peaks[0]), what, one, said, whole=True)
 
 
 def _target(said: Said, one: Quantity) -> Iterator[Measured]:
@@ -185,4 +185,4 @@ def _term(said: Said, one: Quantity) -> Iterator[Measured]:
     ):
         what = "the years for which there is a travel plan coordinator"
         exact = one.model_copy(update={"limit": "exactly"})
-        yield Measured(TERM, ("term", "coordinator"), what, exact, said, whole=True)
+        yield Measured(_TERM, ("term", "coordinator"), what, exact, said, whole=True)

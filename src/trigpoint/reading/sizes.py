@@ -14,7 +14,7 @@ from trigpoint.reading.statements import Statement, document_statements
 from trigpoint.reading.table_measures import table_measures
 from trigpoint.reading.tables import read_tables
 
-KINDS = ("homes", "people", "area")
+_KINDS = ("homes", "people", "area")
 
 
 def stated_sizes(documents: Sequence[Document]) -> Iterator[Measured]:
@@ -28,7 +28,7 @@ def stated_sizes(documents: Sequence[Document]) -> Iterator[Measured]:
     for one in _sizes(statements, own):
         by_key.setdefault(one.key, []).append(one)
     for group in by_key.values():
-        yield _best(group)
+        yield _best_measure(group)
 
 
 def _sizes(statements: Sequence[Statement], documents: Sequence[Document]) -> Iterator[Measured]:
@@ -36,10 +36,10 @@ def _sizes(statements: Sequence[Statement], documents: Sequence[Document]) -> It
     rows: dict[tuple[str, int], Said] = {(one.document.id, one.statement.index): one for one in said}
     sizes = [one for each in said if each.statement.kind != "row" for one in scheme_measures(each)]
     sizes += [one for table in read_tables(statements) for one in table_measures(table, rows)]
-    return (one for one in sizes if one.key[0] in KINDS and "existing" not in one.quantity.of.split())
+    return (one for one in sizes if one.key[0] in _KINDS and "existing" not in one.quantity.of.split())
 
 
-def _best(group: Sequence[Measured]) -> Measured:
+def _best_measure(group: Sequence[Measured]) -> Measured:
     revised = [one for one in group if is_addendum(one.said.document)] or list(group)
     documents = Counter({one.value: 0 for one in revised})
     documents.update(value for value, _ in {(one.value, one.document) for one in revised})

@@ -7,13 +7,13 @@ from typing import Literal
 from trigpoint.reading.documents import Document
 from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.vocabulary import SourceKind, Speaker
-from trigpoint.text.letters import Writer, is_applicants_paper, letter_writer
+from trigpoint.text.letters import LetterWriter, is_applicants_paper, letter_writer
 
 Genre = Literal["application", "consultee letter", "representation", "committee report", "appeal decision"]
 
-FIRST_WORDS = 6_000  # characters from which a document's author is told
-TITLE = 400  # characters in which a document says what it is
-FEW_PAGES = 25_000  # characters: a letter is shorter
+_FIRST_WORDS = 6_000  # characters that show who wrote a document
+_TITLE = 400  # characters in which a document says what it is
+_FEW_PAGES = 25_000  # characters: a letter is shorter
 
 _NAMES = Lexicon(
     {
@@ -67,11 +67,11 @@ def genre_of(document: Document) -> Genre:
 
 def is_superseded(document: Document) -> bool:
     """Return whether a document has been replaced: by the register, or by its own name or title."""
-    return document.superseded or "superseded" in f"{document.name} {document.text[:TITLE]}".lower()
+    return document.superseded or "superseded" in f"{document.name} {document.text[:_TITLE]}".lower()
 
 
 def _genre(name: str, text: str) -> Genre:
-    """Tell a document's genre by its name, which is plain as a rule, and otherwise by the words it begins with."""
+    """Return a document's genre by its name, which usually says it, and otherwise by the words it begins with."""
     title = " ".join(name.replace("_", " ").replace("-", " ").split())
     return _genre_by_name(title, text) or _genre_by_words(text)
 
@@ -86,13 +86,13 @@ def _genre_by_name(title: str, text: str) -> Genre | None:
         return "committee report"
     if "public" in named:
         return "representation"
-    if "consultee" in named or ("body" in named and len(text) < FEW_PAGES):
+    if "consultee" in named or ("body" in named and len(text) < _FEW_PAGES):
         return "consultee letter"
     return None
 
 
 def _genre_by_words(text: str) -> Genre:
-    said = _WORDS.tag_text(text[:FIRST_WORDS])
+    said = _WORDS.tag_text(text[:_FIRST_WORDS])
     if len(said.get("appeal", ())) >= 2:
         return "appeal decision"
     if (writer := letter_writer(text)) is not None:
@@ -101,12 +101,12 @@ def _genre_by_words(text: str) -> Genre:
         return "committee report"
     if "against" in said and not is_applicants_paper(text):
         return "representation"
-    if "letter" in said and "consulted" in said and len(text) < FEW_PAGES:
+    if "letter" in said and "consulted" in said and len(text) < _FEW_PAGES:
         return "consultee letter"
     return "application"
 
 
-_GENRE_OF: dict[Writer, Genre] = {
+_GENRE_OF: dict[LetterWriter, Genre] = {
     "consultee": "consultee letter",
     "public": "representation",
     "council": "committee report",

@@ -15,7 +15,7 @@ from trigpoint.reading.tokens import tokenise
 
 CYCLES = Measure("cycle_parking.total", most_apart=2.5)
 CARS = Measure("car_parking", most_apart=2.0)
-FACILITIES = Measure("cycle_parking.facilities", most_apart=4)
+_FACILITIES = Measure("cycle_parking.facilities", most_apart=4)
 
 _CUES = Lexicon(
     {
@@ -41,7 +41,7 @@ _CUES = Lexicon(
 )
 _EXISTING_CAR_PARK = re.compile(r"\b(?:the|existing)\b[^.,;]{0,30}\bcar park\b", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{1,4}\d+")
-LAST_TOKENS = 5
+_LAST_TOKENS = 5
 
 
 def space_measures(said: Said, gazetteer: Gazetteer) -> Iterator[Measured]:
@@ -79,7 +79,7 @@ def _spaces(said: Said, one: Quantity, unit: str, gazetteer: Gazetteer) -> Itera
     if existing and (unit != "car space" or not _EXISTING_CAR_PARK.search(said.text)):
         return
     groups, unit_name = groups_of(f"{one.of} {around}", unit), named_unit(around)
-    measure = {"cycle space": CYCLES, "car space": CARS}.get(unit, FACILITIES)
+    measure = {"cycle space": CYCLES, "car space": CARS}.get(unit, _FACILITIES)
     key = (unit, unit_name, "there" if existing else "planned", *groups)
     what = "the existing car park" if existing else what_of(unit, groups)
     at = f" at {unit_name.title()}" if unit_name else ""
@@ -193,7 +193,7 @@ def _is_end_of_change(said: Said, one: Quantity) -> bool:
     if "from" not in before or not {"to"} & set(before[before.index("from") :]):
         return False
     start = len(before) - 1 - before[::-1].index("from")
-    subject = " ".join(before[max(0, start - LAST_TOKENS) : start])
+    subject = " ".join(before[max(0, start - _LAST_TOKENS) : start])
     cues = _CUES.tag_text(subject)
     return "change" in cues and ("car_park" in cues or "cycle parking" in subject) and not is_part(subject)
 

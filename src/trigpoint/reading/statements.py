@@ -15,7 +15,7 @@ from trigpoint.reading.lines import read_lines
 
 StatementKind = Literal["sentence", "bullet", "row", "label", "heading"]
 
-LONGEST_CELL = 200  # characters: a longer cell with several sentences is prose, set as a table
+_LONGEST_CELL = 200  # characters: a longer cell with several sentences is prose, set as a table
 
 _END = re.compile(r"[.!?][\"')\]’”]*(?:\d{1,2})?\s+(?=[\"'(\[‘“A-Z0-9£•])")
 _WORD = re.compile(r"\S+")
@@ -65,11 +65,11 @@ def read_statements(
     document_text: str, *, document_id: str = "", pages: Sequence[PageSpan] = ()
 ) -> tuple[Statement, ...]:
     """Return every statement of a document's text, in order. Without `pages`, form feeds separate pages."""
-    return _read(document_text, document_id, tuple(pages))
+    return _read_pages(document_text, document_id, tuple(pages))
 
 
 @lru_cache(maxsize=8)  # statements, profile and facts of an application read the same documents
-def _read(text: str, document_id: str, pages: tuple[PageSpan, ...]) -> tuple[Statement, ...]:
+def _read_pages(text: str, document_id: str, pages: tuple[PageSpan, ...]) -> tuple[Statement, ...]:
     return tuple(_Statements(document_id).read(read_blocks(read_lines(text, pages))))
 
 
@@ -238,7 +238,7 @@ class _Places:
 
 
 def _is_prose(cell: str) -> bool:
-    return len(cell) > LONGEST_CELL and len(split_sentences(cell)) > 1
+    return len(cell) > _LONGEST_CELL and len(split_sentences(cell)) > 1
 
 
 def _is_within(number: str, heading: str) -> bool:

@@ -1,7 +1,7 @@
 """The status of a statement: a trained reader weighs its words, its place and the signals of its grammar.
 
 Each signal is one observation that a careful reader would make. A status is certain only if the trained reader is sure
-and no strong signal speaks for another: a sentence that is both "proposed" and "subject to" something is quoted, not
+and no strong signal points to another: a sentence that is both "proposed" and "subject to" something is quoted, not
 judged.
 """
 
@@ -15,11 +15,11 @@ from trigpoint.reading.features import Features, status_features
 from trigpoint.reading.readers import Readers, shipped_readers
 from trigpoint.reading.vocabulary import Status
 
-STRONG = 5.0  # weight of a signal that opposes another status
-SURE_FROM = 0.9  # the share of all chances that a certain status has; at 0.85, 4 in 100 were falsely provision
-SOONER_SURE: dict[Status, float] = {"policy": 0.75, "deferred": 0.75}  # as often right
-SURE = 0.95
-UNSURE_AT_MOST = 0.85  # what a status can reach without being certain
+_STRONG = 5.0  # weight of a signal that opposes another status
+_SURE_FROM = 0.9  # the share of all chances that a certain status has; at 0.85, 4 in 100 were falsely provision
+_SOONER_SURE: dict[Status, float] = {"policy": 0.75, "deferred": 0.75}  # as often right
+_SURE = 0.95
+_UNSURE_AT_MOST = 0.85  # what a status can reach without being certain
 _HESITATIONS = (
     "denial",
     "historic",
@@ -33,8 +33,8 @@ _HESITATIONS = (
     "requirement",
     "policy",
 )
-SHORTEST = 5  # tokens of a statement that can say something by itself
-LONGEST_CERTAIN = 60  # tokens: a longer sentence says more than one thing
+_SHORTEST = 5  # tokens of a statement that can say something by itself
+_LONGEST_CERTAIN = 60  # tokens: a longer sentence says more than one thing
 _OTHERS = ("policy", "consultees", "objectors", "history", "others", "engagement", "forecast")
 
 _OF_THE_SCHEME = ("future", "proposes", "scheme")
@@ -55,7 +55,7 @@ Test = Callable[[Context], bool]
 
 @dataclass(frozen=True)
 class Signal:
-    """An observation, the status that it speaks for, and its weight."""
+    """An observation, the status that it points to, and its weight."""
 
     status: Status
     weight: float
@@ -72,118 +72,136 @@ class Judged:
     because: tuple[str, ...]
 
 
-def _policy_speaks(c: Context) -> bool:
+def _policy_speaks(context: Context) -> bool:
     """Return whether a policy is the subject of a sentence that requires: "Policy T5 requires …"."""
-    requires = c.follows("policy", "policy_verb", 14) or c.follows("policy", "must", 14)
-    first = c.first("policy")
+    requires = context.follows("policy", "policy_verb", 14) or context.follows("policy", "must", 14)
+    first = context.first("policy")
     return (
-        c.subject_is("policy") and requires and first < min(c.first("scheme"), c.first("complies"), c.first("opinion"))
+        context.subject_is("policy")
+        and requires
+        and first < min(context.first("scheme"), context.first("complies"), context.first("opinion"))
     )
 
 
-def _policy_list(c: Context) -> bool:
-    return c.led("policy") and c.led("policy_verb", "must") and not c.led("scheme", "complies")
+def _policy_list(context: Context) -> bool:
+    return context.led("policy") and context.led("policy_verb", "must") and not context.led("scheme", "complies")
 
 
-def _policy_title(c: Context) -> bool:
-    return c.first("policy") <= 1 and c.section == "policy" and not c.has("present", "future", "past")
+def _policy_title(context: Context) -> bool:
+    return context.first("policy") <= 1 and context.section == "policy" and not context.has("present", "future", "past")
 
 
-def _exists_on_site(c: Context) -> bool:
+def _exists_on_site(context: Context) -> bool:
     return (
-        c.section == "existing" and c.has("present", "located", "existing") and not c.has("future", "proposes", "own")
+        context.section == "existing"
+        and context.has("present", "located", "existing")
+        and not context.has("future", "proposes", "own")
     )
 
 
-def _plainly_exists_on_site(c: Context) -> bool:
+def _plainly_exists_on_site(context: Context) -> bool:
     """Return whether it describes the site, and nobody argues, supposes or reports."""
-    argued = c.genre == "appeal decision" or c.has("may", "if", "opinion", "reports", "complies", "reporter", "must")
-    return _exists_on_site(c) and not argued
+    argued = context.genre == "appeal decision" or context.has(
+        "may", "if", "opinion", "reports", "complies", "reporter", "must"
+    )
+    return _exists_on_site(context) and not argued
 
 
-def _exists(c: Context) -> bool:
-    return c.section != "proposal" and c.has("existing", "located") and c.has("present") and not c.has(*_OF_THE_SCHEME)
+def _exists(context: Context) -> bool:
+    return (
+        context.section != "proposal"
+        and context.has("existing", "located")
+        and context.has("present")
+        and not context.has(*_OF_THE_SCHEME)
+    )
 
 
-def _no_provision(c: Context) -> bool:
+def _no_provision(context: Context) -> bool:
     """Return whether it says that nothing is provided: "No cycle parking is proposed for visitors"."""
-    offered = c.has("proposes") or (c.section != "existing" and c.follows("present", "provides", 2))
-    return c.statement.text.lower().startswith(("no ", "neither ")) and offered and not c.has("change")
+    offered = context.has("proposes") or (context.section != "existing" and context.follows("present", "provides", 2))
+    return context.statement.text.lower().startswith(("no ", "neither ")) and offered and not context.has("change")
 
 
-def _scheme_provides(c: Context) -> bool:
+def _scheme_provides(context: Context) -> bool:
     """Return whether the scheme is the subject of a verb of provision: "The development will provide …"."""
-    own = c.scheme_is_subject and not c.names_another_scheme
-    return own and c.follows("scheme", "provides", 6) and not c.follows("scheme", "may", 3)
+    own = context.scheme_is_subject and not context.names_another_scheme
+    return own and context.follows("scheme", "provides", 6) and not context.follows("scheme", "may", 3)
 
 
-def _will_be_provided(c: Context) -> bool:
-    return c.follows("future", "provides", 3)
+def _will_be_provided(context: Context) -> bool:
+    return context.follows("future", "provides", 3)
 
 
-def _in_proposal(c: Context) -> bool:
+def _in_proposal(context: Context) -> bool:
     """Return whether it is a sentence under a heading on the proposal, or a bullet of what is provided.
 
     A label has no verb to go by.
     """
-    has_verb = c.has("present", "future", "proposes", "redesigned") or (
-        c.statement.kind == "bullet" and c.led("provides")
+    has_verb = context.has("present", "future", "proposes", "redesigned") or (
+        context.statement.kind == "bullet" and context.led("provides")
     )
     return (
-        c.section == "proposal" and has_verb and c.statement.kind in ("sentence", "bullet") and len(c.tokens) > SHORTEST
+        context.section == "proposal"
+        and has_verb
+        and context.statement.kind in ("sentence", "bullet")
+        and len(context.tokens) > _SHORTEST
     )
 
 
-def _is_provided(c: Context) -> bool:
+def _is_provided(context: Context) -> bool:
     """Return whether the applicant describes the proposal in the present: "cycle parking is provided"."""
-    return c.speaker == "applicant" and c.section != "existing" and c.follows("present", "provides", 2)
+    return (
+        context.speaker == "applicant" and context.section != "existing" and context.follows("present", "provides", 2)
+    )
 
 
-def _only_complies(c: Context) -> bool:
-    return c.has("complies") and not c.has("provides", "proposes", "must") and not _policy_speaks(c)
+def _only_complies(context: Context) -> bool:
+    return context.has("complies") and not context.has("provides", "proposes", "must") and not _policy_speaks(context)
 
 
-def _hedged(c: Context) -> bool:
+def _hedged(context: Context) -> bool:
     """Return whether it has a condition: "subject to", "where feasible"; not "subject to a speed limit"."""
-    return c.has("where_hedge") and not c.has("limit")
+    return context.has("where_hedge") and not context.has("limit")
 
 
-def _supposes(c: Context) -> bool:
+def _supposes(context: Context) -> bool:
     """Return whether the sentence begins with a supposition: "Should the target be missed, …"."""
-    return c.statement.text.lower().startswith(_SUPPOSITIONS)
+    return context.statement.text.lower().startswith(_SUPPOSITIONS)
 
 
-def _in_condition(c: Context) -> bool:
-    return c.section == "conditions"
+def _in_condition(context: Context) -> bool:
+    return context.section == "conditions"
 
 
-def _details_of_a_condition(c: Context) -> bool:
-    return _in_condition(c) and (c.led("approval") or c.was_said("approval"))
+def _details_of_a_condition(context: Context) -> bool:
+    return _in_condition(context) and (context.led("approval") or context.was_said("approval"))
 
 
-def _is_at_a_distance(c: Context) -> bool:
+def _is_at_a_distance(context: Context) -> bool:
     """Return whether something lies a walk away, in the present tense: a statement about what is there."""
-    return c.has("distance") and c.has("present") and not c.has("future", "must", "policy")
+    return context.has("distance") and context.has("present") and not context.has("future", "must", "policy")
 
 
-def _pays(c: Context) -> bool:
-    return "£" in c.statement.text and c.speaker != "consultee"
+def _pays(context: Context) -> bool:
+    return "£" in context.statement.text and context.speaker != "consultee"
 
 
-def _own_document_says(c: Context) -> bool:
-    return c.has("accompanied") or (c.subject_is("own_document") and c.follows("own_document", "contains", 4))
+def _own_document_says(context: Context) -> bool:
+    return context.has("accompanied") or (
+        context.subject_is("own_document") and context.follows("own_document", "contains", 4)
+    )
 
 
-def _asks(c: Context) -> bool:
-    return c.speaker == "consultee" and c.has("asks") and not c.has("denial")
+def _asks(context: Context) -> bool:
+    return context.speaker == "consultee" and context.has("asks") and not context.has("denial")
 
 
-def _objects(c: Context) -> bool:
-    return c.speaker == "objector"
+def _objects(context: Context) -> bool:
+    return context.speaker == "objector"
 
 
-def _predicts_effect(c: Context) -> bool:
-    return c.has("impact") and c.has("future")
+def _predicts_effect(context: Context) -> bool:
+    return context.has("impact") and context.has("future")
 
 
 SIGNALS: tuple[Signal, ...] = (
@@ -244,17 +262,17 @@ SIGNALS: tuple[Signal, ...] = (
 
 
 def read_status(context: Context, readers: Readers | None = None) -> Judged:
-    """Return the likeliest status, and certainty if the reader is sure and nothing speaks against it."""
+    """Return the likeliest status, and certainty if the reader is sure and nothing contradicts it."""
     heard = [signal for signal in SIGNALS if signal.test(context)]
     reader = (readers or shipped_readers()).statuses
     chances = reader.chances(heard_features(context, heard))
     shares = chances / chances.sum()
     best, share = reader.heads[int(shares.argmax())], float(shares.max())
     because = tuple(signal.why for signal in heard if signal.status == best)
-    sure = best != "none" and share >= SOONER_SURE.get(best, SURE_FROM)
+    sure = best != "none" and share >= _SOONER_SURE.get(best, _SURE_FROM)
     if sure and not _is_opposed(best, heard) and not _doubtful(best, context):
-        return Judged(best, SURE, because)
-    return Judged(best, round(min(share, UNSURE_AT_MOST), 3), because)
+        return Judged(best, _SURE, because)
+    return Judged(best, round(min(share, _UNSURE_AT_MOST), 3), because)
 
 
 def heard_features(context: Context, heard: Sequence[Signal]) -> Features:
@@ -267,13 +285,13 @@ def heard_features(context: Context, heard: Sequence[Signal]) -> Features:
 
 
 def _is_opposed(best: Status, heard: Sequence[Signal]) -> bool:
-    """Return whether a strong signal speaks for another status."""
-    return any(signal.status != best and signal.weight >= STRONG for signal in heard)
+    """Return whether a strong signal points to another status."""
+    return any(signal.status != best and signal.weight >= _STRONG for signal in heard)
 
 
 def _doubtful(status: Status, context: Context) -> bool:
-    """Return whether something makes a reader hesitate that speaks for no status of its own."""
-    if len(context.tokens) > LONGEST_CERTAIN:
+    """Return whether something makes a reader hesitate without pointing to another status."""
+    if len(context.tokens) > _LONGEST_CERTAIN:
         return True
     if status == "proposed":
         generic = context.subject_is("scheme") and not context.scheme_is_subject

@@ -33,7 +33,7 @@ _FILLERS = frozenset("total all both overall scheme spaces space parking cycle c
 
 
 def table_measures(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured]:
-    """Yield what a table says of the measures of the scheme."""
+    """Yield the measures of the scheme that a table gives."""
     for kind, measure, unit in (("cycle_parking", CYCLES, "cycle space"), ("car_parking", CARS, "car space")):
         if table.titled(kind):
             yield from _spaces(table, rows, measure, unit)
@@ -41,11 +41,11 @@ def table_measures(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[
     yield from _vehicles(table, rows)
     yield from _homes(table, rows)
     yield from _areas(table, rows)
-    yield from _people(table, rows)
+    yield from _people_in_table(table, rows)
     yield from _targets(table, rows)
 
 
-def _said(row: Statement, rows: dict[tuple[str, int], Said]) -> Said:
+def _statement_of_row(row: Statement, rows: dict[tuple[str, int], Said]) -> Said:
     return rows[row.document_id, row.index]
 
 
@@ -65,7 +65,9 @@ def _spaces(table: Table, rows: dict[tuple[str, int], Said], measure: Measure, u
             continue
         quantity = Quantity(value=value, unit=unit, end=len(row.text))
         what = what_of(unit, groups) + (f" at {unit_name.title()}" if unit_name else "")
-        yield Measured(measure, (unit, unit_name, "planned", *groups), what, quantity, _said(row, rows), whole=True)
+        yield Measured(
+            measure, (unit, unit_name, "planned", *groups), what, quantity, _statement_of_row(row, rows), whole=True
+        )
 
 
 def _unit_of(table: Table, row: Statement) -> str:
@@ -87,7 +89,9 @@ def _vehicles(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measu
         if value is not None and unit is not None:
             measure = CARS if unit == "car space" else CYCLES
             quantity = Quantity(value=value, unit=unit, end=len(row.text))
-            yield Measured(measure, (unit, "", "planned"), what_of(unit, ()), quantity, _said(row, rows), whole=True)
+            yield Measured(
+                measure, (unit, "", "planned"), what_of(unit, ()), quantity, _statement_of_row(row, rows), whole=True
+            )
 
 
 def _homes(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured]:
@@ -100,7 +104,9 @@ def _homes(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured
     if len(by_bedrooms) >= 2 and is_total(table.rows[-1]) and value is not None and counts_homes:
         quantity = Quantity(value=value, unit="dwelling", end=len(table.rows[-1].text))
         if not (table.titled("car_parking") or table.titled("cycle_parking")):
-            yield Measured(HOMES, ("homes",), "the number of homes", quantity, _said(table.rows[-1], rows), whole=True)
+            yield Measured(
+                HOMES, ("homes",), "the number of homes", quantity, _statement_of_row(table.rows[-1], rows), whole=True
+            )
 
 
 def _is_only_a_group(label: str) -> bool:
@@ -124,7 +130,7 @@ def _provided_column(table: Table) -> int | None:
     ]
     spaces = [index for index in figured if "space" in table.columns[index].lower()]
     totals = [index for index in figured if table.columns[index].lower().startswith("total")]
-    return next((found[0] for found in (totals, spaces, figured) if len(found) == 1), None)
+    return next((columns[0] for columns in (totals, spaces, figured) if len(columns) == 1), None)
 
 
 def _areas(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured]:
@@ -146,11 +152,11 @@ def _areas(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured
                 quantity = Quantity(value=value, unit="m2", end=len(row.text))
                 use = uses[0].replace("_", " ")
                 what = f"the floor area of the {use}"
-                yield Measured(AREA, ("area", use), what, quantity, _said(row, rows), whole=True)
+                yield Measured(AREA, ("area", use), what, quantity, _statement_of_row(row, rows), whole=True)
                 break
 
 
-def _people(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured]:
+def _people_in_table(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured]:
     """Yield the number of staff or pupils in a table of parameters: "Employees | 640"."""
     if len(table.columns) > 3 or table.titled("cycle_parking") or table.titled("car_parking") or table.is_by_mode:
         return
@@ -161,7 +167,9 @@ def _people(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measure
         value = cell_value(row, 1)
         if who is not None and value is not None and len(_WORDS.tag_text(row.cells[0]).get("label", ())) >= len(words):
             quantity = Quantity(value=value, unit="employee", end=len(row.text))
-            yield Measured(PEOPLE, ("people", who), f"the number of {who}", quantity, _said(row, rows), whole=True)
+            yield Measured(
+                PEOPLE, ("people", who), f"the number of {who}", quantity, _statement_of_row(row, rows), whole=True
+            )
 
 
 def _targets(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measured]:
@@ -175,4 +183,6 @@ def _targets(table: Table, rows: dict[tuple[str, int], Said]) -> Iterator[Measur
             groups = groups_of(table.title, "share")
             quantity = Quantity(value=share, unit="%", end=len(row.text))
             what = "the share of cycling that is aimed at"
-            yield Measured(TARGET, ("target", "cycling", *groups), what, quantity, _said(row, rows), whole=True)
+            yield Measured(
+                TARGET, ("target", "cycling", *groups), what, quantity, _statement_of_row(row, rows), whole=True
+            )

@@ -29,7 +29,7 @@ from trigpoint.reading.tables import (
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.vocabulary import Topic
 
-LIKELY_WHOLE = (85.0, 115.0)  # shares that add up to something else are not all shares of one whole
+_LIKELY_WHOLE = (85.0, 115.0)  # shares that add up to something else are not all shares of one whole
 
 
 def check_table(table: Table, topic: Topic, source: Source) -> Iterator[Discrepancy]:
@@ -44,7 +44,7 @@ def check_table(table: Table, topic: Topic, source: Source) -> Iterator[Discrepa
     yield from _check_modes(table, topic, source)
 
 
-def _part(row: Statement, value: float, source: Source, unit: str = "") -> Part:
+def _part_of_row(row: Statement, value: float, source: Source, unit: str = "") -> Part:
     return Part(value, unit, None, row.text, source_like(source, row))
 
 
@@ -64,8 +64,8 @@ def _check_columns(table: Table, topic: Topic, source: Source) -> Iterator[Discr
         if any(_is_same(one, stated) for one in possible):
             right += 1
         elif len(possible) == 1 and is_near(possible[0], stated):
-            counted = [_part(row, cell_value(row, column) or 0.0, source) for row in parts]
-            wrong.append(wrong_sum(topic, _part(table.rows[-1], stated, source), counted, possible[0]))
+            counted = [_part_of_row(row, cell_value(row, column) or 0.0, source) for row in parts]
+            wrong.append(wrong_sum(topic, _part_of_row(table.rows[-1], stated, source), counted, possible[0]))
     if right or len(wrong) == 1:
         yield from wrong
 
@@ -90,8 +90,8 @@ def _check_rows(table: Table, topic: Topic, source: Source) -> Iterator[Discrepa
         if _is_same(sum(parts), stated):
             right += 1
         elif is_near(sum(parts), stated):
-            counted = [_part(row, value, source) for value in parts]
-            wrong.append(wrong_sum(topic, _part(row, stated, source), counted, sum(parts)))
+            counted = [_part_of_row(row, value, source) for value in parts]
+            wrong.append(wrong_sum(topic, _part_of_row(row, stated, source), counted, sum(parts)))
     if right > len(wrong):
         yield from wrong
 
@@ -107,7 +107,7 @@ def _check_modes(table: Table, topic: Topic, source: Source) -> Iterator[Discrep
     has_other = any(_is_other(table.columns[index]) for index in modes)
     for row in table.rows:
         given = [share for column in modes if (share := share_value(row, column)) is not None]
-        parts = [_part(row, share, source, "%") for share in given]
+        parts = [_part_of_row(row, share, source, "%") for share in given]
         if len(given) == len(modes):
             yield from _check_whole(topic, parts, has_other=has_other)
 
@@ -121,7 +121,7 @@ def _check_mode_columns(table: Table, topic: Topic, source: Source) -> Iterator[
         shares = [share for row in rows if (share := share_value(row, column)) is not None]
         in_per_cent = any("%" in row.cells[column] for row in rows if column < len(row.cells))
         if len(shares) == len(rows) and (in_per_cent or table.titled("per_cent")):
-            parts = [_part(row, share, source, "%") for row, share in zip(rows, shares, strict=True)]
+            parts = [_part_of_row(row, share, source, "%") for row, share in zip(rows, shares, strict=True)]
             yield from _check_whole(topic, parts, has_other=has_other)
 
 
@@ -138,7 +138,7 @@ def check_change_of_share(table: Table, said: Said) -> Iterator[Discrepancy]:
     shares = [share for column in range(1, len(table.columns)) if (share := share_value(row, column)) is not None]
     changes = {round(abs(one - other), 6) for one in shares for other in shares}
     if len(shares) >= 2 and not any(abs(change - points[0].value) <= 0.5 for change in changes):
-        before, after = (_part(row, share, said.source, "%") for share in (shares[0], shares[-1]))
+        before, after = (_part_of_row(row, share, said.source, "%") for share in (shares[0], shares[-1]))
         stated = Part(points[0].value, "%", None, said.text[points[0].start : points[0].end], said.source)
         yield wrong_change("travel_plan.target", before, after, stated)
 
@@ -151,7 +151,7 @@ def _check_whole(topic: Topic, parts: Sequence[Part], *, has_other: bool) -> Ite
     """Report shares that do not make 100 per cent; less than that only if other modes are among them."""
     values = [part.value for part in parts]
     computed = round(sum(values), 6)
-    likely = LIKELY_WHOLE[0] <= computed <= LIKELY_WHOLE[1] and (has_other or computed > 100)
+    likely = _LIKELY_WHOLE[0] <= computed <= _LIKELY_WHOLE[1] and (has_other or computed > 100)
     if likely and abs(computed - 100) > rounding_of(values):
         yield wrong_whole(topic, parts, computed)
 

@@ -170,7 +170,7 @@ def share_value(row: Statement, column: int) -> float | None:
 
 
 def parts_above(table: Table) -> list[Statement] | None:
-    """Return the rows that the last row adds up; None if it is no total or the rows are not plainly parts."""
+    """Return the rows that the last row adds up; None if it is not a total or the rows are not clearly its parts."""
     if not is_total(table.rows[-1]) or len(table.rows) < 3:
         return None
     above = list(table.rows[:-1])
@@ -198,7 +198,7 @@ def sums_of(rows: Sequence[Statement], column: int) -> tuple[list[Statement], tu
 
 
 def topic_of(table: Table) -> Topic | None:
-    """Return the subject of a table by its words; None if it is none of ours."""
+    """Return the subject of a table by its words; None if it is not one that we compare."""
     if table.is_by_mode or sum(is_mode(column) for column in table.columns) >= 3:
         return "travel_plan.target" if table.titled("target") else "trips.mode_share"
     if table.titled("money") or all("£" in row.cells[-1] for row in table.rows):

@@ -12,7 +12,7 @@ from trigpoint.reading.readers import Readers
 from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import TOPICS, Aspect, Topic, aspects_of
 
-CLOSE = 6  # tokens within which two words belong together
+_CLOSE = 6  # tokens within which two words belong together
 
 _POINTS_BACK = ("these ", "this ", "such ", "they ", "it ", "those ", "both ", "the approved ", "the scheme shall ")
 
@@ -25,7 +25,9 @@ class Words:
         self.found = tag(own)
         self.is_bullet = statement.kind == "bullet"
         self.has_number = any(character.isdigit() for character in statement.text)
-        about = title if "travel plan" in title.lower() else ""  # a document on one subject is a heading of its own
+        about = (
+            title if "travel plan" in title.lower() else ""
+        )  # the title of a document on one subject counts as a heading
         above = " . ".join((about, *statement.headings[-2:], statement.lead, before if _leans(statement) else ""))
         self.above = tag(above) if above.strip(" .") else {}
         self.before = tag(before) if before else {}
@@ -43,7 +45,7 @@ class Words:
         """Return whether the headings or the sentence that introduces the list have a word of one of these classes."""
         return any(name in self.above for name in classes)
 
-    def near(self, one: str, other: str, distance: int = CLOSE) -> bool:
+    def near(self, one: str, other: str, distance: int = _CLOSE) -> bool:
         """Return whether words of two classes lie close together."""
         return any(
             abs(i - j) <= distance and i != j for i in self.found.get(one, ()) for j in self.found.get(other, ())
@@ -85,10 +87,10 @@ def read_topics(context: Context, readers: Readers) -> dict[Topic, float]:
     by_rule = rule_topics(words)
     seen = topic_features(context.statement, context.previous, words.found, words.above, by_rule)
     chances = read_aspects(readers.aspects, seen, by_rule)
-    found = {topic for topic in by_rule if not aspects_of(topic) or chances.keys() & set(aspects_of(topic))}
-    missing = chances.keys() - {aspect for topic in found for aspect in aspects_of(topic)}
-    found |= set(likeliest_topics(readers.topics, missing, class_features(words.found, words.above, by_rule)))
-    return {topic: _relevance(topic, chances) for topic in TOPICS if topic in found}
+    topics = {topic for topic in by_rule if not aspects_of(topic) or chances.keys() & set(aspects_of(topic))}
+    missing = chances.keys() - {aspect for topic in topics for aspect in aspects_of(topic)}
+    topics |= set(likeliest_topics(readers.topics, missing, class_features(words.found, words.above, by_rule)))
+    return {topic: _relevance(topic, chances) for topic in TOPICS if topic in topics}
 
 
 def _relevance(topic: Topic, chances: Mapping[Aspect, float]) -> float:
@@ -96,7 +98,7 @@ def _relevance(topic: Topic, chances: Mapping[Aspect, float]) -> float:
 
 
 def is_readable(statement: Statement) -> bool:
-    """Return whether a statement can say something of its own: a heading cannot, nor can the reason for a condition."""
+    """Return whether a statement can say something by itself: a heading cannot, nor can the reason for a condition."""
     return statement.kind != "heading" and not _is_formal(statement.text)
 
 
@@ -109,8 +111,8 @@ def rule_topics(words: Words) -> tuple[Topic, ...]:
     """Return the topics that the rules find."""
     if not words.found and not (words.is_bullet and words.has_number):
         return ()
-    found = set(_topics(words)) or set(_passing(words))
-    return tuple(topic for topic in TOPICS if topic in found)
+    topics = set(_topics(words)) or set(_passing(words))
+    return tuple(topic for topic in TOPICS if topic in topics)
 
 
 def _is_formal(text: str) -> bool:
@@ -291,7 +293,7 @@ def _travel_plan(words: Words) -> Iterator[Topic]:
         yield "travel_plan.measures"
 
 
-def _place(words: Words) -> Iterator[Topic]:
+def _place_topics(words: Words) -> Iterator[Topic]:
     if words.near("tree", "tree_care", 8):
         yield "place.trees"
     if words.near("lighting", "outdoors", 10) and not words.has("privacy"):
@@ -301,7 +303,7 @@ def _place(words: Words) -> Iterator[Topic]:
 
 
 def _named_by_words(words: Words) -> Iterator[Topic]:
-    """Yield the topics that have a word class of their own: they need no other rule."""
+    """Yield the topics that have their own word class: they need no other rule."""
     yield from (topic for topic in TOPICS if topic in words.found)
 
 
@@ -331,7 +333,7 @@ _RULES: tuple[Callable[[Words], Iterator[Topic]], ...] = (
     _public_transport,
     _off_site,
     _travel_plan,
-    _place,
+    _place_topics,
     _named_by_words,
     _compliance,
     _development,

@@ -33,6 +33,11 @@ MEASURES: dict[str, str] = {
     **_each("year", "year", "years"),
 }
 
+METRES = {"mm": 0.001, "m": 1.0, "km": 1000.0, "mile": 1609.0, "yard": 0.914, "foot": 0.305}
+"""How long the units of length are."""
+DISTANCES = ("m", "km", "mile")
+"""The units in which ways and distances are given; the others measure widths and heights."""
+
 NOUNS: dict[str, str] = {
     **_each("space", "space", "spaces"),
     **_each("stand", "stand", "stands"),

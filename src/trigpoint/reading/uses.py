@@ -12,8 +12,8 @@ from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.tokens import Token, tokenise
 
-AFTER = 12  # tokens within which a floor area's use is named
-ANOTHER_ITEM = 6
+_AFTER = 12  # tokens within which a floor area's use is named
+_ANOTHER_ITEM = 6
 
 _USES = Lexicon(
     {
@@ -55,17 +55,17 @@ def read_uses(text: str) -> Iterator[tuple[Use, Quantity | None]]:
     """Yield the uses that a description names, each with its size if it states one."""
     tokens = tokenise(text)
     gone = _gone(tokens)
-    found = [(at, use) for use, positions in _USES.tag(tokens).items() for at in positions if at not in gone]
+    mentions = [(at, use) for use, positions in _USES.tag(tokens).items() for at in positions if at not in gone]
     seen: set[str] = set()
     ends = {token.end: index for index, token in enumerate(tokens)}
     for quantity in read_quantities(text):
         if ends.get(quantity.end) in gone:
             continue
-        use = _use_of(quantity, tokens, found)
+        use = _use_of(quantity, tokens, mentions)
         if use is not None and f"{use} {quantity.unit} {quantity.of}" not in seen:
             seen.update((f"{use} {quantity.unit} {quantity.of}", use))
             yield use, quantity
-    for name in dict.fromkeys(use for _, use in sorted(found)):
+    for name in dict.fromkeys(use for _, use in sorted(mentions)):
         if name not in seen:
             yield _BY_NAME[name], None
 
@@ -80,7 +80,7 @@ def _gone(tokens: tuple[Token, ...]) -> set[int]:
     return gone
 
 
-def _use_of(quantity: Quantity, tokens: tuple[Token, ...], found: list[tuple[int, str]]) -> Use | None:
+def _use_of(quantity: Quantity, tokens: tuple[Token, ...], mentions: list[tuple[int, str]]) -> Use | None:
     """Return the use that a quantity sizes: what it counts, or the use that is named nearest to a floor area."""
     if quantity.per is not None:
         return None
@@ -93,11 +93,11 @@ def _use_of(quantity: Quantity, tokens: tuple[Token, ...], found: list[tuple[int
     end = max(index for index, token in enumerate(tokens) if token.end <= quantity.end)
     near = [
         (_distance(tokens, start, end, at) + 3 * (use in _GENERIC), use)
-        for at, use in found
+        for at, use in mentions
         if (not rooms or use in _WITH_ROOMS) and not (use == "dwellings" and _names_another(tokens[at + 1 : start]))
     ]
-    distance, name = min(near, default=(AFTER + 1, ""))
-    if distance <= AFTER:
+    distance, name = min(near, default=(_AFTER + 1, ""))
+    if distance <= _AFTER:
         return _BY_NAME[name]
     return "other" if quantity.unit == "m2" else None
 
@@ -112,4 +112,4 @@ def _names_another(between: tuple[Token, ...]) -> bool:
 def _distance(tokens: tuple[Token, ...], start: int, end: int, at: int) -> int:
     """Return how far a use is from a quantity; a word that begins another item counts as several."""
     between = tokens[end + 1 : at] if at > end else tokens[at + 1 : start]
-    return len(between) + ANOTHER_ITEM * sum(token.text in _ITEMS for token in between)
+    return len(between) + _ANOTHER_ITEM * sum(token.text in _ITEMS for token in between)

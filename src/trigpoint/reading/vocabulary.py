@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from trigpoint.registers.sources import SourceKind as SourceKind  # who wrote a document: a register may know it first
+
 Topic = Literal[
     "cycle_parking.long_stay",
     "cycle_parking.short_stay",
@@ -68,19 +70,17 @@ Status = Literal[
     "none",
     "mentioned",
 ]
-STATUSES: tuple[Status, ...] = get_args(Status)
-READ_STATUSES: tuple[Status, ...] = tuple(status for status in STATUSES if status != "mentioned")
+_STATUSES: tuple[Status, ...] = get_args(Status)
+READ_STATUSES: tuple[Status, ...] = tuple(status for status in _STATUSES if status != "mentioned")
 """Statuses that the trained reader knows, in this order."""
 PROVISION: frozenset[Status] = frozenset({"proposed", "phased"})
 """The only statuses on which a finding of provision may rest. `mentioned` means that the status is not known."""
+NOT_OFFERED: frozenset[Status] = frozenset({"policy", "requested", "other_scheme", "rejected", "existing", "historic"})
+"""Statuses of what the scheme does not offer: others ask for it, others build it, it is ruled out, or it is there already."""
 
 Speaker = Literal["applicant", "consultee", "objector", "officer", "inspector", "condition", "policy_text"]
-SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 
 Polarity = Literal["provides", "lacks", "neutral"]
-
-SourceKind = Literal["applicant", "consultee", "public", "council"]
-"""Who wrote a document: `public` are residents and parish councils, `council` is the planning authority."""
 
 Aspect = Literal[
     "cycle_parking",

@@ -10,7 +10,7 @@ from trigpoint.reading.lexicon import Lexicon
 from trigpoint.reading.measured import is_addendum
 from trigpoint.reading.names import Gazetteer
 from trigpoint.reading.said import Said
-from trigpoint.reading.vocabulary import Topic
+from trigpoint.reading.vocabulary import NOT_OFFERED, Topic
 
 _WORDS = Lexicon(
     {
@@ -64,7 +64,7 @@ _PAIRS = (
 
 
 @dataclass(frozen=True)
-class _Told:
+class _ToldOfThing:
     said: Said
     anchors: frozenset[str]
 
@@ -72,10 +72,10 @@ class _Told:
 def find_worded(said: Sequence[Said], gazetteer: Gazetteer) -> Iterator[Discrepancy]:
     """Yield contradictions in words between two of the applicant's documents, or one of them and the officer's report."""
     ours = [one for one in said if one.document.source_kind in ("applicant", "council") and one.statement.kind != "row"]
-    by_thing: dict[tuple[Topic, str], list[tuple[_Pair, _Told, _Told]]] = {}
+    by_thing: dict[tuple[Topic, str], list[tuple[_Pair, _ToldOfThing, _ToldOfThing]]] = {}
     for pair in _PAIRS:
-        ones = [_told(one, gazetteer, pair) for one in ours if _says(one, pair.one, pair)]
-        others = [_told(one, gazetteer, pair) for one in ours if _says(one, pair.other, pair)]
+        ones = [_told_of_things(one, gazetteer, pair) for one in ours if _says_cue(one, pair.one, pair)]
+        others = [_told_of_things(one, gazetteer, pair) for one in ours if _says_cue(one, pair.other, pair)]
         found = next(((one, other) for one in ones for other in others if _contradict(one, other)), None)
         if found is not None:
             anchor = min(found[0].anchors & found[1].anchors)
@@ -84,7 +84,7 @@ def find_worded(said: Sequence[Said], gazetteer: Gazetteer) -> Iterator[Discrepa
         yield _discrepancy(topic, anchor, contradictions)
 
 
-def _says(said: Said, cue: str, pair: _Pair) -> bool:
+def _says_cue(said: Said, cue: str, pair: _Pair) -> bool:
     """Return whether a statement says this of the scheme, and not as a request, a quotation, existing or ruled out."""
     cues = _WORDS.tag_text(said.text)
     if cue not in cues or (pair.both and pair.both not in cues) or said.statement.kind == "heading":
@@ -92,12 +92,11 @@ def _says(said: Said, cue: str, pair: _Pair) -> bool:
     opposite = pair.other if cue == pair.one else pair.one
     if opposite in cues or ("unsaid" in cues and cue != "withheld"):
         return False
-    others = ("policy", "requested", "other_scheme", "existing", "historic", "rejected")
-    return cue == "withheld" or not any(fact.is_certain and fact.status in others for fact in said.facts)
+    return cue == "withheld" or not any(fact.is_certain and fact.status in NOT_OFFERED for fact in said.facts)
 
 
-def _told(said: Said, gazetteer: Gazetteer, pair: _Pair) -> _Told:
-    """Return a statement with the names of what it is about: its own, or those of the sentences it goes on from."""
+def _told_of_things(said: Said, gazetteer: Gazetteer, pair: _Pair) -> _ToldOfThing:
+    """Return a statement with the names of what it is about: its own, or those of the sentences that it continues."""
     anchors = {name.known for name in gazetteer.names(said.text) if gazetteer.is_usual(name.known)}
     if pair.topic == "junction.crossing" and "arm" in _WORDS.tag_text(said.text):
         anchors.add("the roundabout")
@@ -105,23 +104,23 @@ def _told(said: Said, gazetteer: Gazetteer, pair: _Pair) -> _Told:
     while not anchors and earlier is not None:
         anchors = {name.known for name in gazetteer.names(earlier.text) if gazetteer.is_usual(name.known)}
         earlier = earlier.previous
-    return _Told(said, frozenset(anchors))
+    return _ToldOfThing(said, frozenset(anchors))
 
 
-def _contradict(one: _Told, other: _Told) -> bool:
+def _contradict(one: _ToldOfThing, other: _ToldOfThing) -> bool:
     documents = one.said.document, other.said.document
     revised = is_addendum(documents[0]) != is_addendum(documents[1])
     return documents[0].id != documents[1].id and not revised and bool(one.anchors & other.anchors)
 
 
-def _discrepancy(topic: Topic, anchor: str, found: Sequence[tuple[_Pair, _Told, _Told]]) -> Discrepancy:
+def _discrepancy(topic: Topic, anchor: str, pairs: Sequence[tuple[_Pair, _ToldOfThing, _ToldOfThing]]) -> Discrepancy:
     """Return one finding for one thing, however many contradictions there are about it."""
     name = anchor if anchor.startswith("the ") else anchor.title()
-    about = " and ".join(pair.about for pair, _, _ in found)
+    about = " and ".join(pair.about for pair, _, _ in pairs)
     told = list(
-        {(each.said.document.id, each.said.source.start): each.said for _, *both in found for each in both}.values()
+        {(each.said.document.id, each.said.source.start): each.said for _, *both in pairs for each in both}.values()
     )
-    places = " and ".join(dict.fromkeys(f"{said.document.name}{_page(said)}" for said in told))
+    places = " and ".join(dict.fromkeys(f"{said.document.name}{_page_suffix(said)}" for said in told))
     return Discrepancy(
         kind="words_differ",
         topic=topic,
@@ -130,5 +129,5 @@ def _discrepancy(topic: Topic, anchor: str, found: Sequence[tuple[_Pair, _Told, 
     )
 
 
-def _page(said: Said) -> str:
+def _page_suffix(said: Said) -> str:
     return f", page {said.statement.page}" if said.statement.page is not None else ""

@@ -17,7 +17,7 @@ from trigpoint.registers.labels import register_day
 from trigpoint.text.application_forms import is_form_name
 from trigpoint.text.processor import DocumentProcessor
 
-MOST_FORMS = 3
+_MOST_FORMS = 3
 _LABELS = {
     "address": ("site address", "site location", "address of the site", "location of the site", "site", "location"),
     "proposal": ("description of the proposal", "description of proposal", "proposal", "proposed development"),
@@ -48,7 +48,7 @@ def read_forms(files: Iterable[TakenFile], folder: Path, settings: Settings, tab
     details: dict[str, object] = {}
     if named:
         with closing(DocumentProcessor(settings)) as processor:
-            for one in named[:MOST_FORMS]:
+            for one in named[:_MOST_FORMS]:
                 assert one.file is not None
                 try:
                     text = "\n".join(page.text for page in processor.extract(folder / one.file).pages)

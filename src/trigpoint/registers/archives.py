@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from trigpoint.errors import InvalidInput, shorten
+from trigpoint.storage.space import writing_in
 
-MAX_ENTRIES = 5_000
-MAX_ENTRY_BYTES = 200 * 1024 * 1024
+_MAX_ENTRIES = 5_000
+_MAX_ENTRY_BYTES = 200 * 1024 * 1024
 MAX_TOTAL_BYTES = 2 * 1024 * 1024 * 1024
-MAX_RATIO = 200  # a drawing of white paper compresses a hundredfold, a bomb a thousandfold
+_MAX_RATIO = 200  # a drawing of white paper compresses a hundredfold, a bomb a thousandfold
 _RATIO_FROM_BYTES = 10 * 1024 * 1024
 _BLOCK = 1 << 20
 _ENCRYPTED = 0x1
@@ -27,7 +28,7 @@ class ArchiveRefused(InvalidInput):
 class Budget:
     """The rest that may be unpacked of one submission, archives within archives included."""
 
-    entries: int = MAX_ENTRIES
+    entries: int = _MAX_ENTRIES
     total: int = MAX_TOTAL_BYTES
 
 
@@ -42,31 +43,31 @@ class Unpacked:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _Unpacking:
     archive: zipfile.ZipFile
     budget: Budget
 
 
 def unpack(archive: Path, into: Path, budget: Budget) -> Iterator[Unpacked]:
-    """Write each entry to a numbered file of its own below `into`. Raises InvalidInput if it is no
-    archive, ArchiveRefused if it is a bomb.
+    """Write each entry to its own numbered file below `into`. Raises InvalidInput if it is not an
+    archive, ArchiveRefused if it is a bomb, NoSpace if the disk is full.
     """
     try:
-        with zipfile.ZipFile(archive) as opened:
-            reading = _Reading(opened, budget)
+        with zipfile.ZipFile(archive) as opened, writing_in(into):
+            reading = _Unpacking(opened, budget)
             for number, entry in enumerate(opened.infolist()):
                 if not entry.is_dir():
-                    yield _entry(reading, entry, into / f"{number:05d}")
+                    yield _unpack_entry(reading, entry, into / f"{number:05d}")
     except (zipfile.BadZipFile, zipfile.LargeZipFile, OSError, ValueError, NotImplementedError) as error:
         raise InvalidInput(f"The archive {shorten(archive.name)} cannot be read: {shorten(error)}") from None
 
 
-def _entry(reading: _Reading, entry: zipfile.ZipInfo, path: Path) -> Unpacked:
+def _unpack_entry(reading: _Unpacking, entry: zipfile.ZipInfo, path: Path) -> Unpacked:
     inner = PurePosixPath(entry.filename.replace("\\", "/"))
     name, category = inner.name or "document", inner.parent.name
     reading.budget.entries -= 1
     if reading.budget.entries < 0:
-        raise ArchiveRefused(f"More than {MAX_ENTRIES:,} files in archives. Submit fewer at once")
+        raise ArchiveRefused(f"More than {_MAX_ENTRIES:,} files in archives. Submit fewer at once")
     if entry.flag_bits & _ENCRYPTED:
         return Unpacked(name, None, category, "It is encrypted. Unpack it with its password and submit the files")
     if (entry.external_attr >> 16) & 0o170000 == 0o120000:
@@ -79,7 +80,7 @@ def _entry(reading: _Reading, entry: zipfile.ZipInfo, path: Path) -> Unpacked:
     return Unpacked(name, path, category)
 
 
-def _copy(reading: _Reading, entry: zipfile.ZipInfo, path: Path) -> None:
+def _copy(reading: _Unpacking, entry: zipfile.ZipInfo, path: Path) -> None:
     """Copy by what really comes out, since declared sizes can lie. Raises ArchiveRefused at the limits."""
     size = 0
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,13 +88,13 @@ def _copy(reading: _Reading, entry: zipfile.ZipInfo, path: Path) -> None:
         while block := source.read(_BLOCK):
             size += len(block)
             reading.budget.total -= len(block)
-            if size > _RATIO_FROM_BYTES and size > MAX_RATIO * max(entry.compress_size, 1):
+            if size > _RATIO_FROM_BYTES and size > _MAX_RATIO * max(entry.compress_size, 1):
                 raise ArchiveRefused(
-                    f"The archive expands more than {MAX_RATIO}-fold at {shorten(entry.filename)}: refused"
+                    f"The archive expands more than {_MAX_RATIO}-fold at {shorten(entry.filename)}: refused"
                 )
-            if size > MAX_ENTRY_BYTES or reading.budget.total < 0:
-                limit = MAX_ENTRY_BYTES if size > MAX_ENTRY_BYTES else MAX_TOTAL_BYTES
+            if size > _MAX_ENTRY_BYTES or reading.budget.total < 0:
+                limit = _MAX_ENTRY_BYTES if size > _MAX_ENTRY_BYTES else MAX_TOTAL_BYTES
                 raise ArchiveRefused(
-                    f"Unpacked, {shorten(entry.filename)} passes the limit of {limit >> 20:,} MB: refused"
+                    f"Unpacked, {shorten(entry.filename)} exceeds the limit of {limit >> 20:,} MB: refused"
                 )
             target.write(block)

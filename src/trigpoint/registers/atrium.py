@@ -14,15 +14,15 @@ from trigpoint.errors import PageNotUnderstood, RequestFailed
 from trigpoint.registers import atrium_documents, atrium_pages, atrium_results
 from trigpoint.registers.forms import Form, form_to
 from trigpoint.registers.labels import describe
-from trigpoint.registers.models import Application, Listed, Listing, RegisterDocument
+from trigpoint.registers.models import Application, ListedApplication, Listing, RegisterDocument
 from trigpoint.registers.register import WebRegister, wards_in
 from trigpoint.registers.robots import require_allowed
 
-MOST_PAGES = 50
+_MOST_PAGES = 50
 
 
 @dataclass(frozen=True)
-class _Search:
+class _SearchForm:
     """A search form, filled in except for its days: the address it is sent to, and the page it comes from."""
 
     action: str
@@ -58,8 +58,8 @@ class AtriumRegister(WebRegister):
             asked = {**form.fields, "SearchPlanning": "true"}
             if list_of_wards is not None:
                 asked[list_of_wards] = ward
-            rows += await self._received(_Search(form.action, address, asked), since, until)
-        listed = (Listed(one, self._page_of(one.reference)) for one in rows)
+            rows += await self._received(_SearchForm(form.action, address, asked), since, until)
+        listed = (ListedApplication(one, self._page_of(one.reference)) for one in rows)
         return self._listing(listed, by_ward=list_of_wards is not None)
 
     async def _search_form(self) -> tuple[Form, httpx.URL]:
@@ -76,7 +76,7 @@ class AtriumRegister(WebRegister):
             )
         return form, page.url
 
-    async def _received(self, search: _Search, since: date, until: date) -> list[Application]:
+    async def _received(self, search: _SearchForm, since: date, until: date) -> list[Application]:
         """Return what was received between two days. Pages that only a browser can have are avoided by shorter times."""
         try:
             return await self._all_pages(search, since, until)
@@ -87,7 +87,7 @@ class AtriumRegister(WebRegister):
         first = await self._received(search, since, middle)
         return first + await self._received(search, middle + timedelta(days=1), until)
 
-    async def _all_pages(self, search: _Search, since: date, until: date) -> list[Application]:
+    async def _all_pages(self, search: _SearchForm, since: date, until: date) -> list[Application]:
         days = {"DateReceivedFrom": f"{since:%d/%m/%Y}", "DateReceivedTo": f"{until:%d/%m/%Y}"}
         target = self.site.on(search.page, search.action)
         page = await self.site.page(target, form={**search.asked, **days}, referer=str(search.page))
@@ -98,8 +98,8 @@ class AtriumRegister(WebRegister):
             address = self.site.on(results, following)
             if address in visited:
                 break
-            if len(visited) >= MOST_PAGES:
-                raise RequestFailed(f"The list has more than {MOST_PAGES} pages. Watch a shorter time, or fewer wards")
+            if len(visited) >= _MOST_PAGES:
+                raise RequestFailed(f"The list has more than {_MOST_PAGES} pages. Watch a shorter time, or fewer wards")
             visited.add(address)
             try:
                 page = await self.site.page(address, referer=str(results), by_script=True)

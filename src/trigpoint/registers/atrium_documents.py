@@ -18,7 +18,7 @@ from trigpoint.registers.models import RegisterDocument
 
 log = logging.getLogger(__name__)
 
-NO_DOCUMENTS = "No Attachments found for this Application"
+_NO_DOCUMENTS = "No Attachments found for this Application"
 
 _COLUMNS = {
     "document type": "type",
@@ -50,15 +50,15 @@ def parse_documents(page: LexborHTMLParser, base_url: str) -> list[RegisterDocum
     documents: dict[str, RegisterDocument] = {}
     without_link = 0
     for table in tables:
-        for document in _rows(table, base_url):
+        for document in _documents_in_table(table, base_url):
             if document is None:
                 without_link += 1
             else:
                 documents.setdefault(document.document_id, document)
-    if not documents and (without_link or NO_DOCUMENTS.casefold() not in " ".join(page.text().split()).casefold()):
+    if not documents and (without_link or _NO_DOCUMENTS.casefold() not in " ".join(page.text().split()).casefold()):
         raise PageNotUnderstood(
             f"The page lists no document that can be fetched ({without_link} rows without a link; expected rows "
-            f"of table.document-list with a.singledownloadlink, or '{NO_DOCUMENTS}'). Found: {describe(page)}"
+            f"of table.document-list with a.singledownloadlink, or '{_NO_DOCUMENTS}'). Found: {describe(page)}"
         )
     if without_link:
         log.warning("%d documents on the page have no link and cannot be fetched", without_link)
@@ -107,29 +107,29 @@ class _Row:
         return ((cell.attributes.get("data-sort-value") if cell is not None else None) or "").strip()
 
 
-def _rows(table: LexborNode, base_url: str) -> Iterator[RegisterDocument | None]:
+def _documents_in_table(table: LexborNode, base_url: str) -> Iterator[RegisterDocument | None]:
     """Yield the documents of one table; None for a row that lists one without a link to it."""
     columns: dict[int, str] | None = None
     section: str | None = None
     for row in table.css("tr"):
-        cells = _placed(row)
+        cells = _cells_by_column(row)
         link = row.css_first(_LINK)
         if link is None and columns is None and len(cells) > 1 and all(cell.tag == "th" for cell in cells.values()):
-            columns = _columns(cells)
+            columns = _document_columns(cells)
         elif link is None and (title := _section_title(row, cells)) is not None:
             section = title
         elif link is not None or any(cell.tag == "td" for cell in cells.values()):
             if columns is None:
                 raise PageNotUnderstood("The document list has no header row; expected " + _EXPECTED_HEADER)
             named = _Row({columns[n]: cell for n, cell in cells.items() if n in columns})
-            url = _address(row, base_url)
-            yield _document(row, named, url, section) if url else None
+            url = _first_link(row, base_url)
+            yield _document_in_row(row, named, url, section) if url else None
 
 
 _EXPECTED_HEADER = "Document Type, Date, Description, File Size, Drawing/Rev Number in any order"
 
 
-def _placed(row: LexborNode) -> dict[int, LexborNode]:
+def _cells_by_column(row: LexborNode) -> dict[int, LexborNode]:
     """Return the cells by the column in which they start."""
     placed, column = {}, 0
     for cell in row.iter():
@@ -140,9 +140,9 @@ def _placed(row: LexborNode) -> dict[int, LexborNode]:
     return placed
 
 
-def _columns(cells: dict[int, LexborNode]) -> dict[int, str]:
-    found = {n: _COLUMNS.get(plain(cell).casefold()) for n, cell in cells.items()}
-    columns = {n: name for n, name in found.items() if name is not None}
+def _document_columns(cells: dict[int, LexborNode]) -> dict[int, str]:
+    names = {n: _COLUMNS.get(plain(cell).casefold()) for n, cell in cells.items()}
+    columns = {n: name for n, name in names.items() if name is not None}
     if not {"description", "type"} & set(columns.values()):
         shown = ", ".join(shorten(plain(cell), 30) for cell in cells.values())
         raise PageNotUnderstood(f"The document list has the columns '{shown}'; expected {_EXPECTED_HEADER}")
@@ -158,7 +158,7 @@ def _section_title(row: LexborNode, cells: dict[int, LexborNode]) -> str | None:
     return None
 
 
-def _address(row: LexborNode, base_url: str) -> str | None:
+def _first_link(row: LexborNode, base_url: str) -> str | None:
     """Return the first link of a row that leads somewhere by HTTP."""
     for link in row.css(_LINK):
         for attribute in ("href", "data-disabled-link"):
@@ -174,7 +174,7 @@ def _address(row: LexborNode, base_url: str) -> str | None:
     return None
 
 
-def _document(row: LexborNode, named: _Row, url: str, section: str | None) -> RegisterDocument:
+def _document_in_row(row: LexborNode, named: _Row, url: str, section: str | None) -> RegisterDocument:
     box = row.css_first("input[data-filename]")
     kind = named.text("type")
     file_name = (box.attributes.get("data-filename") if box is not None else None) or name_in_url(url)
@@ -185,7 +185,7 @@ def _document(row: LexborNode, named: _Row, url: str, section: str | None) -> Re
         document_type=section or kind or "",
         date_published=_published(named),
         url=url,
-        file_size=_size(named),
+        file_size=_size_in_bytes(named),
         file_name=file_name or description,
         drawing_ref=named.text("drawing"),
     )
@@ -199,6 +199,6 @@ def _published(named: _Row) -> date | None:
     return day
 
 
-def _size(named: _Row) -> int | None:
+def _size_in_bytes(named: _Row) -> int | None:
     exact = named.sort_value("size")
     return int(exact) if _SORT_BYTES.fullmatch(exact) else parse_size(named.text("size") or "")

@@ -21,9 +21,9 @@ _PAGE = "a[data-ajax-target*='ResultsPage' i], a[href*='ResultsPage' i]"
 def parse_results(page: LexborHTMLParser) -> list[Application]:
     """Return the applications of one page of results; none if the page says so. Raises PageNotUnderstood."""
     for table in page.css("table"):
-        columns = _columns(table)
+        columns = _result_columns(table)
         if "reference" in columns.values() and "proposal" in columns.values():
-            return [one for row in table.css("tr") if (one := _application(row, columns)) is not None]
+            return [one for row in table.css("tr") if (one := _application_in_row(row, columns)) is not None]
     if _NONE.search(plain(page.body)):
         return []
     raise PageNotUnderstood(
@@ -40,15 +40,15 @@ def next_page(page: LexborHTMLParser) -> str | None:
     return None
 
 
-def _columns(table: LexborNode) -> dict[int, str]:
+def _result_columns(table: LexborNode) -> dict[int, str]:
     header = table.css_first("tr")
-    cells = _cells(header) if header is not None else []
+    cells = _result_cells(header) if header is not None else []
     named = {number: _COLUMNS.get(label_text(plain(cell))) for number, cell in enumerate(cells)}
     return {number: field for number, field in named.items() if field is not None}
 
 
-def _application(row: LexborNode, columns: dict[int, str]) -> Application | None:
-    cells = _cells(row)
+def _application_in_row(row: LexborNode, columns: dict[int, str]) -> Application | None:
+    cells = _result_cells(row)
     if not cells or all(cell.tag == "th" for cell in cells):
         return None
     values: dict[str, Any] = {columns[n]: value_or_none(_value(cell)) for n, cell in enumerate(cells) if n in columns}
@@ -62,5 +62,5 @@ def _value(cell: LexborNode) -> str:
     return plain(cell).removeprefix(label).strip()
 
 
-def _cells(row: LexborNode) -> list[LexborNode]:
+def _result_cells(row: LexborNode) -> list[LexborNode]:
     return [cell for cell in row.iter() if cell.tag in ("td", "th")]

@@ -1,4 +1,4 @@
-"""Recognises a page that wants proof of a person instead of giving what was asked for. It is never worked around."""
+"""Recognises a page that asks for proof that a person is there. Such a page is never worked around."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOOKED_AT = 64 * 1024
 def challenge_by(headers: Mapping[str, str], body: bytes, *, success: bool) -> str | None:
     """Return who challenges the visitor, or None.
 
-    Firewalls put their scripts on ordinary pages too: a page that succeeded and has a table or a search form is no challenge.
+    Firewalls put their scripts on ordinary pages too: a page that succeeded and has a table or a search form is not a challenge.
     """
     for name, value, who in _HEADERS:
         if name in headers and value in headers[name].lower() and (value or not success):

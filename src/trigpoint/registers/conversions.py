@@ -18,9 +18,9 @@ from pathlib import Path
 
 from trigpoint.errors import InvalidInput, shorten
 
-Part = dict[str, object]  # {"text": …} or {"rows": [[…]]}, as the template reads it
+_Part = dict[str, object]  # {"text": …} or {"rows": [[…]]}, as the template reads it
 
-MAX_CHARACTERS = 5_000_000
+_MAX_CHARACTERS = 5_000_000
 _UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
 _TEMPLATE = b"""
 #let data = json(bytes(sys.inputs.data))
@@ -40,19 +40,21 @@ _TEMPLATE = b"""
 """
 
 
-def text_as_pdf(path: Path) -> bytes:
+def _text_as_pdf(path: Path) -> bytes:
     """Return a text file as PDF. Raises InvalidInput if it is empty or too long."""
-    return _typeset([[{"text": paragraph} for paragraph in _paragraphs(page)] for page in _decoded(path).split("\f")])
+    return _typeset(
+        [[{"text": paragraph} for paragraph in _paragraphs(page)] for page in _decode_text(path).split("\f")]
+    )
 
 
-def word_as_pdf(path: Path) -> bytes:
+def _word_as_pdf(path: Path) -> bytes:
     """Return the paragraphs and tables of a .docx as PDF. Raises InvalidInput if it cannot be read."""
     import docx
     from docx.table import Table
 
     try:
         document = docx.Document(str(path))
-        parts: list[Part] = []
+        parts: list[_Part] = []
         for block in document.iter_inner_content():
             if isinstance(block, Table):
                 parts += _table([[cell.text for cell in row.cells] for row in block.rows])
@@ -63,7 +65,7 @@ def word_as_pdf(path: Path) -> bytes:
     return _typeset([parts])
 
 
-def email_as_pdf(path: Path) -> bytes:
+def _email_as_pdf(path: Path) -> bytes:
     """Return subject, date and text of an e-mail as PDF, without anybody's address. Raises InvalidInput if it has no text."""
     try:
         message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
@@ -75,27 +77,27 @@ def email_as_pdf(path: Path) -> bytes:
         head = "\n".join(f"{name}: {message[name]}" for name in ("Subject", "Date") if message[name])
     except (LookupError, ValueError, TypeError, AttributeError) as error:
         raise InvalidInput(f"The e-mail cannot be read: {shorten(error)}") from None
-    parts: list[Part] = [{"text": paragraph} for paragraph in (head, *_paragraphs(content))]
+    parts: list[_Part] = [{"text": paragraph} for paragraph in (head, *_paragraphs(content))]
     return _typeset([parts])
 
 
 CONVERTERS: dict[str, tuple[str, Callable[[Path], bytes]]] = {
-    ".txt": ("text", text_as_pdf),
-    ".csv": ("text", text_as_pdf),
-    ".docx": ("a Word file", word_as_pdf),
-    ".eml": ("an e-mail", email_as_pdf),
+    ".txt": ("text", _text_as_pdf),
+    ".csv": ("text", _text_as_pdf),
+    ".docx": ("a Word file", _word_as_pdf),
+    ".eml": ("an e-mail", _email_as_pdf),
 }
 """Which kinds are read by way of a PDF, with the name that the account gives them."""
 
 
-def _table(rows: list[list[str]]) -> list[Part]:
+def _table(rows: list[list[str]]) -> list[_Part]:
     width = max((len(row) for row in rows), default=0)
     if not width:
         return []
     return [{"rows": [[cell.strip() for cell in row] + [""] * (width - len(row)) for row in rows]}]
 
 
-def _decoded(path: Path) -> str:
+def _decode_text(path: Path) -> str:
     content = path.read_bytes()
     for encoding in ("utf-8-sig", "cp1252"):
         try:
@@ -109,14 +111,14 @@ def _paragraphs(text: str) -> Iterable[str]:
     return (paragraph.strip("\r\n") for paragraph in re.split(r"\r?\n[ \t]*\r?\n", text) if paragraph.strip())
 
 
-def _typeset(pages: list[list[Part]]) -> bytes:
+def _typeset(pages: list[list[_Part]]) -> bytes:
     import typst
 
     data = json.dumps(_printable(pages), ensure_ascii=False)
     if not any(parts for parts in pages):
         raise InvalidInput("The file contains no text")
-    if len(data) > MAX_CHARACTERS:
-        raise InvalidInput(f"The file has more than {MAX_CHARACTERS:,} characters")
+    if len(data) > _MAX_CHARACTERS:
+        raise InvalidInput(f"The file has more than {_MAX_CHARACTERS:,} characters")
     made = typst.compile(
         _TEMPLATE, format="pdf", ignore_system_fonts=True, timestamp=_UNDATED, sys_inputs={"data": data}
     )

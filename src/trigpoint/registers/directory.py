@@ -44,7 +44,7 @@ class Directory:
 def open_register(
     settings: Settings, authority: str | None = None, *, max_document_bytes: int = MAX_DOCUMENT_BYTES
 ) -> WebRegister:
-    """Return a register of its own, to be used as an async context manager. Raises UnknownAuthority."""
+    """Return a new register, to be used as an async context manager. Raises UnknownAuthority."""
     entry = load_registers(settings).get(authority)
     entry.require_readable()
     return _SOFTWARE[entry.software](entry, settings, max_document_bytes=max_document_bytes)

@@ -15,19 +15,20 @@ from typing import Literal
 from filelock import FileLock
 
 from trigpoint.config import Settings
-from trigpoint.errors import BotChallenge, DownloadFailed, PortalBusy, PortalError, UnsafePath, shorten
+from trigpoint.errors import BotChallenge, DownloadFailed, NoSpace, PortalBusy, PortalError, UnsafePath, shorten
 from trigpoint.ids import ref_as_name
-from trigpoint.registers.filters import Verdict, Wanted, judge
-from trigpoint.registers.manifest import Entry, Manifest
+from trigpoint.registers.filters import FilterVerdict, Wanted, judge
+from trigpoint.registers.manifest import Manifest, ManifestEntry
 from trigpoint.registers.models import RegisterDocument
 from trigpoint.registers.pace import acquire
 from trigpoint.registers.register import Register
 from trigpoint.storage.files import inside
+from trigpoint.storage.space import writing_in
 
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int, str], Awaitable[None]]
-GIVE_UP_AFTER = 5  # documents in a row without an answer: a register that is down is not asked 2,000 times more
+_GIVE_UP_AFTER = 5  # documents in a row without an answer: a register that is down is not asked 2,000 times more
 _LOCK_FILE = ".downloads.lock"
 
 
@@ -38,7 +39,7 @@ class Download:
     document: RegisterDocument
     status: Literal["downloaded", "already_present", "failed"]
     path: Path | None = None
-    entry: Entry | None = None
+    entry: ManifestEntry | None = None
     error: PortalError | None = None
 
 
@@ -50,7 +51,7 @@ class Run:
     folder: Path
     total_documents: int
     downloads: tuple[Download, ...]
-    filtered: tuple[tuple[RegisterDocument, Verdict], ...]
+    filtered: tuple[tuple[RegisterDocument, FilterVerdict], ...]
 
     def count(self, status: Literal["downloaded", "already_present", "failed"]) -> int:
         return sum(one.status == status for one in self.downloads)
@@ -79,10 +80,12 @@ def allowed_folder(settings: Settings, output_dir: str) -> Path:
     )
 
 
-async def download_one(register: Register, url: str, folder: Path, filename: str | None = None) -> tuple[Path, Entry]:
+async def download_one(
+    register: Register, url: str, folder: Path, filename: str | None = None
+) -> tuple[Path, ManifestEntry]:
     """Fetch one document into a folder, unless the folder has it already; it is there under `filename` in both cases.
 
-    Raises DownloadFailed, PortalBusy.
+    Raises DownloadFailed, PortalBusy, NoSpace.
     """
     url = register.own_address(url)
     async with _Folder(folder) as manifest:
@@ -141,10 +144,11 @@ class _Folder:
 
     async def __aenter__(self) -> Manifest:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(self._folder / _LOCK_FILE, thread_local=False)
-            await acquire(self._lock)
-            return self._manifest()
+            with writing_in(self._folder):
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._lock = FileLock(self._folder / _LOCK_FILE, thread_local=False)
+                await acquire(self._lock)
+                return self._manifest()
         except OSError as error:
             raise DownloadFailed(f"Cannot write to {shorten(self._folder, 200)}: {error.strerror or error}") from None
 
@@ -178,8 +182,8 @@ class _Visit:
             self._unanswered += 1
         elif one.status == "downloaded":
             self._unanswered = 0
-        if self._unanswered >= GIVE_UP_AFTER:
-            self._leave = f"Not tried: the register failed {GIVE_UP_AFTER} documents in a row. Run again later"
+        if self._unanswered >= _GIVE_UP_AFTER:
+            self._leave = f"Not tried: the register failed {_GIVE_UP_AFTER} documents in a row. Run again later"
 
     def worth_another_try(self) -> list[RegisterDocument]:
         """Return the documents that failed, unless the register itself is down or does not want us."""
@@ -206,20 +210,26 @@ def _is_unanswered(one: Download) -> bool:
     return isinstance(one.error, PortalBusy) or (one.error is not None and "tries" in one.error.details)
 
 
-def _also_as(manifest: Manifest, key: str, entry: Entry, filename: str) -> Entry:
+def _also_as(manifest: Manifest, key: str, entry: ManifestEntry, filename: str) -> ManifestEntry:
     try:
-        return manifest.also_as(key, entry, filename)
+        with writing_in(manifest.folder):
+            return manifest.also_as(key, entry, filename)
     except OSError as error:
         raise DownloadFailed(f"Cannot write to {manifest.folder}: {error.strerror}") from None
 
 
-async def _fetch(register: Register, manifest: Manifest, key: str, url: str, name: str) -> Entry:
+async def _fetch(register: Register, manifest: Manifest, key: str, url: str, name: str) -> ManifestEntry:
     part = manifest.part(key)
     try:
-        fetched = await register.fetch(url, part)
-        file = manifest.free_name(key, name, fetched.kind.extension)
-        entry = Entry(url, file, fetched.sha256, fetched.file_size, fetched.kind.content_type)
-        manifest.keep(key, entry)  # not in a thread: a cancelled run must not go on writing after it gave up the folder
+        with writing_in(manifest.folder):
+            fetched = await register.fetch(url, part)
+            file = manifest.free_name(key, name, fetched.kind.extension)
+            entry = ManifestEntry(url, file, fetched.sha256, fetched.file_size, fetched.kind.content_type)
+            # not in a thread: a cancelled run must not continue to write after it has released the folder
+            manifest.keep(key, entry)
+    except NoSpace:
+        part.unlink(missing_ok=True)
+        raise
     except OSError as error:
         part.unlink(missing_ok=True)
         raise DownloadFailed(f"Cannot write to {manifest.folder}: {error.strerror}") from None

@@ -17,7 +17,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import ApplicationNotFound, ConfigurationError, InvalidReference, UnknownAuthority, shorten
 from trigpoint.ids import parse_application_ref
 
-SHIPPED = Path(__file__).with_name("registers.toml")
+_SHIPPED = Path(__file__).with_name("registers.toml")
 WAY_OUT = (
     'save the documents and review them from a folder: `trigpoint review --documents FOLDER`, or "Review what I have" '
     "on the start page"
@@ -147,7 +147,7 @@ def load_registers(settings: Settings) -> RegisterTable:
     default, shipped = _shipped()
     entries = dict(shipped)
     if settings.registers_file is not None:
-        own = _read(settings.registers_file)
+        own = _read_table(settings.registers_file)
         entries |= {one.authority: one for one in _entries(own, settings.registers_file)}
         default = str(own.get("default", default))
     if default not in entries:
@@ -159,11 +159,11 @@ def load_registers(settings: Settings) -> RegisterTable:
 
 @cache
 def _shipped() -> tuple[str, Mapping[str, RegisterEntry]]:
-    data = _read(SHIPPED)
-    return str(data["default"]), {one.authority: one for one in _entries(data, SHIPPED)}
+    data = _read_table(_SHIPPED)
+    return str(data["default"]), {one.authority: one for one in _entries(data, _SHIPPED)}
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_table(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.expanduser().read_text(encoding="utf-8"))
     except OSError as error:

@@ -28,7 +28,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Rule:
+class _Rule:
     """`where` names the field that is looked at; `keep` is a verdict, or the toggle that decides."""
 
     name: str
@@ -44,7 +44,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FilterVerdict:
     keep: bool
     rule: str
     reason: str
@@ -56,9 +56,11 @@ def _any_phrase(*phrases: str) -> re.Pattern[str]:
 
 _REPLY = r"(?:responses?|repl(?:y|ies)|rebuttals?)"
 _APPLICANT = r"(?:applicant|agent|developer|promoter)['’]?s?['’]?"
-_CONSULTED = r"(?:consultation|consultee)s?['’]?s? (?:responses?|repl(?:y|ies)|comments?|letters?)"
+_WORDS_OF_CONSULTEE = "(?:responses?|repl(?:y|ies)|comments?|letters?)"
+_CONSULTED = rf"(?:consultation|consultee)s?['’]?s? {_WORDS_OF_CONSULTEE}"
+_NEIGHBOUR = "(?:public|neighbour|neighbor|resident)['’]?s?['’]?"
 _PUBLIC_TITLES = (
-    r"(?:public|neighbour|neighbor|resident)['’]?s?['’]? (?:comments?|letters?|responses?|repl(?:y|ies))",
+    rf"{_NEIGHBOUR} (?:comments?|letters?|responses?|repl(?:y|ies))",
     "objections?",
     "objectors?",
     "representations?",
@@ -68,7 +70,7 @@ _PUBLIC_TITLES = (
 _CONSULTATION_TITLES = (
     _CONSULTED,
     "comments?",
-    rf"{_REPLY} to (?:the )?consultation(?! (?:responses?|repl(?:y|ies)|comments?|letters?))",
+    rf"{_REPLY} to (?:the )?consultation(?! {_WORDS_OF_CONSULTEE})",
     rf"{_REPLY} (?:to|on) (?:the )?{_APPLICANT}",
 )
 _OTHERS = _any_phrase(*_PUBLIC_TITLES, *_CONSULTATION_TITLES).pattern
@@ -85,9 +87,11 @@ OWN_REPLY = re.compile(
     re.IGNORECASE,
 )
 
+_PUBLIC = ("public", "neighbour", "third party", "residents?")
+
 RULES = (
-    Rule("superseded", "either", _any_phrase("superseded"), "superseded", "Superseded by a later document"),
-    Rule(
+    _Rule("superseded", "either", _any_phrase("superseded"), "superseded", "Superseded by a later document"),
+    _Rule(
         "category allowed",
         "category",
         _any_phrase(
@@ -103,7 +107,7 @@ RULES = (
         True,
         "Category of the application's own documents",
     ),
-    Rule(
+    _Rule(
         "consultee category",
         "category",
         _any_phrase(
@@ -114,11 +118,11 @@ RULES = (
         "consultation_responses",
         "Consultation response; set include_consultation_responses to fetch it",
     ),
-    Rule(
+    _Rule(
         "public category",
         "category",
         _any_phrase(
-            "(?:public|neighbour|third party|residents?) (?:comments?|responses?|letters?|representations?)",
+            *(f"{who} (?:comments?|responses?|letters?|representations?)" for who in _PUBLIC),
             "representations?",
             "objections?",
             "letters? of (?:objection|support)",
@@ -127,7 +131,7 @@ RULES = (
         "public_comments",
         "Public comment; set include_public_comments to fetch it",
     ),
-    Rule(
+    _Rule(
         "public title",
         "title",
         _any_phrase(*_PUBLIC_TITLES),
@@ -135,7 +139,7 @@ RULES = (
         "Title of a public comment; set include_public_comments to fetch it",
         unless=OWN_REPLY,
     ),
-    Rule(
+    _Rule(
         "consultation title",
         "title",
         _any_phrase(*_CONSULTATION_TITLES),
@@ -143,7 +147,7 @@ RULES = (
         "Title of a consultation response; set include_consultation_responses to fetch it",
         unless=OWN_REPLY,
     ),
-    Rule(
+    _Rule(
         "relevant title",
         "title",
         _any_phrase(
@@ -159,7 +163,8 @@ RULES = (
             "design (?:and|&) access",
             "planning statements?",
             "master ?plans?",
-            "(?:site|location|block|layout|floor|roof|proposed|existing|general arrangement) plans?",
+            "(?:site|location|block|layout|floor|roof) plans?",
+            "(?:proposed|existing|general arrangement) plans?",
             "(?:site|street|highway) layouts?",
             "elevations?",
             "decision notices?",
@@ -170,7 +175,7 @@ RULES = (
         True,
         "Title on transport, design, plans or a decision",
     ),
-    Rule(
+    _Rule(
         "unrelated title",
         "title",
         _any_phrase(
@@ -197,10 +202,10 @@ RULES = (
         "Title on a subject unrelated to movement",
     ),
 )
-_OTHERWISE = Verdict(True, "otherwise", "No rule speaks against it")
+_OTHERWISE = FilterVerdict(True, "otherwise", "No rule excludes it")
 
 
-def judge(document: RegisterDocument, wanted: Wanted = Wanted()) -> Verdict:
+def judge(document: RegisterDocument, wanted: Wanted = Wanted()) -> FilterVerdict:
     """Return whether to fetch a document, by which rule and why."""
     category, title = category_and_title(document)
     for rule in RULES:
@@ -208,7 +213,7 @@ def judge(document: RegisterDocument, wanted: Wanted = Wanted()) -> Verdict:
             keep = rule.keep if isinstance(rule.keep, bool) else wanted.includes(rule.keep)
             if keep and rule.name == "superseded":
                 continue  # asked for: the other rules decide
-            return Verdict(keep, rule.name, rule.reason)
+            return FilterVerdict(keep, rule.name, rule.reason)
     return _OTHERWISE
 
 

@@ -13,9 +13,9 @@ from trigpoint.config import Settings
 from trigpoint.errors import ApplicationNotFound, InvalidReference, shorten
 from trigpoint.ids import ref_as_name
 from trigpoint.registers.downloads import Download, Run
-from trigpoint.registers.filters import Verdict, Wanted, judge
+from trigpoint.registers.filters import FilterVerdict, Wanted, judge
 from trigpoint.registers.intake import TakenFile
-from trigpoint.registers.manifest import Entry
+from trigpoint.registers.manifest import ManifestEntry
 from trigpoint.registers.models import Application, RegisterDocument
 from trigpoint.registers.sniffing import sniff
 from trigpoint.storage.files import inside, write_atomic
@@ -24,11 +24,11 @@ DESCRIPTION = "application.json"
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _BY_TOGGLE = ("superseded", "consultee category", "public category", "public title", "consultation title")
 
-Origin = Literal["given", "application form"]
+DetailOrigin = Literal["given", "application form"]
 
 
 class GivenApplication(BaseModel):
-    """The details of an application that came as files. `origins` tells the source of each."""
+    """The details of an application that came as files. `origins` names the source of each."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,7 +38,7 @@ class GivenApplication(BaseModel):
     proposal: str | None = None
     date_validated: date | None = None
     date_received: date | None = None
-    origins: dict[str, Origin] = {}
+    origins: dict[str, DetailOrigin] = {}
     files: tuple[TakenFile, ...] = ()
 
     def notes(self) -> list[str]:
@@ -78,11 +78,11 @@ class FolderRegister:
 
     def documents(self) -> list[RegisterDocument]:
         """Return the documents that can be read, in the order in which they were given."""
-        return [_listed(one) for one in self.given.files if one.file is not None]
+        return [_as_register_document(one) for one in self.given.files if one.file is not None]
 
     def collect(self, *, skip_filter: bool, wanted: Wanted) -> Run:
         """Return the documents as a run over a register would: there already, left out on request, or unreadable."""
-        judged = [(document, _judged(document, wanted)) for document in self.documents()]
+        judged = [(document, _verdict_on(document, wanted)) for document in self.documents()]
         chosen = [document for document, verdict in judged if skip_filter or verdict.keep]
         return Run(
             application_ref=self.given.reference,
@@ -96,7 +96,9 @@ class FolderRegister:
         path = self.folder / document.file_name
         one = next(taken for taken in self.given.files if taken.file == document.file_name)
         kind = sniff(path, path.name)
-        entry = Entry(document.url, document.file_name, one.sha256 or "", path.stat().st_size, kind.content_type)
+        entry = ManifestEntry(
+            document.url, document.file_name, one.sha256 or "", path.stat().st_size, kind.content_type
+        )
         return Download(document, "already_present", path, entry)
 
 
@@ -122,7 +124,7 @@ def made_up_reference(folder: str) -> str:
     return f"UPLOAD-{ref_as_name(folder)[-8:].upper()}"
 
 
-def _listed(one: TakenFile) -> RegisterDocument:
+def _as_register_document(one: TakenFile) -> RegisterDocument:
     assert one.file is not None
     return RegisterDocument(
         document_id=(one.sha256 or "")[:12],
@@ -136,9 +138,9 @@ def _listed(one: TakenFile) -> RegisterDocument:
     )
 
 
-def _judged(document: RegisterDocument, wanted: Wanted) -> Verdict:
+def _verdict_on(document: RegisterDocument, wanted: Wanted) -> FilterVerdict:
     """Return the verdict on a file. A person chose it, so only the toggles can leave it out."""
     verdict = judge(document, wanted)
     if verdict.rule in _BY_TOGGLE:
         return verdict
-    return Verdict(True, "given", "Chosen by the person who gave it")
+    return FilterVerdict(True, "given", "Chosen by the person who gave it")

@@ -33,7 +33,7 @@ def form_to(page: LexborHTMLParser, action_part: str) -> Form | None:
     for form in page.css("form"):
         action = form.attributes.get("action") or ""
         if action_part.casefold() in action.casefold():
-            return Form(action, _fields(form), _choices(form))
+            return Form(action, _fields_of_form(form), _choices(form))
     return None
 
 
@@ -46,7 +46,7 @@ def disclaimer_form(page: LexborHTMLParser) -> Form | None:
         posted = (form.attributes.get("method") or "").lower() == "post"
         if button is not None and posted and "search" not in (form.attributes.get("action") or "").lower():
             pressed = {name: button.attributes.get("value") or ""} if (name := button.attributes.get("name")) else {}
-            return Form(form.attributes.get("action") or "", _fields(form) | pressed)
+            return Form(form.attributes.get("action") or "", _fields_of_form(form) | pressed)
     return None
 
 
@@ -56,7 +56,7 @@ def _caption(button: LexborNode) -> str:
     return f"{button.attributes.get('value') or ''} {plain(button)}"
 
 
-def _fields(form: LexborNode) -> dict[str, str]:
+def _fields_of_form(form: LexborNode) -> dict[str, str]:
     fields: dict[str, str] = {}
     for one in form.css("input, select, textarea"):
         name, kind = one.attributes.get("name"), (one.attributes.get("type") or "text").lower()

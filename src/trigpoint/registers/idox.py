@@ -16,13 +16,13 @@ from trigpoint.registers import idox_pages
 from trigpoint.registers.entries import RegisterEntry
 from trigpoint.registers.forms import Form, disclaimer_form, form_to
 from trigpoint.registers.labels import application_of, describe, same_reference
-from trigpoint.registers.models import Application, Listed, Listing, RegisterDocument
+from trigpoint.registers.models import Application, ListedApplication, Listing, RegisterDocument
 from trigpoint.registers.register import WebRegister, wards_in
 from trigpoint.registers.robots import require_allowed
-from trigpoint.registers.site import MAX_DOCUMENT_BYTES, TRIES, Fetched, Page
+from trigpoint.registers.site import MAX_DOCUMENT_BYTES, TRIES, Fetched, RegisterPage
 
-MOST_PAGES = 100
-SESSION_SECONDS = 15 * 60  # the product ends a session after half an hour of silence
+_MOST_PAGES = 100
+_SESSION_SECONDS = 15 * 60  # the product ends a session after half an hour of silence
 _TABS = ("summary", "details", "dates")
 
 
@@ -55,8 +55,8 @@ class IdoxRegister(WebRegister):
         documents = idox_pages.parse_documents(page.html, str(page.url))
         visited = {str(page.url)}
         while (following := idox_pages.next_page(page.html, str(page.url))) and following not in visited:
-            if len(visited) >= MOST_PAGES:
-                raise RequestFailed(f"The documents tab of {application_ref} has more than {MOST_PAGES} pages")
+            if len(visited) >= _MOST_PAGES:
+                raise RequestFailed(f"The documents tab of {application_ref} has more than {_MOST_PAGES} pages")
             visited.add(following)
             page = await self._visit(following)
             documents += idox_pages.parse_documents(page.html, str(page.url))
@@ -76,14 +76,14 @@ class IdoxRegister(WebRegister):
                 f"The page of weekly lists has no list of weeks (expected select[name=week]). Found: {describe(page.html)}"
             )
         list_of_wards, chosen = wards_in(form, wards)
-        rows: list[Listed] = []
+        rows: list[ListedApplication] = []
         for week in idox_pages.weeks_between(form.choices[list_of_weeks], since, until):
             for ward in chosen or [""]:
                 asked = {**form.fields, list_of_weeks: week, "dateType": "DC_Validated"}
                 if list_of_wards is not None:
                     asked[list_of_wards] = ward
-                async for found in self._results(form, page, asked):
-                    rows.append(Listed(found.application(), str(self._address_of("summary", found.key))))
+                async for result in self._results(form, page, asked):
+                    rows.append(ListedApplication(result.application(), str(self._address_of("summary", result.key))))
         return self._listing(rows, by_ward=list_of_wards is not None)
 
     def document_id(self, document_url: str) -> str:
@@ -111,19 +111,19 @@ class IdoxRegister(WebRegister):
             "searchCriteria.simpleSearchString": reference,
         }
         page = await self._visit(self.site.on(page.url, form.action), form=asked, referer=str(page.url))
-        for _ in range(MOST_PAGES):
+        for _ in range(_MOST_PAGES):
             if (key := idox_pages.key_of_details(page.html, reference)) is not None:
                 return key
-            for found in idox_pages.parse_results(page.html):
-                if same_reference(found.reference, reference):
-                    return found.key
+            for result in idox_pages.parse_results(page.html):
+                if same_reference(result.reference, reference):
+                    return result.key
             following = idox_pages.next_page(page.html, str(page.url))
             if following is None:
                 break
             page = await self._visit(following)
         raise self.entry.not_found(reference)
 
-    async def _form(self, address: httpx.URL, action: str, what: str) -> tuple[Form, Page]:
+    async def _form(self, address: httpx.URL, action: str, what: str) -> tuple[Form, RegisterPage]:
         """Return the form of a search page. Raises PageNotUnderstood if the page has none."""
         page = await self._visit(str(address))
         form = form_to(page.html, action)
@@ -133,30 +133,32 @@ class IdoxRegister(WebRegister):
             )
         return form, page
 
-    async def _results(self, form: Form, page: Page, asked: dict[str, str]) -> AsyncIterator[idox_pages.Found]:
+    async def _results(
+        self, form: Form, page: RegisterPage, asked: dict[str, str]
+    ) -> AsyncIterator[idox_pages.FoundApplication]:
         """Yield the applications that a form finds, on all pages of its results."""
         page = await self._visit(self.site.on(page.url, form.action), form=asked, referer=str(page.url))
         visited: set[str] = set()
         while True:
-            for found in idox_pages.parse_results(page.html):
-                yield found
+            for result in idox_pages.parse_results(page.html):
+                yield result
             following = idox_pages.next_page(page.html, str(page.url))
             if following is None or following in visited:
                 return
-            if len(visited) >= MOST_PAGES:
-                raise RequestFailed(f"The list has more than {MOST_PAGES} pages. Watch a shorter time, or fewer wards")
+            if len(visited) >= _MOST_PAGES:
+                raise RequestFailed(f"The list has more than {_MOST_PAGES} pages. Watch a shorter time, or fewer wards")
             visited.add(following)
             page = await self._visit(following)
 
     # --- pages
 
-    async def _tab(self, tab: str, key: str) -> Page:
+    async def _tab(self, tab: str, key: str) -> RegisterPage:
         return await self._visit(str(self._address_of(tab, key)))
 
     def _address_of(self, tab: str, key: str) -> httpx.URL:
         return self.site.at("applicationDetails.do", activeTab=tab, keyVal=key)
 
-    async def _visit(self, url: str, *, form: dict[str, str] | None = None, referer: str | None = None) -> Page:
+    async def _visit(self, url: str, *, form: dict[str, str] | None = None, referer: str | None = None) -> RegisterPage:
         """Return a page, its disclaimer accepted. The product's passing faults, sent with status 200, are tried again."""
         target = str(self.site.own(url, RequestFailed))
         accepted = False
@@ -175,12 +177,12 @@ class IdoxRegister(WebRegister):
         raise RequestFailed(f"{target} answered {TRIES} times that an error occurred. Try again later", tries=TRIES)
 
     def _session_is_stale(self) -> bool:
-        return self._last_answer is None or time.monotonic() - self._last_answer > SESSION_SECONDS
+        return self._last_answer is None or time.monotonic() - self._last_answer > _SESSION_SECONDS
 
     async def _accept_if_disclaimer(self, page: LexborHTMLParser) -> bool:
-        return await self._accept_disclaimer_of(Page(page, self.site.at("search.do")))
+        return await self._accept_disclaimer_of(RegisterPage(page, self.site.at("search.do")))
 
-    async def _accept_disclaimer_of(self, page: Page) -> bool:
+    async def _accept_disclaimer_of(self, page: RegisterPage) -> bool:
         form = disclaimer_form(page.html)
         if form is not None:
             await self.site.page(self.site.on(page.url, form.action), form=form.fields)

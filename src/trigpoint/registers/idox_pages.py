@@ -44,7 +44,7 @@ _REFERENCE = re.compile(r"(?:Ref(?:erence)?\.? ?(?:No\.?|number)?) ?: ?(\S+)", r
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundApplication:
     """An application in a list of results."""
 
     reference: str
@@ -72,12 +72,12 @@ def is_fault(page: LexborHTMLParser) -> bool:
     return _FAULT.search(plain(page.body)[:4000]) is not None
 
 
-def parse_results(page: LexborHTMLParser) -> list[Found]:
+def parse_results(page: LexborHTMLParser) -> list[FoundApplication]:
     """Return the applications of a page of results; none if the page says so. Raises PageNotUnderstood, RequestFailed."""
     rows = page.css("li.searchresult")
-    found = [one for row in rows if (one := _result(row)) is not None]
-    if found:
-        return found
+    results = [one for row in rows if (one := _result_in_row(row)) is not None]
+    if results:
+        return results
     said = _message(page)
     if "too many results" in said:
         raise RequestFailed("The register found too many applications for this reference. Give the whole reference")
@@ -129,18 +129,18 @@ def parse_documents(page: LexborHTMLParser, page_url: str) -> list[RegisterDocum
             f"The documents tab has no list of documents (expected {_EXPECTED}). Found: {describe(page)}"
         )
     header, *rows = table.css("tr")
-    columns = _columns(header)
+    columns = _header_columns(header)
     documents: dict[str, RegisterDocument] = {}
     without_link = 0
     for row in rows:
-        cells = {columns[n]: cell for n, cell in enumerate(_cells(row)) if n in columns}
+        cells = {columns[n]: cell for n, cell in enumerate(_row_cells(row)) if n in columns}
         if not cells or all(cell.tag == "th" for cell in cells.values()):
             continue
-        url = _address(row, page_url)
+        url = _document_link(row, page_url)
         if url is None:
             without_link += 1
         else:
-            document = _document(cells, url)
+            document = _document_in_cells(cells, url)
             documents.setdefault(document.document_id, document)
     if without_link and not documents:
         raise PageNotUnderstood(
@@ -182,14 +182,16 @@ def name_in_url(url: str) -> str | None:
     return last if "." in last and not last.lower().endswith(".do") else None
 
 
-def _result(row: LexborNode) -> Found | None:
+def _result_in_row(row: LexborNode) -> FoundApplication | None:
     link = row.css_first("a[href*='applicationDetails.do']")
     key = _key_in(link.attributes.get("href") or "") if link is not None else None
     line = plain(row.css_first(".metaInfo")) or plain(row)
     match = _REFERENCE.search(line)
     if link is None or key is None or match is None:
         return None
-    return Found(match[1], key, plain(link) or None, value_or_none(plain(row.css_first(".address"))), _facts(line))
+    return FoundApplication(
+        match[1], key, plain(link) or None, value_or_none(plain(row.css_first(".address"))), _facts(line)
+    )
 
 
 def _facts(line: str) -> dict[str, str]:
@@ -215,7 +217,7 @@ def _message(page: LexborHTMLParser) -> str:
 def _document_table(page: LexborHTMLParser) -> LexborNode | None:
     for table in page.css("table"):
         header = table.css_first("tr")
-        names = {label_text(plain(cell)) for cell in _cells(header)} if header is not None else set()
+        names = {label_text(plain(cell)) for cell in _row_cells(header)} if header is not None else set()
         if {"document type", "description"} <= names or ("date published" in names and "document type" in names):
             return table
     return None
@@ -233,20 +235,20 @@ def _refuse_other_system(page: LexborHTMLParser) -> None:
                 )
 
 
-def _cells(row: LexborNode) -> list[LexborNode]:
+def _row_cells(row: LexborNode) -> list[LexborNode]:
     return [cell for cell in row.iter() if cell.tag in ("td", "th")]
 
 
-def _columns(header: LexborNode) -> dict[int, str]:
+def _header_columns(header: LexborNode) -> dict[int, str]:
     columns: dict[int, str] = {}
-    for number, cell in enumerate(_cells(header)):
+    for number, cell in enumerate(_row_cells(header)):
         name = _COLUMNS.get(label_text(plain(cell)))
         if name is not None and name not in columns.values():
             columns[number] = name
     return columns
 
 
-def _address(row: LexborNode, page_url: str) -> str | None:
+def _document_link(row: LexborNode, page_url: str) -> str | None:
     for link in row.css(_LINK):
         url = _join(page_url, (link.attributes.get("href") or "").strip())
         if url is not None:
@@ -264,7 +266,7 @@ def _join(base: str, target: str) -> str | None:
         return None
 
 
-def _document(cells: dict[str, LexborNode], url: str) -> RegisterDocument:
+def _document_in_cells(cells: dict[str, LexborNode], url: str) -> RegisterDocument:
     def text(column: str) -> str | None:
         return value_or_none(plain(cells.get(column)))
 

@@ -1,4 +1,4 @@
-"""Documents that a person has: from a folder, an upload or an archive into a folder of ours, with an account of every file."""
+"""Takes in a person's documents, from a folder, an upload or an archive, with an account of every file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict
 from trigpoint.errors import InvalidInput, shorten
 from trigpoint.registers.archives import ArchiveRefused, Budget, unpack
 from trigpoint.registers.conversions import CONVERTERS
-from trigpoint.registers.sniffing import Kind, sniff
+from trigpoint.registers.sniffing import FileKind, sniff
 from trigpoint.storage.files import safe_name, sha256_file, write_atomic
 
-MAX_FILES = 5_000
-DEEPEST_ARCHIVE = 2
-READ_AS_THEY_ARE = (".pdf", ".png", ".jpg", ".tif")
+_MAX_FILES = 5_000
+_DEEPEST_ARCHIVE = 2
+_READ_AS_THEY_ARE = (".pdf", ".png", ".jpg", ".tif")
 _SYSTEM = re.compile(r"(?i)\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|~\$.*|\.gitignore")
 _UNREADABLE = {
     ".msg": "An Outlook message. Save it as PDF or as .eml",
@@ -36,7 +36,7 @@ _UNREADABLE = {
     ".ole": "An Office file of an old kind. Save it as PDF",
 }
 
-Outcome = Literal["kept", "converted", "duplicate", "unreadable", "unpacked", "ignored"]
+IntakeOutcome = Literal["kept", "converted", "duplicate", "unreadable", "unpacked", "ignored"]
 Progress = Callable[[int, int, str], None]
 
 
@@ -46,7 +46,7 @@ class TakenFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    outcome: Outcome
+    outcome: IntakeOutcome
     file: str | None = None
     category: str = ""
     archive: str | None = None
@@ -73,8 +73,8 @@ def files_below(folder: Path) -> list[Given]:
     found = sorted(path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
     if not found:
         raise InvalidInput(f"{shorten(folder, 200)} contains no files")
-    if len(found) > MAX_FILES:
-        raise InvalidInput(f"{shorten(folder, 200)} contains {len(found):,} files; at most {MAX_FILES:,} are taken")
+    if len(found) > _MAX_FILES:
+        raise InvalidInput(f"{shorten(folder, 200)} contains {len(found):,} files; at most {_MAX_FILES:,} are taken")
     return [Given(path.name, path, path.parent.name if path.parent != folder else "") for path in found]
 
 
@@ -126,7 +126,7 @@ class _Intake:
                 yield self._document(given, kind, size)
 
     def _unpacked(self, given: Given, size: int) -> Iterator[TakenFile]:
-        if given.depth >= DEEPEST_ARCHIVE:
+        if given.depth >= _DEEPEST_ARCHIVE:
             yield self._account(
                 given, "unreadable", reason="An archive deep within archives. Unpack it first", size=size
             )
@@ -137,7 +137,7 @@ class _Intake:
             entries = list(unpack(given.path, into, self._budget))
         except ArchiveRefused as error:
             raise ArchiveRefused(
-                f"{shorten(given.name)}: {error.message}. Take it out of the files, and send them again"
+                f"{shorten(given.name)}: {error.message}. Leave that file out, and send the others again"
             ) from None
         except InvalidInput as error:
             yield self._account(given, "unreadable", reason=error.message, size=size)
@@ -151,7 +151,7 @@ class _Intake:
                 yield from self._outcomes(inner)
                 entry.path.unlink(missing_ok=True)
 
-    def _document(self, given: Given, kind: Kind, size: int) -> TakenFile:
+    def _document(self, given: Given, kind: FileKind, size: int) -> TakenFile:
         digest = sha256_file(given.path)
         if (first := self._by_hash.get(digest)) is not None:
             return self._account(given, "duplicate", reason=f"The same file as {first}", sha256=digest, size=size)
@@ -163,8 +163,8 @@ class _Intake:
             self._by_hash[digest] = file
         return self._account(given, outcome, file=file, reason=reason, sha256=digest, size=size)
 
-    def _stored(self, given: Given, kind: Kind) -> tuple[Outcome, str | None, str]:
-        if kind.extension in READ_AS_THEY_ARE:
+    def _stored(self, given: Given, kind: FileKind) -> tuple[IntakeOutcome, str | None, str]:
+        if kind.extension in _READ_AS_THEY_ARE:
             name = self._free_name(given.name, kind.extension)
             shutil.copyfile(given.path, self.scratch / "copy")
             os.replace(self.scratch / "copy", self.folder / name)
@@ -180,13 +180,13 @@ class _Intake:
 
     def _free_name(self, name: str, extension: str) -> str:
         stem = Path(safe_name(name)).stem
-        candidates = (f"{stem}{extension}", *(f"{stem} ({number}){extension}" for number in range(2, MAX_FILES + 2)))
+        candidates = (f"{stem}{extension}", *(f"{stem} ({number}){extension}" for number in range(2, _MAX_FILES + 2)))
         free = next(one for one in candidates if one.casefold() not in self._names)
         self._names.add(free.casefold())
         return free
 
     def _account(
-        self, given: Given, outcome: Outcome, *, file: str | None = None, reason: str = "", sha256: str | None = None,
+        self, given: Given, outcome: IntakeOutcome, *, file: str | None = None, reason: str = "", sha256: str | None = None,
         size: int = 0,
     ) -> TakenFile:  # fmt: skip
         return TakenFile(

@@ -89,7 +89,7 @@ def application_of(pairs: Iterable[tuple[str, str | None]], application_ref: str
     for label, text in pairs:
         field = _FIELD_OF.get(label)
         if field is not None and text is not None and field not in values:
-            values[field] = _day(label, text) if field in _DAYS else text
+            values[field] = _day_of_label(label, text) if field in _DAYS else text
     shown = values.pop("reference", application_ref)
     if not values:
         raise PageNotUnderstood(
@@ -136,7 +136,7 @@ def value_or_none(text: str) -> str | None:
 
 
 def register_day(text: str) -> date | None:
-    """Return `04/02/2025` or `Tue 04 Feb 2025` as a date; None if it is written differently or is no day."""
+    """Return `04/02/2025` or `Tue 04 Feb 2025` as a date; None if it is written differently or is not a day."""
     text = " ".join(text.split())
     if match := _DAY.fullmatch(text):
         year, month, day = int(match[3]), int(match[2]), int(match[1])
@@ -150,7 +150,7 @@ def register_day(text: str) -> date | None:
         return None
 
 
-def _day(label: str, text: str) -> date:
+def _day_of_label(label: str, text: str) -> date:
     day = register_day(text)
     if day is None:
         raise PageNotUnderstood(f"'{label.capitalize()}' is '{shorten(text)}'; expected a date as dd/mm/yyyy")

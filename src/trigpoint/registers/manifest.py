@@ -14,11 +14,11 @@ from trigpoint.storage.files import safe_name, sha256_file, write_atomic
 log = logging.getLogger(__name__)
 
 FILE_NAME = ".downloads.json"
-PART = ".part"
+_PART = ".part"
 
 
 @dataclass(frozen=True)
-class Entry:
+class ManifestEntry:
     url: str
     file: str
     sha256: str
@@ -36,9 +36,9 @@ class Manifest:
 
     def part(self, document_id: str) -> Path:
         """Return the path at which a document is written while it is being fetched."""
-        return self.folder / f".{document_id}{PART}"
+        return self.folder / f".{document_id}{_PART}"
 
-    def present(self, document_id: str) -> Entry | None:
+    def present(self, document_id: str) -> ManifestEntry | None:
         """Return the entry of a document whose file is there, whole, finishing what a killed run left half done."""
         entry = self.entries.get(document_id)
         if entry is None:
@@ -48,7 +48,7 @@ class Manifest:
             os.replace(part, path)
         return entry if path.is_file() and path.stat().st_size == entry.file_size else None
 
-    def keep(self, document_id: str, entry: Entry) -> None:
+    def keep(self, document_id: str, entry: ManifestEntry) -> None:
         """Record a fetched document, then give its file the final name."""
         self.entries[document_id] = entry
         write_atomic(self._path, json.dumps({"version": 1, "documents": self._plain()}, indent=1).encode())
@@ -63,16 +63,16 @@ class Manifest:
         taken = self._taken(document_id)
         if own is not None:
             taken.discard(own.file.casefold())
-        wanted, apart = _names(document_id, name, extension)
+        wanted, apart = _names_to_try(document_id, name, extension)
         return next((free for free in (wanted, apart) if free.casefold() not in taken), f"{document_id}{extension}")
 
-    def also_as(self, document_id: str, entry: Entry, name: str) -> Entry:
+    def also_as(self, document_id: str, entry: ManifestEntry, name: str) -> ManifestEntry:
         """Return a document that is here under this name too: a link to its file if that has another.
 
         The first name stays.
         """
         taken = self._taken(document_id)
-        for candidate in _names(document_id, name, Path(entry.file).suffix):
+        for candidate in _names_to_try(document_id, name, Path(entry.file).suffix):
             path = self.folder / candidate
             if candidate.casefold() == entry.file.casefold():
                 return entry
@@ -101,16 +101,16 @@ class Manifest:
         """Remove what killed runs left of these documents and of the record; called under the folder's lock, after `present`."""
         for document_id in document_ids:
             self.part(document_id).unlink(missing_ok=True)
-        for record in self.folder.glob(f".{FILE_NAME}.*{PART}"):
+        for record in self.folder.glob(f".{FILE_NAME}.*{_PART}"):
             record.unlink(missing_ok=True)
 
     def _plain(self) -> dict[str, dict[str, object]]:
         return {key: asdict(entry) for key, entry in self.entries.items()}
 
-    def _load(self) -> dict[str, Entry]:
+    def _load(self) -> dict[str, ManifestEntry]:
         try:
             data = json.loads(self._path.read_bytes())
-            entries = {str(key): Entry(**one) for key, one in data["documents"].items()}
+            entries = {str(key): ManifestEntry(**one) for key, one in data["documents"].items()}
             if any(safe_name(entry.file) != entry.file for entry in entries.values()):
                 raise ValueError("a file name that leaves the folder")
         except FileNotFoundError:
@@ -123,7 +123,7 @@ class Manifest:
         return entries
 
 
-def _names(document_id: str, name: str, extension: str) -> tuple[str, str]:
+def _names_to_try(document_id: str, name: str, extension: str) -> tuple[str, str]:
     """Return the names to try for a document: as asked for, and with its id if another has that name."""
     name = safe_name(name)
     stem = name[: -len(Path(name).suffix)] if _is_extension(Path(name).suffix) else name

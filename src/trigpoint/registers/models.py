@@ -43,7 +43,7 @@ class RegisterDocument:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedApplication:
     """An application in a list of the register, as far as the list tells it, and the address of its page."""
 
     application: Application
@@ -52,11 +52,11 @@ class Listed:
 
 @dataclass(frozen=True)
 class Listing:
-    """A register's list of new applications. `left_out` counts rows whose reference is none of this register's.
+    """A register's list of new applications. `left_out` counts rows whose reference does not fit this register.
 
     `by_ward`: the list was asked for by ward, so that its applications are in the wards that were wanted.
     """
 
-    rows: tuple[Listed, ...]
+    rows: tuple[ListedApplication, ...]
     by_ward: bool = False
     left_out: int = 0

@@ -51,7 +51,7 @@ class Pace:
             await asyncio.sleep(wait)
 
     def rest(self, seconds: float) -> None:
-        """Record the pause that the host asked for, within a turn: it binds every caller, not only the one that was told."""
+        """Record the pause that the host asked for, within a turn: it applies to every caller, not only to the one that received it."""
         self._asked = min(seconds, LONGEST_PAUSE)
 
     def _hold(self, seconds: float) -> None:

@@ -17,7 +17,7 @@ from trigpoint.errors import DownloadFailed, InvalidInput, InvalidReference, Req
 from trigpoint.registers.entries import RegisterEntry
 from trigpoint.registers.forms import Form
 from trigpoint.registers.labels import parse_html
-from trigpoint.registers.models import Application, Listed, Listing, RegisterDocument
+from trigpoint.registers.models import Application, ListedApplication, Listing, RegisterDocument
 from trigpoint.registers.site import MAX_DOCUMENT_BYTES, MAX_PAGE_BYTES, Fetched, Site
 from trigpoint.registers.sniffing import HTML
 
@@ -94,9 +94,9 @@ class WebRegister(ABC):
             _discard(path)
             raise
 
-    def _listing(self, rows: Iterable[Listed], *, by_ward: bool) -> Listing:
+    def _listing(self, rows: Iterable[ListedApplication], *, by_ward: bool) -> Listing:
         """Return rows as a list: each application once, those with a reference of this register only."""
-        ours: dict[str, Listed] = {}
+        ours: dict[str, ListedApplication] = {}
         left_out = 0
         for row in rows:
             try:

@@ -1,4 +1,4 @@
-"""Removes documents, from registers and from people, a set time after they were last used."""
+"""Removes documents, downloaded and submitted ones, a set time after they were last used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one way to a council's register: polite, pinned to its host, and patient with its faults.
+"""The only way to a council's register: polite, pinned to its host, and patient with its faults.
 
 Every request takes its turn (`pace.py`), is tried three times if trying again can help, and follows
 redirects only within the register's own origin. Pages are returned as text, documents as a complete file.
@@ -29,14 +29,14 @@ from trigpoint.registers.challenges import LOOKED_AT, challenge_by
 from trigpoint.registers.entries import WAY_OUT
 from trigpoint.registers.labels import parse_html
 from trigpoint.registers.pace import LONGEST_PAUSE, Pace
-from trigpoint.registers.sniffing import HTML, Kind, sniff
+from trigpoint.registers.sniffing import HTML, FileKind, sniff
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 TRIES = 3
-MAX_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 MAX_PAGE_BYTES = 32 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 200 * 1024 * 1024
 _CHALLENGING = (403, 405, 429, 503)  # statuses with which firewalls send their challenges
@@ -50,11 +50,11 @@ class Fetched:
     path: Path
     file_size: int
     sha256: str
-    kind: Kind
+    kind: FileKind
 
 
 @dataclass(frozen=True)
-class Page:
+class RegisterPage:
     """A page that came whole. `missing`: the register answered that it does not exist."""
 
     html: LexborHTMLParser
@@ -102,14 +102,14 @@ class Site:
         form: Mapping[str, str] | None = None,
         referer: str | None = None,
         by_script: bool = False,
-    ) -> Page:
+    ) -> RegisterPage:
         """Return a page; a form is posted. Raises RequestFailed, PortalBusy, BotChallenge.
 
         `by_script`: as the register's own script asks for a part of a page.
         """
         target = self.own(str(url), RequestFailed)
 
-        async def read(response: httpx.Response) -> Page:
+        async def read(response: httpx.Response) -> RegisterPage:
             missing = response.status_code in (404, 410)
             if not missing:
                 _require_ok(response, RequestFailed)
@@ -119,8 +119,8 @@ class Site:
                 if len(body) > MAX_PAGE_BYTES:
                     raise RequestFailed(f"The page {shorten(target, 200)} is larger than {MAX_PAGE_BYTES >> 20} MB")
             self._refuse_challenge(response, bytes(body))
-            text = _decoded(bytes(body), response.charset_encoding)
-            return Page(await asyncio.to_thread(parse_html, text), response.url, missing, text)
+            text = _decode_body(bytes(body), response.charset_encoding)
+            return RegisterPage(await asyncio.to_thread(parse_html, text), response.url, missing, text)
 
         sent = _Sent("GET" if form is None else "POST", target, dict(form or {}), referer, by_script)
         return await self._try(sent, read, seconds=self._timeout)
@@ -214,7 +214,7 @@ class Site:
     @contextlib.asynccontextmanager
     async def _exchange(self, sent: _Sent) -> AsyncIterator[httpx.Response]:
         """Yield one answer, redirects within the register followed. Each request of it takes its own turn."""
-        for _ in range(MAX_REDIRECTS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             async with self._pace.turn(), asyncio.timeout(self._timeout):
                 response = await self._http.send(sent.request(self._http), stream=True)
                 if response.status_code in (429, 503) and (asked := _retry_after(response)) is not None:
@@ -227,12 +227,12 @@ class Site:
             finally:
                 await response.aclose()
             sent = sent.redirected(self.own(target, RequestFailed, source=sent.url), response.status_code)
-        raise RequestFailed(f"{shorten(sent.url, 200)}: more than {MAX_REDIRECTS} redirects")
+        raise RequestFailed(f"{shorten(sent.url, 200)}: more than {_MAX_REDIRECTS} redirects")
 
 
 @dataclass(frozen=True)
 class _Sent:
-    """A request, as often as it is sent."""
+    """A request that can be sent again."""
 
     method: str
     url: httpx.URL
@@ -267,7 +267,7 @@ def _start_of(path: Path) -> bytes:
         return file.read(LOOKED_AT)
 
 
-def _decoded(body: bytes, charset: str | None) -> str:
+def _decode_body(body: bytes, charset: str | None) -> str:
     """Return the text in the declared encoding; in UTF-8 if there is no such encoding."""
     try:
         return body.decode(charset or "utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The speaker of a document, if the register's category and its title tell: applicant, consultee, public or council."""
+"""The writer of a document, by the register's category and its title: applicant, consultee, public or council."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from trigpoint.registers.filters import OWN_REPLY, RULES, category_and_title
 from trigpoint.registers.models import RegisterDocument
 
 SourceKind = Literal["applicant", "consultee", "public", "council"]
+"""Who wrote a document: `public` are residents and parish councils, `council` is the planning authority."""
 
 _KIND_OF_RULE: dict[str, SourceKind] = {
     "consultee category": "consultee",
@@ -26,12 +27,6 @@ _COUNCIL_PAPERS = (
     "scoping opinion",
 )
 _COUNCIL_TITLE = re.compile(rf"(?<!\w)(?:{'|'.join(_COUNCIL_PAPERS)})(?!\w)", re.IGNORECASE)
-
-
-def is_superseded(document: RegisterDocument) -> bool:
-    """Return whether the register or the title says that a later document has taken its place."""
-    category, title = category_and_title(document)
-    return RULES[0].matches(category, title)
 
 
 def source_kind(document: RegisterDocument) -> SourceKind:

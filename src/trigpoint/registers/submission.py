@@ -13,7 +13,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import DetailsMissing, InvalidInput, InvalidReference, shorten
 from trigpoint.registers.application_form import FormDetails, read_forms
 from trigpoint.registers.entries import RegisterTable, load_registers
-from trigpoint.registers.folder import GivenApplication, Origin, describe_folder, folder_of, made_up_reference
+from trigpoint.registers.folder import DetailOrigin, GivenApplication, describe_folder, folder_of, made_up_reference
 from trigpoint.registers.intake import Given, Progress, TakenFile, take_in
 
 _REFERENCE = re.compile(r"[A-Z0-9][A-Z0-9/._-]{2,39}", re.ASCII)
@@ -42,7 +42,7 @@ def submit_files(
     Raises DetailsMissing, InvalidInput, InvalidReference, ArchiveRefused. Nothing is left in the folder then.
     """
     table = load_registers(settings)
-    stated = _checked(stated, table)
+    stated = _checked_details(stated, table)
     folder = folder_of(settings, name)
     try:
         taken = take_in(files, folder, progress)
@@ -55,7 +55,7 @@ def submit_files(
     return given
 
 
-def authority_slug(authority: str, table: RegisterTable) -> str:
+def _authority_slug(authority: str, table: RegisterTable) -> str:
     """Return the slug of an authority, by slug or name; one that has no register here gets one from its name."""
     entry = table.by_name(authority)
     if entry is not None:
@@ -66,8 +66,8 @@ def authority_slug(authority: str, table: RegisterTable) -> str:
     return slug
 
 
-def _checked(stated: Stated, table: RegisterTable) -> Stated:
-    authority = authority_slug(stated.authority, table) if stated.authority else None
+def _checked_details(stated: Stated, table: RegisterTable) -> Stated:
+    authority = _authority_slug(stated.authority, table) if stated.authority else None
     reference = stated.reference.strip().upper() if stated.reference else None
     if reference is not None and (not _REFERENCE.fullmatch(reference) or ".." in reference or "//" in reference):
         raise InvalidReference(
@@ -92,7 +92,7 @@ def _completed(
     if form.reference and not _REFERENCE.fullmatch(form.reference.upper()):
         form = replace(form, reference=None)
     values: dict[str, object] = {}
-    origins: dict[str, Origin] = {}
+    origins: dict[str, DetailOrigin] = {}
     for field in ("reference", "authority", "address", "proposal", "date_validated"):
         said, read = getattr(stated, field), getattr(form, field)
         if said or read:

@@ -1,1 +1,1 @@
-"""Reviews: an application judged against the policy in force on its day, each claim fixed to a passage."""
+"""Reviews: an application judged against the policy in force on its day, each claim linked to the passage it comes from."""

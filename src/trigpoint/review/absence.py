@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from trigpoint.reading.cues import CUES
 from trigpoint.reading.statements import split_sentences
 from trigpoint.review.aspects import Check
+from trigpoint.review.drafted import told_text
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Citation, NotAssessed, Place, PolicyCitation
 from trigpoint.review.locating import Found
 from trigpoint.review.submitted import DraftFinding
+from trigpoint.review.wording import any_of, within_sentence
 
 UNSETTLED = "From that alone we could not tell whether it is met."
+_TO_RECONCILE = "The two accounts should be reconciled."
 _NONE = (
     r"\bno (?:evidence|detail|information|mention|reference|assessment|figure|statement|indication|proposal|provision|cycle|"
     r"commitment|target|measure|drawing|plan|audit|survey|data|justification)\w*\b"
@@ -29,10 +32,12 @@ _DENIED = re.compile(
 )
 _ABSENCE = re.compile(f"{_NONE}|{_NOT}", re.IGNORECASE)
 _CLAIM = re.compile(_NOT, re.IGNORECASE)
-_SEARCHED = re.compile(
-    r"\b(?:we|i) (?:did|could|can|have|do) ?not (?:yet )?(?:find|found|see|seen|locate|located|read)\b|\b(?:did|could) not find\b"
-    r"|\b(?:we|i) (?:have )?(?:found|saw|read) (?:no|nothing|neither|none|only)\b|\b(?:no|none|nothing|not)\b.{0,80}\bfound\b",
-    re.IGNORECASE,
+_SEARCHED = any_of(
+    r"(?:we|i) (?:did|could|can|have|do) ?not (?:yet )?(?:find|found|see|seen|locate|located|read)",
+    r"(?:did|could) not find",
+    r"(?:we|i) (?:have )?(?:found|saw|read) (?:no|nothing|neither|none|only)",
+    r"(?:no|none|nothing|not)\b.{0,80}\bfound",
+    r"looked for\b.{0,120}\bfound (?:no|none|nothing|neither)",
 )
 
 
@@ -75,12 +80,16 @@ def unsettled_point(
     evidence: Evidence, asked: Check | None, given: DraftFinding, *, places: tuple[Place, ...], quotes: Sequence[Found]
 ) -> NotAssessed:
     """Return an open point of a statement that is proved and does not settle what is asked for."""
-    said = " ".join(given.statement.split())
+    sentences = [f"{told_text(given).rstrip('.')}."]
+    if given.outcome == "contradicted":
+        sentences.append(_TO_RECONCILE)
+    elif given.outcome != "noted" and not given.lacking:
+        sentences.append(UNSETTLED)
     return NotAssessed(
         check=asked.id if asked else "other",
         requirement=asked.requirement if asked else (given.requirement or given.statement),
         essential=bool(asked and asked.essential),
-        reason=f"{said.rstrip('.')}. {UNSETTLED}",
+        reason=" ".join(sentences),
         places=places,
         evidence=_citations(quotes),
         request=_request(asked, given),
@@ -89,7 +98,7 @@ def unsettled_point(
 
 
 def _subject(asked: Check | None, given: DraftFinding) -> str:
-    return asked.words.subject if asked else _uncapitalised(given.requirement or "it")
+    return asked.words.subject if asked else within_sentence(given.requirement or "it")
 
 
 def _request(asked: Check | None, given: DraftFinding) -> str | None:
@@ -113,6 +122,16 @@ def tells_what_was_found(statement: str, quoted: Sequence[str] = ()) -> bool:
     return any(searched) and not any(
         _claimed(_CLAIM if told else _ABSENCE, one, quoted) for told, one in zip(searched, sentences, strict=True)
     )
+
+
+def wording_reasons(given: DraftFinding, quotes: Sequence[Found]) -> list[str]:
+    """Return that an absence is told as a fact, and not as what was looked for or as the view of whoever claims it."""
+    if not given.looked_for or tells_what_was_found(given.statement, [one.words for one in quotes]):
+        return []
+    return [
+        'Tell each absence as your search ("We did not find …"), or in the words of whoever claims it, which you quote; '
+        "if something is told and refused, and not absent, the outcome is `noted`"
+    ]
 
 
 def claims_absence(text: str, quoted: Sequence[str] = ()) -> bool:
@@ -141,11 +160,6 @@ def _without_absence(statement: str) -> str:
     )
 
 
-def _uncapitalised(text: str) -> str:
-    """Return a text as it goes within a sentence; a name in capitals stays."""
-    return f"{text[0].lower()}{text[1:]}" if text[:2].istitle() or text[1:2] == " " else text
-
-
 def _in_our_words(
     evidence: Evidence, subject: str, given: DraftFinding, places: tuple[Place, ...], quotes: Sequence[Found], read: int
 ) -> str:
@@ -170,7 +184,7 @@ def _looked_at(pages: int, read: int) -> str:
         return f"the {pages} pages, all of which were read"
     if not read:
         return f"the {pages} pages, which were searched by their words"
-    return f"the {pages} pages, of which {read} were read whole and the others searched by their words"
+    return f"the {pages} pages, which were read whole or searched by their words"
 
 
 def absence_reasons(given: DraftFinding, quotes: Sequence[Found]) -> list[str]:

@@ -6,7 +6,7 @@ import re
 
 from trigpoint.review.findings import Calculation
 
-_TOKEN = re.compile(r"\s*(?:([0-9][0-9,]*(?:\.[0-9]+)?)(\s?%)?|([-+*/×÷()]))")
+_TOKEN = re.compile(r"\s*(?:([0-9][0-9,]*(?:\.[0-9]+)?)(\s?%)?|([-+*/x×÷()]))")
 
 
 def holds(calculation: Calculation) -> bool:
@@ -43,7 +43,7 @@ def evaluate(text: str) -> float:
         if match[1]:
             tokens.append(float(match[1].replace(",", "")) / (100 if match[2] else 1))
         else:
-            tokens.append({"×": "*", "÷": "/"}.get(match[3], match[3]))
+            tokens.append({"x": "*", "×": "*", "÷": "/"}.get(match[3], match[3]))
         at = match.end()
     value, rest = _sum(tokens)
     if rest:

@@ -176,7 +176,10 @@ class Aspect(_Frozen):
         own = check.applies
         around = self.applies.model_copy(update={"scales": own.scales}) if own.scales else self.applies
         both = {around.fits(profile), own.fits(profile)}
-        return "no" if "no" in both else "unknown" if "unknown" in both else "yes"
+        for doubt in ("no", "unknown"):
+            if doubt in both:
+                return doubt
+        return "yes"
 
     def asked(self, profile: Profile) -> list[Check]:
         """Return the checks that are asked of the development, or may be."""

@@ -16,6 +16,7 @@ from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import overall_rating, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
 from trigpoint.review.verify import is_from_draft
+from trigpoint.review.wording import listed, within_sentence
 from trigpoint.text.classify import DocumentClassifier
 
 _CENTRAL = frozenset({"transport_assessment", "design_access_statement", "planning_statement", "site_plan"})
@@ -202,15 +203,17 @@ def _state(judged: Sequence[AspectReview]) -> list[str]:
         return ["Nothing that this review looks at is asked of a development of this kind and size."]
     known = [aspect.name for aspect in core if aspect.assessed != "no"]
     if core and not known:
-        return [f"None of the core aspects ({_listed([one.name for one in core])}) could be assessed by rules alone."]
+        return [
+            f"None of the core aspects ({_lower_listed(one.name for one in core)}) could be assessed by rules alone."
+        ]
     if len(known) < len(core):
-        return [f"Of the core aspects only {_listed(known)} could be assessed, at least in part."]
+        return [f"Of the core aspects only {_lower_listed(known)} could be assessed, at least in part."]
     return []
 
 
 def _good(judged: Sequence[AspectReview]) -> list[str]:
     green = [aspect.name for aspect in judged if aspect.rating == "green" and aspect.assessed != "no"]
-    return [f"The application meets what was checked on {_listed(green)}."] if green else []
+    return [f"The application meets what was checked on {_lower_listed(green)}."] if green else []
 
 
 def _short(judged: Sequence[AspectReview]) -> list[str]:
@@ -218,10 +221,12 @@ def _short(judged: Sequence[AspectReview]) -> list[str]:
     worst = sorted(wanting, key=lambda aspect: (aspect.rating != "red", aspect.id not in CORE))[:3]
     if not worst:
         return []
-    issues = "; ".join(f"{a.name}: {_lower(weightiest(_shortfalls(a))[0].text.rstrip('.'))}" for a in worst)
+    issues = "; ".join(f"{a.name}: {within_sentence(weightiest(_shortfalls(a))[0].text.rstrip('.'))}" for a in worst)
     rest = len(wanting) - len(worst)
-    more = [f"{rest} more {'aspect falls' if rest == 1 else 'aspects fall'} short."] if rest else []
-    return [f"The main issues: {issues}.", *more]
+    if not rest:
+        return [f"The main issues: {issues}."]
+    fall = "aspect falls" if rest == 1 else "aspects fall"
+    return [f"The main issues: {issues}.", f"{rest} more {fall} short."]
 
 
 def _shortfalls(aspect: AspectReview) -> list[Finding]:
@@ -234,7 +239,7 @@ def _contradicted(judgement: Judgement) -> list[str]:
     if not found:
         return []
     number = "one place" if len(found) == 1 else f"{len(found)} places"
-    first = _lower(weightiest(found)[0].text.rstrip("."))
+    first = within_sentence(weightiest(found)[0].text.rstrip("."))
     on = " on" if _NAMES_ITS_SUBJECT.match(first) else ":"
     example = ", for instance" if len(found) > 1 else ""
     return [f"The documents contradict themselves in {number}{example}{on} {first}."]
@@ -246,11 +251,11 @@ def _open(judged: Sequence[AspectReview]) -> list[str]:
     quoted = sum(len(aspect.says) for aspect in left)
     sentences = []
     if left:
-        names = _listed([aspect.name for aspect in left])
+        names = _lower_listed(aspect.name for aspect in left)
         number = "One statement is" if quoted == 1 else f"{quoted} statements are"
         sentences.append(f"{number} quoted, for you to judge, on {names}.")
     if silent:
-        sentences.append(f"We could not read a statement on {_listed(silent)}.")
+        sentences.append(f"We could not read a statement on {_lower_listed(silent)}.")
     return sentences
 
 
@@ -275,15 +280,9 @@ def _unread(documents: DocumentCounts | None) -> list[str]:
     return sentences
 
 
-def _listed(names: Sequence[str]) -> str:
-    lower = [name.lower() for name in names]
-    return lower[0] if len(lower) == 1 else f"{', '.join(lower[:-1])} and {lower[-1]}"
-
-
-def _lower(text: str) -> str:
-    first = text.split(" ", 1)[0]
-    return text if len(first) > 1 and first.isupper() else f"{text[0].lower()}{text[1:]}"
-
-
 def _unique(texts: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _lower_listed(names: Iterable[str]) -> str:
+    return listed([name.lower() for name in names])

@@ -21,16 +21,38 @@ from trigpoint.review.submitted import (
     Verdict,
 )
 from trigpoint.review.verify_figures import figure_reasons, proposed_reasons
+from trigpoint.review.wording import any_of
 
-_VAGUE = re.compile(
-    r"\b(?:where(?:ver)? possible|as far as (?:is )?(?:reasonably )?practicable|if possible|should consider|consider|"
-    r"encourage[sd]?|endeavour\w*|adequate|appropriate level)\b",
-    re.IGNORECASE,
+_VAGUE = any_of(
+    "where(?:ver)? possible",
+    "as far as (?:is )?(?:reasonably )?practicable",
+    "if possible",
+    "should consider",
+    "consider",
+    "encourage[sd]?",
+    r"endeavour\w*",
+    "adequate",
+    "appropriate level",
 )
-_TRIGGER = re.compile(
-    r"\b(?:before|until|prior to|within|upon|thereafter|at all times|for the (?:life|lifetime) of|no later than|first "
-    r"(?:occupation|use|occupied|used|approved)|commence\w*|during|not exceed|at any time|in accordance with|as approved|retained|maintained)\b",
-    re.IGNORECASE,
+_TRIGGER = any_of(
+    "before",
+    "until",
+    "prior to",
+    "within",
+    "upon",
+    "thereafter",
+    "at all times",
+    "for the (?:life|lifetime) of",
+    "no later than",
+    "first (?:occupation|use|occupied|used|approved)",
+    r"commence\w*",
+    "during",
+    "not exceed",
+    "at any time",
+    "in accordance with",
+    "as approved",
+    "retained",
+    "maintained",
 )
 _MONEY = re.compile(r"£\s?[\d,]+|\b(?:financial )?contributions?\b|\bpay(?:s|ment)?\b", re.IGNORECASE)
 _ABOUT_DOCUMENTS = re.compile(
@@ -115,13 +137,12 @@ def repeated_grounds(grounds: Sequence[DraftGround]) -> dict[int, int]:
     return repeated
 
 
-Known = Mapping[
-    str, Finding | DraftFinding
-]  # what sentences may rest on: findings, and as they were given, open points
+Known = Mapping[str, Finding | Holding]
+"""What sentences may rest on: findings, and open points as they are held."""
 
 
 def known_of(findings: Mapping[str, Finding], held: Mapping[str, Holding]) -> Known:
-    return {name: findings.get(name) or one.given for name, one in held.items() if one.counts}
+    return {name: findings.get(name) or one for name, one in held.items() if one.counts}
 
 
 def findings_of(names: Iterable[str], known: Known) -> list[Finding]:
@@ -140,7 +161,8 @@ def sentence_reasons(part: str, one: Cited, known: Known, evidence: Evidence) ->
         reasons.append("Never say what the documents do not say: write “I found no …”, or ask for it to be shown")
     if part in ("recommendations", "conditions", "letter") and not one.rests_on:
         reasons.append("It must rest on a finding")
-    if part in ("recommendations", "conditions") and resting and all(f.outcome == "met" for f in resting):
+    all_met = len(resting) == len(one.rests_on) and all(finding.outcome == "met" for finding in resting)
+    if part in ("recommendations", "conditions") and resting and all_met:
         reasons.append("It rests only on points that are met")
     if part == "recommendations" and resting and not _names_something(one.text, resting):
         reasons.append("It names nothing that its findings speak of: name the place, and what to do there")
@@ -215,11 +237,13 @@ def _whole(findings: Iterable[Finding]) -> list[str]:
     return [str(math.ceil(one.result)) for one in worked_out if one.result > 1]
 
 
-def _open_sources(given: Iterable[Finding | DraftFinding]) -> list[str]:
-    """Return what open points quote, with the pages, and what they propose: a sentence may tell what was found."""
-    points = [one for one in given if isinstance(one, DraftFinding)]
-    quoted = [f"{quote.words} {quote.page or ''}" for one in points for quote in one.evidence]
-    return [*quoted, *(text for one in points for text in (one.recommendation, one.condition) if text)]
+def _open_sources(given: Iterable[Finding | Holding]) -> list[str]:
+    """Return what open points say and quote, with the pages, and what they propose: a sentence may tell what was found."""
+    points = [one for one in given if not isinstance(one, Finding)]
+    quoted = [f"{quote.words} {quote.page or ''}" for one in points for quote in one.given.evidence]
+    said = [one.open_point.reason for one in points if one.open_point is not None]
+    asked = [text for one in points for text in (one.given.recommendation, one.given.condition) if text]
+    return [*quoted, *said, *asked, *(equation for one in points for equation in one.given.calculations)]
 
 
 def kept_sentences(part: str, sentences: Iterable[Cited], known: Known, evidence: Evidence) -> tuple[Sentence, ...]:

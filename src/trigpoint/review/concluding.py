@@ -55,7 +55,7 @@ def conclude(
 ) -> Judgement:
     """Return the judgement. What the judge left unanswered is judged by rules if they are certain, and else left open."""
     left = _unsettled(evidence, settled)
-    counting = {name: one for name, one in held.items() if one.counts and not (given and name in given.repeats)}
+    counting = {name: one for name, one in held.items() if one.counts and not (given and name in given.left_out)}
     main = given.main if given else ()
     judged = tuple(_aspect(left, one, counting, main) for one in aspects)
     findings = {name: one.finding for name, one in counting.items() if one.finding is not None}

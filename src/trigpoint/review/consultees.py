@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from trigpoint.reading.context import REFERENCE
 from trigpoint.reading.documents import Document
 from trigpoint.reading.sources import is_superseded
 from trigpoint.reading.statements import Statement, document_statements
@@ -19,6 +20,7 @@ from trigpoint.review.citing import document_title, name_in_title_case, quoted
 from trigpoint.review.evidence import Evidence, collapse
 from trigpoint.review.findings import Stored
 from trigpoint.review.people import group_named
+from trigpoint.review.wording import any_of
 
 Position = Literal["against", "for", "no objection", "undecided"]
 """`for`: supports the application. Reviews of earlier versions have it for letters without an objection, too."""
@@ -27,34 +29,41 @@ LONGEST = 500  # characters of a recommendation that are quoted
 _HEAD = 1_500  # characters of a letter in which its date is
 _FIRST = 60  # statements of a letter among which it says what it recommends
 
-_AGAINST = re.compile(
-    r"\bnot (?:currently )?(?:in a position|able) to support|\b(?:holding |formal )?objection\b(?! is raised by)|\bobjects?\b(?! to be)|"
-    r"\brefusal\b|\brecommend\w*(?: that)?[^.]{0,60}\b(?:refus\w+|be refused)|\bdeferral\b|\b(?:cannot|could not)(?: yet| currently)? support\b|\bdoes not support\b",
-    re.IGNORECASE,
+_AGAINST = any_of(
+    "not (?:currently )?(?:in a position|able) to support",
+    r"(?:holding |formal )?objection\b(?! is raised by)",
+    r"objects?\b(?! to be)",
+    "refusal",
+    r"recommend\w*(?: that)?[^.]{0,60}\b(?:refus\w+|be refused)",
+    "deferral",
+    "(?:cannot|could not)(?: yet| currently)? support",
+    "does not support",
 )
 _OPEN = re.compile(
     r"\bunable to (?:provide|give|support|reach|advise)|\bfurther information is (?:required|needed|sought)",
     re.IGNORECASE,
 )
-_NOT_AGAINST = re.compile(
-    r"\b(?:no|not?) (?:formal )?objections?\b|\bdoes not object\b|\bdo not object\b|\bhas no objection|\bwithdraws? (?:its|the) objection",
-    re.IGNORECASE,
+_NOT_AGAINST = any_of(
+    "(?:no|not) (?:formal )?objections?",
+    "does not object",
+    "do not object",
+    "withdraws? (?:its|the) objections?",
 )
 _WHOLE = re.compile(
     r"\b(?:is|are|was|has|have|does|do|raises?|objects?|recommends?|supports?|wish(?:es)?|considers?|cannot|offers?)\b",
     re.IGNORECASE,
 )
 _HEADING = 90  # characters: "Response: no objection subject to conditions"
+_LABELLED = re.compile(r"(?:formal )?(?:recommendation|response|position)\s*:", re.IGNORECASE)
 _ON_THE_WHOLE = re.compile(
     r"\b(?:application|planning permission|proposals?|development|scheme|permission)\b", re.IGNORECASE
 )
+_TO_SOMETHING_ELSE = any_of("objections? to (?:it|that|these|those|them)")  # named before: a bridge, a condition
 _OTHERS = re.compile(r"\b(?:residents?|neighbours?|parish|local people|objectors?|letters? of)\b", re.IGNORECASE)
 _OTHERS_OF_GROUP = re.compile(r"\b(?:residents?|neighbours?|local people|objectors?|letters? of)\b", re.IGNORECASE)
-_FOR = re.compile(
-    r"\b(?:we|council|members|society|campaign|group|forum|association) (?:\w+ )?supports? (?:the|this) "
-    r"(?:application|proposals?|scheme|development)\b",
-    re.IGNORECASE,
-)
+_WHO_SUPPORTS = r"(?:we|council|members|society|campaign|group|forum|association) (?:\w+ )?supports?"
+_RESOLVED = r"resolved\b[^.]{0,60}\bto support"  # as minutes put it
+_FOR = any_of(rf"(?:{_WHO_SUPPORTS}|{_RESOLVED}) (?:the|this) (?:application|proposals?|scheme|development)")
 
 _NAMES_A_BODY = re.compile(
     r"\b(?:council|authority|england|agency|highways|police|constabulary|network rail|transport for london|board|trust|water)\b",
@@ -62,10 +71,21 @@ _NAMES_A_BODY = re.compile(
 )
 
 
-_LIMITS = re.compile(
-    r"\b(?:further|additional|until|unless|subject to|provided that|however|therefore|required?s?|requests?|conditions?|"
-    r"grounds|reasons?|because)\b",
-    re.IGNORECASE,
+_LIMITS = any_of(
+    "further",
+    "additional",
+    "until",
+    "unless",
+    "subject to",
+    "provided that",
+    "however",
+    "therefore",
+    "required?s?",
+    "requests?",
+    "conditions?",
+    "grounds",
+    "reasons?",
+    "because",
 )
 _GIVEN_UP = (
     r"withdr(?:aws?|ew|awn)|supersed(?:es?|ed)|replace[sd]?|removed?|removes|lifted|no longer|overcome|"
@@ -109,7 +129,7 @@ def recommendations(evidence: Evidence) -> tuple[Recommendation, ...]:
     members of the public say is not among them.
     """
     letters = [one for one in evidence.documents if _answers(one) and not is_superseded(one)]
-    stated = [one for document in letters for one in _stated(document)]
+    stated = [one for document in letters for one in _stated(document, evidence.application_ref)]
     current = [one for one in _latest(stated) if not _is_replaced(one, evidence.documents)]
     return tuple(sorted(current, key=lambda one: (bool(group_named(one.document)), one.position != "against")))
 
@@ -143,26 +163,37 @@ def _source(title: str, body: str) -> str:
     return "its letter" if title == body else title
 
 
-def _stated(document: Document) -> Iterator[Recommendation]:
-    """Yield the recommendation of a letter, with the sentences right after it that limit or explain it."""
+def _stated(document: Document, reference: str) -> Iterator[Recommendation]:
+    """Yield the recommendation of a letter, with the sentences right after it that limit or explain it.
+
+    Minutes go through several applications: what follows the reference of another one is said of that.
+    """
     statements = document_statements(document)[:_FIRST]
     others = _OTHERS_OF_GROUP if group_named(document.name) else _OTHERS
+    on_this = True
     for at, statement in enumerate(statements):
         text = _plain(statement)
-        if _position(text) is None or len(text) > LONGEST or others.search(text):
+        if named := [one for one in REFERENCE.findall(text) if _shape(one) == _shape(reference)]:
+            on_this = reference in named
+        if not on_this or _position(text) is None or len(text) > LONGEST or others.search(text):
             continue
         quote = " ".join([text, *_going_on(statements, at, LONGEST - len(text))])
         day = _day(document)
         yield Recommendation(
             body=_body(document),
             position=_position(text) or "undecided",
-            quote=re.sub(r"^(?:(?:Response|Recommendation)\s*:|Dear [^,.]{2,40},)\s*", "", quote),
+            quote=re.sub(r"^(?:(?:Response|Recommendation|Position)\s*:|Dear [^,.]{2,40},)\s*", "", quote),
             document=document.name,
             document_id=document.id,
             page=statement.page,
             date=day.isoformat() if day else "",
         )
         return
+
+
+def _shape(reference: str) -> str:
+    """Return how a reference is built: a consultee's own file number for the same application is built differently."""
+    return re.sub(r"[A-Z]+", "A", re.sub(r"\d", "9", reference))
 
 
 def _plain(statement: Statement) -> str:
@@ -237,7 +268,10 @@ def _day(document: Document) -> date | None:
 
 
 def _position(text: str) -> Position | None:
-    if len(text) > _HEADING and not _ON_THE_WHOLE.search(text):
+    """Return what a statement says of the application as a whole; None if it speaks of something else."""
+    if len(text) > _HEADING and not (_ON_THE_WHOLE.search(text) or _LABELLED.match(text)):
+        return None
+    if _TO_SOMETHING_ELSE.search(text) and not _LABELLED.match(text):
         return None
     if _NOT_AGAINST.search(text):
         return "no objection"

@@ -22,6 +22,7 @@ from trigpoint.review.checked import Checked
 from trigpoint.review.concluded_sentences import conclusion_verdicts
 from trigpoint.review.concluding import conclude
 from trigpoint.review.conclusion import Quality
+from trigpoint.review.elsewhere import also_said
 from trigpoint.review.evidence import Evidence, PolicyPassage
 from trigpoint.review.findings import Calculation
 from trigpoint.review.held import DraftState, Held
@@ -234,6 +235,10 @@ class ReviewDraft(HeldFindings):
         """Return the pages in which a finding looked for something; nothing if it looked everywhere."""
         return self._verifier().lacks.absence.named_place(given)
 
+    def also_said(self, held: Held) -> list[Hit]:
+        """Return statements that a finding does not quote and that speak of the same: one of them may turn the point."""
+        return also_said(held.given, self._lookup, self._verifier().quotes(held.given.evidence, Checked()))
+
     def nearest(self, given: DraftFinding) -> list[Hit]:
         """Return the statements nearest to what a finding looked for and did not find."""
         return self._verifier().lacks.nearest(given)
@@ -242,10 +247,14 @@ class ReviewDraft(HeldFindings):
 
     def check_conclusion(self, given: DraftConclusion) -> list[Verdict]:
         """Return what would be left out of a conclusion, and why. Nothing is changed."""
-        return conclusion_verdicts(given, self.verified(), self.evidence, self.state.held)
+        gone = self._keeping_answers(given).left_out
+        findings = {name: one for name, one in self.verified().items() if name not in gone}
+        held = {name: one for name, one in self.state.held.items() if name not in gone}
+        return conclusion_verdicts(given, findings, self.evidence, held)
 
     def conclude(self, given: DraftConclusion | None, *, model: str) -> Judgement:
         """Return the judgement of everything that counts. Without a conclusion it is assembled from the findings."""
+        self.open_noted()
         given = self._keeping_answers(given) if given else None
         self._change(conclusion=given)
         return conclude(
@@ -283,10 +292,10 @@ class ReviewDraft(HeldFindings):
     def quality(self) -> Quality:
         """Return how the review came about, as far as the draft knows."""
         held = self.state.held
-        repeats = [name for name in (self.state.conclusion.repeats if self.state.conclusion else ()) if name in held]
-        repeats = [name for name in dict.fromkeys(repeats) if held[name].counts]
-        counting = [one for name, one in held.items() if one.counts and name not in repeats]
-        merged = len(repeats) + sum(self.is_merged(one) for one in held.values())
+        concluded = self.state.conclusion
+        gone = [name for name, one in held.items() if one.counts and concluded and name in concluded.left_out]
+        counting = [one for name, one in held.items() if one.counts and name not in gone]
+        merged = len(gone) + sum(self.is_merged(one) for one in held.values())
         unread = [one.key for one in self.sheets.all if one.key not in self.state.read]
         return Quality(
             submitted=len(held),
@@ -295,7 +304,7 @@ class ReviewDraft(HeldFindings):
             reworded=sum(one.reworded for one in counting),
             merged=merged,
             dropped=len(held) - len(counting) - merged,
-            left_out=(*self.left_out(), *(held[name].repeated for name in repeats)),
+            left_out=(*self.left_out(), *(held[name].ended_by(concluded) for name in gone if concluded)),
             facts=len(self.state.facts),
             facts_dropped=self.state.facts_dropped,
             pages_read=len(self.sheets.all) - len(unread),

@@ -44,7 +44,7 @@ def finding_of(
         check=f"{given.aspect}-{given.question or 'other'}",
         requirement=asked.requirement if asked else _plain(given.requirement or given.aspect),
         outcome=outcome,
-        text=_told(given),
+        text=told_text(given),
         lacking=_sentence(given.lacking) if given.lacking else None,
         essential=bool(asked and asked.essential),
         short=asked.short if asked else None,
@@ -65,7 +65,7 @@ def cited_as(place: Found, outcome: Outcome, telling: Sequence[Told]) -> Citatio
     return citation.model_copy(update={"status": telling[0].status, "speaker": telling[0].speaker})
 
 
-def _told(given: DraftFinding) -> str:
+def told_text(given: DraftFinding) -> str:
     """Return the text of a finding: what is provided, and then what is lacking, unless that has been told already."""
     if not given.lacking:
         return _plain(given.statement)

@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Rating = Literal["green", "amber", "red"]
-Outcome = Literal["met", "partly", "failed", "contradicted", "not_found"]  # not_found: only in results of 0.1.0
+Outcome = Literal["met", "partly", "failed", "contradicted", "noted", "not_found"]
+"""`noted` is published as an open point, never as a finding; `not_found` is only in results of version 0.1.0."""
 Assessed = Literal["yes", "partly", "no"]
 
 

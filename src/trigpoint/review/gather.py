@@ -103,7 +103,13 @@ async def _document(tools: Tools, document_id: str, entry: Mapping[str, str]) ->
     answer = await tools.call("document-store", "get_document_text", given)
     name = PurePath(answer["file_path"]).name
     pages = tuple(
-        PageSpan(number=page["number"], start=page["start"], end=page["end"]) for page in answer.get("pages") or ()
+        PageSpan(
+            number=page["number"],
+            start=page["start"],
+            end=page["end"],
+            by_ocr=page.get("read_by") in ("ocr", "both"),
+        )
+        for page in answer.get("pages") or ()
     )
     kind = _source_kind(name, answer["text"], entry)
     form = is_application_form(f"{entry.get('category', '')} {name}", answer["text"])
@@ -144,7 +150,11 @@ def _remarks(wanted: Wanted, answer: Mapping[str, Any]) -> tuple[str, ...]:
         return (*not_loaded, *london)
     name = name_in_title_case(authority.replace("-", " "))
     reason = f"No local policy of {name} was available" if name else "The planning authority is not known"
-    return (*not_loaded, f"{reason}: only national policy and guidance are cited.", *london)
+    return (
+        *not_loaded,
+        f"{reason}: only national policy and guidance are cited, and local standards as the documents quote them.",
+        *london,
+    )
 
 
 def _not_available(answer: Mapping[str, Any]) -> tuple[str, ...]:

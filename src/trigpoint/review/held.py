@@ -56,10 +56,12 @@ class Held(BaseModel):
             why=self._why,
         )
 
-    @property
-    def repeated(self) -> LeftOut:
-        """Return what a review says of it if the conclusion found that it only repeats another one."""
-        return self.left_out.model_copy(update={"by": "conclusion", "why": "it repeats another finding"})
+    def ended_by(self, conclusion: DraftConclusion) -> LeftOut:
+        """Return what a review says of it if the conclusion took it out."""
+        why = "it repeats another finding"
+        if self.verdict.id in conclusion.overtaken:
+            why = "words that another finding quotes answer or replace it"
+        return self.left_out.model_copy(update={"by": "conclusion", "why": why})
 
     @property
     def _why(self) -> str:

@@ -9,20 +9,22 @@ reason and who gave it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from trigpoint.review.checked import Checked, Failure
 from trigpoint.review.conclusion import LeftOut
 from trigpoint.review.findings import Finding
 from trigpoint.review.held import By, DraftState, Held
+from trigpoint.review.lookup import stems
 from trigpoint.review.stated import read_numbers
-from trigpoint.review.submitted import DraftFinding, DraftOutcome, Lack, Support, Verdict
+from trigpoint.review.submitted import MOST_QUOTES, DraftFinding, DraftOutcome, Lack, Quote, Support, Verdict
 from trigpoint.review.verify_drafts import DraftVerifier
 from trigpoint.review.verify_figures import used_in
 from trigpoint.review.verify_together import contradicted, repeated
 
 MOST_FINDINGS = 120
+_SHORTFALLS = ("failed", "partly", "contradicted")
 
 
 class HeldFindings(ABC):
@@ -134,35 +136,52 @@ class HeldFindings(ABC):
         unfit: Iterable[str] = (),
         lack: Lack = "shown",
         lack_instead: str = "",
+        also: Iterable[Quote] = (),
     ) -> Verdict:
         """Note what a second, independent reader says of a verified finding.
 
         Policies that do not ask for the point (`unfit`, by their references) are left out for good: the finding rests on
-        its quotations. Statement and lack are judged apart, and the second reader's words (`instead`, `lack_instead`) take
-        the place of ours if they can be verified; the outcome then follows from what is left. Everything else that is not
-        supported is sent back once, and then dropped.
+        its quotations, and on the words elsewhere that the second reader adds (`also`). Statement and lack are judged
+        apart, and the second reader's words (`instead`, `lack_instead`) take the place of ours if they can be verified; the
+        outcome then follows from what is left. Everything else that is not supported is sent back once, and then dropped.
         """
-        held = self.state.held[name].model_copy(update={"support": support})
-        if left_out := (*held.unfit, *unfit):
-            held = held.model_copy(update={"unfit": left_out})
-            held = self._check(name, held.given, held.tries, held).model_copy(update={"support": support})
-            self._hold(name, held)
+        held = self._with_other_support(name, unfit, also).model_copy(update={"support": support})
+        self._hold(name, held)
         if not held.counts:
             return held.verdict  # what it says is not proved without that policy
+        if held.given.outcome == "contradicted" and outcome == "met":
+            support = "not_supported"  # the two accounts agree
+        would_say = {"supported": held.given.statement, "overstated": instead, "not_supported": ""}
+        falls_short = held.given.outcome in ("failed", "contradicted") and not held.given.lacking
+        lacking = lack_instead or (held.given.lacking if lack == "shown" else None)
         told = {
-            "instead": instead if support == "overstated" else held.given.statement if support == "supported" else "",
-            "instead_lacking": lack_instead or (held.given.lacking if lack == "shown" else None),
+            "instead": would_say[support],
+            "instead_lacking": None if falls_short else lacking,  # its statement tells what is lacking
             "instead_outcome": outcome,
         }
         held = held.model_copy(update=told)
         if support == "supported" and self._agrees(held):
             self._hold(name, held)
+            self._open_noted([name])
             return held.verdict
         words = "is not supported by" if support == "not_supported" else "goes further than"
-        reasons = (f"A second reader says that the statement {words} the quoted words: {why}",)
-        verdict = Verdict(id=name, verdict="returned", reasons=reasons)
+        return self._object(name, held, f"A second reader says that the statement {words} the quoted words: {why}")
+
+    def _with_other_support(self, name: str, unfit: Iterable[str], also: Iterable[Quote]) -> Held:
+        """Return a finding checked again without policies that do not ask for it, and with words quoted from elsewhere."""
+        held, more = self.state.held[name], self._located(also)
+        left_out = (*held.unfit, *unfit)
+        if not left_out and not more:
+            return held
+        given = held.given.model_copy(update={"evidence": (*held.given.evidence, *more)[:MOST_QUOTES]})
+        return self._check(name, given, held.tries, held.model_copy(update={"unfit": left_out}))
+
+    def _object(self, name: str, held: Held, reason: str) -> Verdict:
+        """Put a finding in the second reader's words; if these do not hold, send it back once, and then drop it."""
+        verdict = Verdict(id=name, verdict="returned", reasons=(reason,))
         self._hold(name, held.model_copy(update={"verdict": verdict, "by": "second reader"}))
         if self._reword(name):
+            self._tell_lack_apart(name, held)
             self._merge(name)
         elif held.questioned:
             self._end(name, "second reader")
@@ -177,22 +196,28 @@ class HeldFindings(ABC):
     def _outcome_read(self, held: Held) -> DraftOutcome:
         """Return the outcome that is left by the second reader's opinion.
 
-        What it calls met is met unless a lack is shown, or another finding on the same question names a shortfall; what is
-        called partly met without a lack is not settled, nor is a shortfall of a question if no policy is left that asks.
+        It has not been told the judge's. What it calls met is met unless another finding on the same question names a
+        shortfall, or the question itself names what is lacking. Readers of whom one calls a point failed and the other met
+        settle nothing: it is noted. What is called partly met without a lack is not settled.
         """
         said = held.instead_outcome or held.given.outcome
-        if said in ("failed", "partly") and _nothing_asks(held):
-            return "not_shown"
+        if (
+            said in _SHORTFALLS
+            and held.given.outcome in _SHORTFALLS
+            and (held.given.outcome != "partly" or held.instead_lacking)
+        ):
+            return held.given.outcome
+        if said == "met" and held.given.outcome == "partly" and _question_names_lack(held):
+            return "partly"
         if said == "met" and held.given.outcome != "met":
-            if held.instead_lacking:
-                return held.given.outcome
-            return "not_shown" if self._falls_short_elsewhere(held) else "met"
+            unsettled = held.given.outcome == "failed" or self._falls_short_elsewhere(held)
+            return "noted" if unsettled else "met"
         if said == "partly" and not held.instead_lacking and held.given.outcome == "partly":
             return "not_shown"
         return said
 
     def _falls_short_elsewhere(self, held: Held) -> bool:
-        return any(one.outcome in ("failed", "partly", "contradicted") for one in self.siblings(held).values())
+        return any(one.outcome in _SHORTFALLS for one in self.siblings(held).values())
 
     def siblings(self, held: Held) -> dict[str, Finding]:
         """Return the other findings that count on the question of a finding; none for one without a question."""
@@ -211,6 +236,18 @@ class HeldFindings(ABC):
         for name in self.returned():
             self._settle(name)
 
+    def open_noted(self) -> None:
+        """Make everything that is noted open points: nobody is going to read it a second time."""
+        self._open_noted(list(self.verified()))
+
+    def _open_noted(self, names: Collection[str]) -> None:
+        """Make those of these findings that are noted open points: no verdict is given on them."""
+        for name, finding in self.verified().items():
+            if finding.outcome == "noted" and name in names:
+                held = self.state.held[name]
+                again = self._check(name, held.given, max(2, held.tries), held, settles=False)
+                self._hold(name, again.model_copy(update={"support": held.support, "reworded": held.reworded}))
+
     def _settle(self, name: str) -> None:
         held = self.state.held[name]
         if held.by == "rules":
@@ -226,21 +263,42 @@ class HeldFindings(ABC):
         if not held.instead:
             return False
         outcome = self._outcome_read(held)
-        said = {"statement": held.instead, "lacking": held.instead_lacking, "outcome": outcome}
-        sums = used_in(f"{held.instead} {held.instead_lacking or ''}", held.given.calculations)
+        lacking = None if outcome == "met" else held.instead_lacking
+        said = {"statement": held.instead, "lacking": lacking, "outcome": outcome}
+        sums = used_in(f"{held.instead} {lacking or ''}", held.given.calculations)
         given = held.given.model_copy(update={**said, "calculations": sums})
-        if outcome == "not_shown" and held.given.outcome != "not_shown":
-            return self._leave_open(name, given.model_copy(update={"lacking": None}))
+        if outcome in ("noted", "not_shown") and held.given.outcome != "not_shown":
+            return self._leave_open(name, given)
         again = self._check(name, given, held.tries + 1, held)
         kept = again.counts and (again.finding is not None or held.questioned)
         if kept:
             self._hold(name, again.model_copy(update={"support": "overstated", "reworded": True}))
         return kept
 
+    def _tell_lack_apart(self, name: str, before: Held) -> None:
+        """Keep what is lacking as an open point, if the finding is met without it: it is true, and nobody asks for it."""
+        now = self.state.held[name].finding
+        if now is None or now.outcome != "met" or not before.instead_lacking:
+            return
+        outcome = "not_shown" if before.given.looked_for else "noted"
+        point = {"id": None, "outcome": outcome, "statement": before.instead_lacking, "lacking": None}
+        nothing_else = {"policy": (), "settles": (), "condition": None}
+        own_name = f"F{len(self.state.held) + 1}"
+        given = before.given.model_copy(update={**point, **nothing_else})
+        held = self._check(own_name, given, 2, settles=outcome == "not_shown")
+        if held.counts:
+            self._hold(own_name, held.model_copy(update={"support": "supported"}))
+
+    def _located(self, quotes: Iterable[Quote]) -> list[Quote]:
+        """Return the quotations whose words are in the documents."""
+        verifier = self._verifier()
+        return [one for one in quotes if verifier.quotes([one], Checked())]
+
     def _leave_open(self, name: str, given: DraftFinding) -> bool:
         """Make a finding whose words are proved and settle nothing an open point, if they hold by the rules."""
         held = self.state.held[name]
-        tested = given.model_copy(update={"outcome": held.given.outcome})
+        is_noted = given.outcome == "noted" and held.given.outcome != "contradicted"
+        tested = given if is_noted else given.model_copy(update={"outcome": held.given.outcome})
         again = self._check(name, tested, held.tries + 1, held, settles=False)
         if again.counts:
             self._hold(name, again.model_copy(update={"support": "overstated", "reworded": True}))
@@ -296,11 +354,14 @@ def named(check: str, name: str) -> str:
 
 
 def _verdict(name: str, checked: Checked, tries: int) -> Verdict:
-    kind = "verified" if not checked.reasons else "returned" if tries == 1 else "dropped"
-    return Verdict(id=name, verdict=kind, reasons=tuple(checked.reasons), remarks=tuple(checked.remarks))
+    if not checked.reasons:
+        return Verdict(id=name, verdict="verified", remarks=tuple(checked.remarks))
+    verdict = "returned" if tries == 1 else "dropped"
+    return Verdict(id=name, verdict=verdict, reasons=tuple(checked.reasons), remarks=tuple(checked.remarks))
 
 
-def _nothing_asks(held: Held) -> bool:
-    """Whether the second reader has struck every policy of a finding on a question, and no standard is quoted either."""
-    one = held.finding
-    return bool(held.unfit) and held.given.question is not None and one is not None and not (one.policy or one.standard)
+def _question_names_lack(held: Held) -> bool:
+    """Whether the requirement has a word of what is lacking that the statement of what is provided does not have."""
+    requirement = held.finding.requirement if held.finding else ""
+    missing = set(stems(held.instead_lacking or "")) - set(stems(held.instead))
+    return bool(missing & set(stems(requirement)))

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Stance
+from trigpoint.review.letter import Condition, Ground, Letter, PointKind
 from trigpoint.review.voice import in_voice
+from trigpoint.review.wording import as_beginning
 
 BlockKind = Literal[
     "sender", "council", "date", "greeting", "title", "about", "heading", "paragraph", "ground", "item", "condition",
     "sign", "annex",
 ]  # fmt: skip
 
-TITLES: dict[Stance, str] = {"object": "Objection", "support": "Letter of support", "comment": "Comments"}
 NO_COUNCIL = "[Name of the council]"
 NO_COUNCIL_ADDRESS = "[Address of the council]"
 NO_NAME = "[Your name]"
@@ -171,7 +171,7 @@ def _annex(letter: Letter) -> Iterator[Block]:
 
 def usual_opening(letter: Letter) -> str:
     """Return the first paragraph for the stance, unless somebody writes another."""
-    me, my = _upper(_me(letter)), _my(letter)
+    me, my = as_beginning(_me(letter)), _my(letter)
     am = "am" if me == "I" else "are"
     printed = [ground for ground in letter.grounds if ground.ticked]
     against = [ground for ground in printed if ground.kind in _GROUNDS]
@@ -209,7 +209,7 @@ def usual_closing(letter: Letter) -> str:
             unless = " unless it is amended as set out above" if asks else ""
             return f"For these reasons {me} ask the council to refuse the application{unless}."
         case "support":
-            return f"{_upper(me)} ask the council to approve the application."
+            return f"{as_beginning(me)} ask the council to approve the application."
         case _:
             inform = "me" if me == "I" else "us"
             return f"Please let {inform} know of any amended plans, so that {me} can comment on them."
@@ -240,7 +240,7 @@ def _questions_title(letter: Letter) -> tuple[str, str]:
 def _asks_title(letter: Letter) -> tuple[str, str]:
     acceptable = "What would make the application acceptable"
     heading = acceptable if letter.stance == "object" else f"What {_me(letter)} ask for"
-    return heading, f"{_upper(_me(letter))} ask the council, before it decides, to:"
+    return heading, f"{as_beginning(_me(letter))} ask the council, before it decides, to:"
 
 
 def _listed(texts: Sequence[str]) -> Iterator[Block]:
@@ -270,7 +270,3 @@ def _me(letter: Letter) -> str:
 
 def _my(letter: Letter) -> str:
     return "Our" if letter.sender.organisation.strip() else "My"
-
-
-def _upper(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"

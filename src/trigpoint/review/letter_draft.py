@@ -39,6 +39,7 @@ from trigpoint.review.letter import (
 from trigpoint.review.people import MASK, group_named
 from trigpoint.review.rating import weightiest
 from trigpoint.review.result import AspectReview, ReviewBody, ReviewResult
+from trigpoint.review.wording import listed, within_sentence
 
 MOST_QUESTIONS = 5
 MOST_STRENGTHS = 3
@@ -72,22 +73,14 @@ def draft_letter(result: ReviewResult) -> Letter:
 
 def _others(given: Sequence[Recommendation], stance: Stance) -> tuple[str, ...]:
     """Say what consultees recommend, in their words, whatever the stance; and which groups think as the letter does."""
-    alike = "against" if stance == "object" else "for" if stance == "support" else None
+    alike = {"object": "against", "support": "for"}.get(stance)
     groups = [one for one in given if group_named(one.document)]
     joining = [body_name(one) for one in groups if one.position == alike]
-    does = "object" if stance == "object" else "support it"
-    agree = [f"{_listed(joining)} {does if len(joining) > 1 else _third_person(does)} too."] if joining else []
     told = [recommends(one) for one in given if one not in groups or alike is None]
-    return (*told, *agree)
-
-
-def _third_person(does: str) -> str:
-    verb, _, rest = does.partition(" ")
-    return f"{verb}s {rest}".strip()
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if not joining:
+        return tuple(told)
+    one_does, several_do = ("objects", "object") if stance == "object" else ("supports it", "support it")
+    return (*told, f"{listed(joining)} {several_do if len(joining) > 1 else one_does} too.")
 
 
 def _in_plain_words(letter: Letter, review: ReviewBody) -> dict[str, tuple[Ground, ...] | tuple[Condition, ...]]:
@@ -190,10 +183,11 @@ def _numbered(grounds: Iterable[Ground]) -> list[Ground]:
 def _against(finding: Finding, aspect: AspectReview | None) -> Ground:
     contradicted = finding.outcome == "contradicted"
     known = DISAGREEMENTS.get(finding.check)
-    why = (known.matters if known else "") if contradicted else _policy_sentence(finding, aspect)
-    remarks = (
-        finding.flags if aspect and finding.check.startswith(f"{aspect.id}.") else ()
-    )  # other flags are not for print
+    why = _policy_sentence(finding, aspect)
+    if contradicted:
+        why = known.matters if known else ""
+    is_for_print = aspect is not None and finding.check.startswith(f"{aspect.id}.")
+    remarks = finding.flags if is_for_print else ()
     sentences = [_sentence(_plain(finding)), *map(_remark, remarks), _quotations(finding), why]
     kind: PointKind = "contradiction" if contradicted else "shortfall"
     return Ground(
@@ -224,7 +218,7 @@ def _ask(finding: Finding, aspect: AspectReview | None) -> str:
     if known := DISAGREEMENTS.get(finding.check):
         return _of_applicant(known.asks.format(subject=(aspect.name if aspect else finding.short or "this").lower()))
     plain = in_plain_words(finding.recommendation or "", (), {policy.ref for policy in finding.policy})
-    return _of_applicant(_lower(plain.rstrip(".")))
+    return _of_applicant(within_sentence(plain.rstrip(".")))
 
 
 def _of_applicant(wanted: str) -> str:
@@ -243,7 +237,7 @@ def _policy_sentence(finding: Finding, aspect: AspectReview | None) -> str:
         expected = says.get(policy.passage_id)
         if expected and ":" not in expected and policy.ref not in finding.text:
             first = expected.split(". ")[0].rstrip(".")
-            return f"{place_of_ref(policy.ref)}, expects that {_lower(first)}."
+            return f"{place_of_ref(policy.ref)}, expects that {within_sentence(first)}."
     rest = [place_of_ref(policy.ref) for policy in finding.policy[:2] if policy.ref not in finding.text]
     return f"See {' and '.join(rest)}." if rest else ""
 
@@ -299,7 +293,7 @@ def _references(finding: Finding) -> tuple[Reference, ...]:
 
 
 def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
-    wanted = _lower(point.requirement)
+    wanted = within_sentence(point.requirement)
     where = "; ".join(place_text(place) for place in point.places[:3])
     subject = _subject(point, aspect)
     if where:
@@ -326,7 +320,7 @@ def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
 
 def _subject(point: NotAssessed, aspect: AspectReview) -> str:
     check = next((one.check(point.check) for one in load_aspects() if one.id == aspect.id), None)
-    return check.words.subject if check else _lower(point.requirement)
+    return check.words.subject if check else within_sentence(point.requirement)
 
 
 def _question(point: NotAssessed, aspect: AspectReview) -> Ground:
@@ -335,7 +329,7 @@ def _question(point: NotAssessed, aspect: AspectReview) -> Ground:
         id=_id(f"{aspect.id}.{point.check}.question"),
         kind="question",
         heading=_sentence_case(aspect.name),
-        text=f"{_lower(point.requirement)} ({'; '.join(places)})",
+        text=f"{within_sentence(point.requirement)} ({'; '.join(places)})",
         references=_places(point),
     )
 
@@ -387,9 +381,3 @@ def _sentence_case(text: str) -> str:
     words = [word if len(word) > 1 and word.isupper() else word.lower() for word in text.split()]
     plain = " ".join(words)
     return f"{plain[:1].upper()}{plain[1:]}"
-
-
-def _lower(text: str) -> str:
-    """Return a text that goes on within a sentence. An abbreviation keeps its capitals."""
-    first = text.split(" ", 1)[0]
-    return text if len(first) > 1 and first[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"

@@ -13,6 +13,7 @@ from trigpoint.reading.statements import document_statements
 from trigpoint.review.citing import document_title
 from trigpoint.review.evidence import Evidence, collapse
 from trigpoint.review.titles import head_title, title_of
+from trigpoint.review.wording import any_of
 from trigpoint.text.account import name_pages
 
 MOST_NAMED = 6
@@ -23,10 +24,14 @@ _KIND = (
     r"Technical Note (?:TN)?\d+"
 )
 _NAMED = re.compile(rf"\b(?P<kind>{_KIND})(?P<more> Addendum)?\b")
-_THERE = re.compile(
-    r"\b(?:submitted|accompan\w+|support(?:s|ed)|prepared|appended|enclosed|attached|refer|see|set out|contained|included|"
-    r"provided|details|addresse[sd]|answers|assesses|found|concludes|has been|have been)\b",
-    re.IGNORECASE,
+_THERE = any_of(
+    *(
+        r"submitted accompan\w+ support(?:s|ed) prepared appended enclosed attached refer see contained included".split()
+    ),
+    *("provided details addresse[sd] answers assesses found concludes".split()),
+    "set out",
+    "has been",
+    "have been",
 )
 _TO_COME = re.compile(
     r"\b(?:will be|shall|to be|would be|should be|prior to|before|condition|obligation|require[sd]?|secured?)\b",

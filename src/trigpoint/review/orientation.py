@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trigpoint.reading.profile import Profile
@@ -24,11 +24,13 @@ _SORTS: dict[SourceKind, str] = {
 }
 """How documents are called whose type is none of the contract's."""
 
+_AREAS = (r"sq\.?\s?m\b", r"sqm\b", r"m2\b", "m²", "square metres")
+_COUNTED = (
+    "homes dwellings houses flats apartments units beds bedrooms rooms pupils places students staff employees jobs posts "
+    "pitches lodges pods visitors seats"
+).split()
 _SIZE = re.compile(
-    r"\d[\d,.]*(?:\s+[a-z-]+){0,3}\s*(?:sq\.?\s?m\b|sqm\b|m2\b|m²|square metres|homes\b|dwellings\b|houses\b|flats\b|apartments\b|"
-    r"units\b|bed(?:room)?s\b|rooms\b|pupils\b|places\b|students\b|staff\b|employees\b|jobs\b|posts\b|pitches\b|lodges\b|pods\b|"
-    r"visitors\b|seats\b)",
-    re.IGNORECASE,
+    rf"\d[\d,.]*(?:\s+[a-z-]+){{0,3}}\s*(?:{'|'.join(_AREAS)}|(?:{'|'.join(_COUNTED)})\b)", re.IGNORECASE
 )
 _MOST_SIZES_OF_DOCUMENT = 8
 _MOST_SIZES = 40
@@ -230,7 +232,3 @@ def size_statements(sheets: Sheets) -> tuple[tuple[str, int | None, str], ...]:
         said = dict.fromkeys((label, one.page, collapse(one.text)) for one in sized)
         found += list(said)[:_MOST_SIZES_OF_DOCUMENT]
     return tuple(found[:_MOST_SIZES])
-
-
-def by_id(entries: Iterable[Candidate]) -> Mapping[str, Candidate]:
-    return {one.id: one for one in entries}

@@ -5,7 +5,7 @@ Everything here is derived from a finished result, whoever judged it, so that pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -14,10 +14,12 @@ from typing import Literal
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidDate
 from trigpoint.review.citing import in_plain_words
+from trigpoint.review.conclusion import Sentence
 from trigpoint.review.deciding import deciding_first, proving
 from trigpoint.review.findings import Citation, Finding, NotAssessed, Outcome
 from trigpoint.review.rating import weightiest
 from trigpoint.review.result import AspectReview, ReviewBody
+from trigpoint.review.wording import as_beginning, listed, within_sentence
 
 MOST_POINTS = 5
 MOST_CONTRADICTIONS = 10
@@ -197,9 +199,7 @@ class Overview:
         outcomes = {point.finding.check: point.finding.outcome for point in self.points}
         parts: dict[str, list[str]] = {"proposed": [], "good": [], "decides": []}
         for one in written:
-            begins = not one.rests_on and not parts["good"] and not parts["decides"]
-            good = _mostly_met([outcomes.get(name) for name in one.rests_on])
-            parts[one.part or ("proposed" if begins else "good" if good else "decides")].append(one.text)
+            parts[one.part or _part_of(one, parts, outcomes)].append(one.text)
         before, sentences, after = self.review.summary.partition(" ".join(one.text for one in written))
         notes = f"{before.strip()} {after.strip()}".strip() if sentences else ""
         return Told(tuple(parts["proposed"]), tuple(parts["good"]), tuple(parts["decides"]), notes)
@@ -283,23 +283,32 @@ class Overview:
             parts = ["both are met" if judged == 2 else "all of them are met"]
         elif counts["failed"] == judged:
             parts = [f"{'neither is met' if judged == 2 else 'none of them is met'}{_stress(essential, judged)}"]
-        settled = f". {_capital(_number(left))} {_is(left)} left open" if left else ""
-        return f"{_capital(asked)} could be judged: {_listed(parts)}{settled}."
+        settled = f". {as_beginning(_number(left))} {_is(left)} left open" if left else ""
+        return f"{as_beginning(asked)} could be judged: {listed(parts)}{settled}."
 
     def _worst(self) -> str:
         if not self.main:
             return ""
         worst = _clipped(plain_text(self.main[0].finding).rstrip("."))
-        return f"The most serious: {_lower(worst)}{'' if worst.endswith('…') else '.'}"
+        return f"The most serious: {within_sentence(worst)}{'' if worst.endswith('…') else '.'}"
 
     def _left(self) -> str:
         left = sum(one.aspect.assessed == "no" for one in self.aspects)
         if not left:
             return ""
-        return f"{_capital(_number(left))} of {_number(len(self.aspects))} aspects {_is(left)} left for you to judge."
+        return (
+            f"{as_beginning(_number(left))} of {_number(len(self.aspects))} aspects {_is(left)} left for you to judge."
+        )
 
     def _count(self, outcome: str) -> int:
         return sum(point.finding.outcome == outcome for point in self.points)
+
+
+def _part_of(one: Sentence, parts: Mapping[str, Sequence[str]], outcomes: Mapping[str, Outcome]) -> str:
+    """Return which part of the summary a sentence belongs to that does not say so itself."""
+    if not one.rests_on and not parts["good"] and not parts["decides"]:
+        return "proposed"
+    return "good" if _mostly_met([outcomes.get(name) for name in one.rests_on]) else "decides"
 
 
 def _mostly_met(outcomes: Sequence[Outcome | None]) -> bool:
@@ -349,10 +358,6 @@ def _stress(essential: int, failed: int) -> str:
     return {1: " (it is essential)", 2: " (both are essential)"}.get(failed, " (all of those are essential)")
 
 
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
-
-
 def _is(count: int) -> str:
     return "is" if count == 1 else "are"
 
@@ -364,15 +369,6 @@ def _number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 def _clipped(text: str, longest: int = _LONGEST) -> str:
     """Return a text of at most so many letters, cut between words."""
     return text if len(text) <= longest else f"{text[:longest].rsplit(' ', 1)[0].rstrip(',;: ')} …"
-
-
-def _lower(text: str) -> str:
-    first = text.split(" ", 1)[0]
-    return text if len(first) > 1 and first.isupper() else f"{text[:1].lower()}{text[1:]}"

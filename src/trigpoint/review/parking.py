@@ -132,7 +132,9 @@ def _per_dwelling(
             "A rate for each home can be held against one for each bedroom only if the mix is known", figures.facts
         )
     enough = [quantity.rate >= rate.count * number for number in bedrooms]
-    outcome: Outcome = "met" if all(enough) else "partly" if any(enough) else "failed"
+    outcome: Outcome = "partly" if any(enough) else "failed"
+    if all(enough):
+        outcome = "met"
     short = sorted({number for number, reached in zip(bedrooms, enough, strict=True) if not reached})
     homes = f", too few for homes with {' or '.join(map(str, short))} bedrooms" if short else ""
     return _verdict(outcome, figures, standard, rate.words, f"{quantity}{homes}", quantity)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from trigpoint.review.wording import any_of
+
 TITLES = frozenset("mr mrs ms miss mx dr prof professor rev revd reverend sir dame lady lord".split())
 JOINS = frozenset("and & de da van von der den la le du al el bin".split())
 STREETS = frozenset(
@@ -31,16 +33,23 @@ COUNCILS = re.compile(
     r"|development management)\b|@[\w.-]+\.gov\.uk",
     re.IGNORECASE,
 )
-SITE = re.compile(
-    r"\b(?:site|location|proposal|proposed|development|application (?:summary|details|number|form)|description|works"
-    r"|pre-application|parking|land (?:at|adjacent|adjoining|between|north|south|east|west|off|to|rear))\b",
-    re.IGNORECASE,
+SITE = any_of(
+    *"site location proposal proposed development description works pre-application parking".split(),
+    "application (?:summary|details|number|form)",
+    "land (?:at|adjacent|adjoining|between|north|south|east|west|off|to|rear)",
 )
-CLOSINGS = re.compile(
-    r"(?:yours\b|kind(?:est)? regards|(?:best |warm(?:est)? )?regards|(?:with )?(?:kind|best|warm|good|many|all)\b[\w ]{0,20}"
-    r"\b(?:wishes|regards|thanks|best)|best$|best,|thank(?:s| you)\b|sincerely|faithfully|respectfully|cheers|on behalf of)",
-    re.IGNORECASE,
+_CLOSING_PHRASES = (
+    r"yours\b",
+    "kind(?:est)? regards",
+    "(?:best |warm(?:est)? )?regards",
+    r"(?:with )?(?:kind|best|warm|good|many|all)\b[\w ]{0,20}\b(?:wishes|regards|thanks|best)",
+    "best$",
+    "best,",
+    r"thank(?:s| you)\b",
+    *"sincerely faithfully respectfully cheers".split(),
+    "on behalf of",
 )
+CLOSINGS = re.compile("|".join(_CLOSING_PHRASES), re.IGNORECASE)
 KIN = (
     "wife|husband|partner|spouse|son|sons|daughter|daughters|child|children|mother|father|mum|dad|parents|brother|sister"
     "|grandson|granddaughter|grandmother|grandfather|aunt|uncle|neighbours?|friends?|flatmates?|housemates?|landlord"

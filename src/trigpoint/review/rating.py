@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from trigpoint.review.findings import Finding, NotAssessed, Outcome, Quotation, Rating
 from trigpoint.review.result import AspectReview
+from trigpoint.review.wording import as_beginning, listed, within_sentence
 
 NOT_ENOUGH = "Not assessed"
 SEVERITY: dict[Outcome, int] = {"failed": 0, "partly": 1, "contradicted": 2, "met": 7, "not_found": 5}
@@ -46,15 +47,15 @@ def key_issue(
 ) -> str:
     """Return the one line that says why. A green one names what is met, and nothing else."""
     if rating == "green":
-        return _listed([finding.short or finding.requirement for finding in findings if finding.outcome == "met"])
+        return _what_is_met(findings)
     wanting = [finding for finding in findings if finding.outcome not in ("met", "not_found")]
     if wanting:
         plain = [finding for finding in wanting if finding.outcome != "partly" or finding.lacking]
         return weightiest(plain or wanting)[0].text.rstrip(".")
     if findings and any(finding.outcome == "met" for finding in findings):
-        met = _listed([finding.short or finding.requirement for finding in findings if finding.outcome == "met"])
+        met = _what_is_met(findings)
         left = [point.requirement for point in open_points if point.essential]
-        return f"{met}. Not assessed: {_lower(left[0])}" if left else met
+        return f"{met}. Not assessed: {within_sentence(left[0])}" if left else met
     if not applies:
         return f"Nothing on {name.lower()} is asked of a development of this kind and size"
     if said:
@@ -66,13 +67,8 @@ def _count(said: Sequence[Quotation]) -> str:
     return "1 statement" if len(said) == 1 else f"{len(said)} statements"
 
 
-def _listed(parts: Sequence[str]) -> str:
-    text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"{text[0].upper()}{text[1:]}"
-
-
-def _lower(text: str) -> str:
-    return f"{text[0].lower()}{text[1:]}"
+def _what_is_met(findings: Sequence[Finding]) -> str:
+    return as_beginning(listed([one.short or one.requirement for one in findings if one.outcome == "met"]))
 
 
 def weightiest(findings: Sequence[Finding]) -> list[Finding]:

@@ -156,7 +156,7 @@ def _policies(finding: Finding) -> list[dict[str, str]]:
     return [{"passage_id": passage_id, "name": name} for name, passage_id in reversed(named.items())]
 
 
-_LONG_NUMBER = re.compile(r"(?<![\d.,])\d{4,}(?![\d,])")
+_LONG_NUMBER = re.compile(r"(?<![\d.,])\d{5,}(?![\d,])")  # four digits may be a year
 
 
 def _readable_sum(expression: str) -> str:

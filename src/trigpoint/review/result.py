@@ -76,7 +76,9 @@ class AspectReview(Stored):
             return given
         outcomes = [_outcome(finding) for finding in given["findings"]]
         judged = [outcome for outcome in outcomes if outcome != "not_found"]
-        assessed: Assessed = "no" if not judged else "yes" if len(judged) == len(outcomes) else "partly"
+        assessed: Assessed = "yes" if len(judged) == len(outcomes) else "partly"
+        if not judged:
+            assessed = "no"
         return {**given, "assessed": assessed}
 
     def quoted(self, group: Group) -> list[Quotation]:

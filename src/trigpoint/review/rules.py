@@ -19,6 +19,7 @@ from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.titles import titles_of
 from trigpoint.review.verdicts import Undecided, Verdict, by_figure, by_statement, measure_of, open_facts
+from trigpoint.review.wording import within_sentence
 
 MOST_CITATIONS = 6
 MOST_PAGES = 12
@@ -153,7 +154,7 @@ def _reason(evidence: Evidence, check: Check, undecided: Undecided) -> tuple[str
         return f"{undecided.reason}.", places(undecided.facts or on_topic), None
     if left := open_facts(check, evidence):
         reason = "The documents leave it open: to a condition, an illustration or a later approval."
-        return reason, places(left), f"Settle before the decision: {_lower(check.requirement)}"
+        return reason, places(left), f"Settle before the decision: {within_sentence(check.requirement)}"
     if on_topic:
         return (
             "The documents speak of it; what they say is quoted above for you to judge.",
@@ -165,10 +166,6 @@ def _reason(evidence: Evidence, check: Check, undecided: Undecided) -> tuple[str
     pages = f"the {evidence.pages_read} pages" if evidence.pages_read != 1 else "the one page"
     request = f"Show {check.words.subject}" if check.show else None
     return f"We found no statement of {check.words.subject} in {pages} we could read.", (), request
-
-
-def _lower(text: str) -> str:
-    return f"{text[0].lower()}{text[1:]}"
 
 
 def _mentions(evidence: Evidence, check: Check) -> tuple[Place, ...]:

@@ -134,7 +134,9 @@ class Sheets:
         for one in wanted:
             start, end = self._bounds(document, one)
             start = min(start + (offset if one is wanted[0] else 0), end)
-            cut = end if end - start <= room else self._last_end(document, start, start + room) if not texts else start
+            cut = end
+            if end - start > room:
+                cut = start if texts else self._last_end(document, start, start + room)
             if cut > start or not texts:
                 texts.append(self._heading(document, one) + _tidy(document.text[start:cut]))
                 shown.append(one.number)

@@ -19,7 +19,7 @@ from trigpoint.review.models import FocusArea
 
 SizeUnit = Literal["dwelling", "m2", "bed", "pupil", "place", "job", "pitch", "unit"]
 SummaryPart = Literal["proposed", "good", "decides"]
-DraftOutcome = Literal["met", "partly", "failed", "contradicted", "not_shown"]
+DraftOutcome = Literal["met", "partly", "failed", "contradicted", "noted", "not_shown"]
 Support = Literal["supported", "overstated", "not_supported"]
 Lack = Literal["shown", "not_shown"]
 
@@ -27,9 +27,10 @@ MOST_SENTENCES = 6
 MOST_RECOMMENDATIONS = 10
 MOST_CONDITIONS = 10
 MOST_MAIN = 15
-MOST_OPEN = 4
+MOST_OPEN = 6
 MOST_GROUNDS = 8
-"""Limits of a conclusion: its instructions name them, and no more is taken."""
+MOST_QUOTES = 16
+"""Limits of a conclusion, which its instructions name, and of the quotations of a finding: no more is taken."""
 
 _Text = Annotated[str, Field(min_length=5, max_length=600)]
 _Words = Annotated[str, Field(min_length=2, max_length=600)]
@@ -99,7 +100,7 @@ class DraftFinding(Submitted):
     requirement: str | None = Field(
         None, max_length=200, description="What is asked for. Needed only without a question."
     )
-    evidence: tuple[Quote, ...] = Field((), max_length=16, description="Of a sum, every row that is added up.")
+    evidence: tuple[Quote, ...] = Field((), max_length=MOST_QUOTES, description="Of a sum, every row that is added up.")
     policy: tuple[PolicyQuote, ...] = Field((), max_length=6)
     standard: Quote | None = Field(
         None,
@@ -209,7 +210,7 @@ class DraftConclusion(Submitted):
     main: tuple[str, ...] = Field(
         (),
         max_length=MOST_MAIN,
-        description=f"Ids of the findings that matter most, weightiest first; at most {MOST_OPEN} of them not shown.",
+        description=f"Ids of the findings that matter most, weightiest first; at most {MOST_OPEN} of them open points.",
     )
     stance: Stance
     why_stance: str = Field("", max_length=400, description="Why this stance, in one sentence.")
@@ -219,9 +220,17 @@ class DraftConclusion(Submitted):
         description=f"At most {MOST_GROUNDS} grounds, weightiest first, and one entry that welcomes what is good.",
     )
     repeats: tuple[str, ...] = Field((), max_length=40, description="Ids of findings that only repeat another one.")
+    overtaken: tuple[str, ...] = Field(
+        (), max_length=20, description="Ids of findings that words quoted by another finding answer or replace."
+    )
     outdated: tuple[str, ...] = Field(
         (), max_length=12, description="Ids of consultees' answers (K1) that a later document withdraws or replaces."
     )
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The findings that the conclusion takes out of the review."""
+        return frozenset((*self.repeats, *self.overtaken))
 
 
 class Verdict(Submitted):

@@ -10,11 +10,14 @@ from trigpoint.reading.sources import genre_of
 from trigpoint.review.citing import document_title
 from trigpoint.review.evidence import collapse
 
-_SAYS_NOTHING = re.compile(
-    r"(?:addend(?:um|a)|attachments?|documents?|appendix|appendices|reports?|statement|letter|supporting (?:document|information|statement)s?|"
-    r"(?:additional|further) information|correspondence|scan|file|other|revised|amended)(?: (?:part|volume|no)?\.? ?\d+(?: of \d+)?)?",
-    re.IGNORECASE,
+_PLAIN_TITLES = (
+    *"addend(?:um|a) attachments? documents? appendix appendices reports? statement letter correspondence scan file".split(),
+    *"other revised amended".split(),
+    "supporting (?:document|information|statement)s?",
+    "(?:additional|further) information",
 )
+_NUMBERED = r"(?: (?:part|volume|no)?\.? ?\d+(?: of \d+)?)?"
+_SAYS_NOTHING = re.compile(rf"(?:{'|'.join(_PLAIN_TITLES)}){_NUMBERED}", re.IGNORECASE)
 _PART = re.compile(r" part \d+(?: of \d+)?$", re.IGNORECASE)
 _KINDS = {
     "transportassessment": "Transport Assessment",

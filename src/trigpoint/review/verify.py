@@ -14,7 +14,15 @@ from trigpoint.reading.quantities import read_quantities
 from trigpoint.review.arithmetic import holds
 from trigpoint.review.aspects import Check, aspect
 from trigpoint.review.evidence import Evidence, fold, readable_ref, same_section
-from trigpoint.review.findings import Calculation, Citation, Finding, NotAssessed, PolicyAsk, PolicyCitation
+from trigpoint.review.findings import (
+    Assessed,
+    Calculation,
+    Citation,
+    Finding,
+    NotAssessed,
+    PolicyAsk,
+    PolicyCitation,
+)
 from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, CitationCounts, Judgement
 from trigpoint.review.verdicts import SPEAKERS
@@ -243,7 +251,9 @@ def _settled(one: AspectReview, kept: Sequence[Finding], dropped: Sequence[Findi
         return one
     rating = rate(kept, open_points)
     issue = key_issue(one.name, rating, kept, open_points, one.says, applies=one.applies)
-    state = "no" if not kept else "partly" if any(point.essential for point in open_points) else "yes"
+    state: Assessed = "partly" if any(point.essential for point in open_points) else "yes"
+    if not kept:
+        state = "no"
     return one.model_copy(update={"rating": rating, "key_issue": issue, "assessed": state, "not_assessed": open_points})
 
 

@@ -40,7 +40,10 @@ class AbsenceDesk:
             quoted = "; ".join(self._quoted(fact) for fact in said[:2])
             reasons.append(f"The documents do speak of it: {quoted}. Judge what they say")
         unread = {hit.key: hit for hit in self.unread(given, asked)}
-        unseen = [f"You have not read {shown(hit)}" for hit in list(unread.values())[:3]]
+        unseen = [
+            f"You have not read {shown(hit)}. If it is no answer, hand it in as it is"
+            for hit in list(unread.values())[:3]
+        ]
         return [*reasons, *self.place_reasons(given), *unseen]
 
     def _quoted(self, fact: Fact) -> str:
@@ -165,7 +168,7 @@ def answered_by_itself(given: DraftFinding, provided: Iterable[Found]) -> list[s
         if any(shared(sought, [place.words]) >= set(stems(sought)) for sought in given.looked_for):
             return [
                 f"What you quote speaks of what you looked for: “{place.words[:160]}”. Judge what it provides, with what it "
-                f"leaves open in `lacking`, or look for and name only that"
+                f"leaves open in `lacking`; if it does not answer the point, hand it in again as it is"
             ]
     return []
 

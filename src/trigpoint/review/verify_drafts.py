@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from trigpoint.review.absence import absence_reasons, not_shown_point, unsettled_point
+from trigpoint.review.absence import absence_reasons, not_shown_point, unsettled_point, wording_reasons
 from trigpoint.review.aspects import Aspect, Check, aspect
 from trigpoint.review.checked import Checked, Failure, Lost
 from trigpoint.review.drafted import cited_as, finding_of, with_fitting_outcome
@@ -95,7 +95,9 @@ class DraftVerifier:
         if settles:
             self._settle_lack(given, finding, asked, quotes, sources, checked, lenient=lenient)
         elif not checked.reasons:
-            checked.finding, checked.open_point = None, self.unsettled(given, asked, quotes)
+            unproved = self._lack_reasons(given, finding, quotes, sources)
+            told = given.model_copy(update={"lacking": None}) if unproved else given
+            checked.finding, checked.open_point = None, self.unsettled(told, asked, quotes)
         if finding.outcome == "met" and (given.recommendation or given.condition):
             checked.remarks.append(
                 "A point that is met has no recommendation or condition: hand it in as another finding"
@@ -123,8 +125,7 @@ class DraftVerifier:
         lenient: bool,
     ) -> None:
         """Check what is lacking. With `lenient`, a lack that nothing shows goes, and a finding that rests on it is open."""
-        figures = figure_reasons(given.lacking or "", sources, finding.calculations, self.evidence)
-        reasons = [*self.lacks.reasons(given, quotes), *figures]
+        reasons = self._lack_reasons(given, finding, quotes, sources)
         checked.told += self.lacks.told(given, quotes)
         if not reasons:
             return
@@ -132,10 +133,18 @@ class DraftVerifier:
             checked.object(Failure.LACK, reasons)
         elif given.outcome == "partly":
             checked.remarks.append("Nothing shows what is lacking: it is told as an open point")
-            checked.finding, checked.open_point = None, self.unsettled(given, asked, quotes)
+            provided = given.model_copy(update={"lacking": None})
+            checked.finding, checked.open_point = None, self.unsettled(provided, asked, quotes)
         else:
             checked.remarks.append(f"Left out: {reasons[0]}")
             checked.finding = finding.model_copy(update={"text": finding.provided, "lacking": None})
+
+    def _lack_reasons(
+        self, given: DraftFinding, finding: Finding, quotes: Sequence[Found], sources: Sequence[str]
+    ) -> list[str]:
+        """Return why nothing shows what a finding calls lacking."""
+        figures = figure_reasons(given.lacking or "", sources, finding.calculations, self.evidence)
+        return [*self.lacks.reasons(given, quotes), *figures]
 
     def unsettled(self, given: DraftFinding, asked: Check | None, quotes: Sequence[Found]) -> NotAssessed:
         """Return an open point of a statement that is proved and does not settle what is asked for."""
@@ -261,7 +270,7 @@ class DraftVerifier:
         texts += [str(page) for one in finding.evidence for page in one.pages]
         profile = self.evidence.profile
         texts += [profile.proposal, *(f"{use.size or ''} {use.unit} {use.words}" for use in profile.uses)]
-        return [*texts, finding.requirement]
+        return [*texts, finding.requirement, self.evidence.effective_date[:4]]
 
     def _rests_on(self, asked: Check | None) -> Sequence[PolicyCitation]:
         return self.evidence.cite(asked.provisions) if asked else ()
@@ -282,19 +291,20 @@ class DraftVerifier:
         reasons = desk.reasons(given, asked)
         provided = [place for place in quotes if any(is_provision(one) for one in self._told(place))]
         if not lenient:
-            checked.object(Failure.ABSENCE, [*reasons, *answered_by_itself(given, provided)])
+            worded = wording_reasons(given, quotes)
+            checked.object(Failure.ABSENCE, [*reasons, *answered_by_itself(given, provided), *worded])
         elif asked is not None and isinstance(judge_check(self.evidence, aspect(given.aspect), asked), Finding):
             checked.object(Failure.ABSENCE, reasons)
         checked.told += [hit.key for hit in desk.unread(given, asked)]
         if checked.reasons:
             return checked
-        if said := desk.certain_answer(asked):
-            told = self._asking(given, quotes).model_copy(update={"statement": f"The documents speak of it: {said}"})
-            checked.open_point = self.unsettled(told, asked, quotes)
-            return checked
         sources = self._open_sources(given, quotes)
         sums = [one for one in self._calculations(given, checked) if not calculation_reasons([one], sources)]
         proved = not figure_reasons(given.statement, sources, sums, self.evidence)
+        if not (proved and quotes) and (said := desk.certain_answer(asked)):
+            told = self._asking(given, quotes).model_copy(update={"statement": f"The documents speak of it: {said}"})
+            checked.open_point = self.unsettled(told, asked, quotes)
+            return checked
         policies = PolicyVerifier(self.evidence, self.labels).cited(
             given, asked, Checked(), measured_elsewhere=False, lenient=True
         )
@@ -342,6 +352,8 @@ def _meaning_reasons(
         return ["A finding needs the words that prove it. If the documents do not settle it, the outcome is not_shown"]
     if given.outcome == "contradicted":
         return _both_sides(finding, quotes)
+    if given.outcome == "noted":
+        return absence_reasons(given, quotes)
     claims_provision = given.outcome != "failed" or not lenient
     return [*(status_reasons(given, asked, telling) if claims_provision else ()), *absence_reasons(given, quotes)]
 

@@ -134,10 +134,10 @@ def _is_page(one: Number, evidence: Evidence) -> bool:
 
 
 def _everything_said(evidence: Evidence) -> tuple[str, ...]:
-    """Return the folded text of all pages and policies and of the register's entry, in which names may be."""
+    """Return the folded text of all pages, policies and remarks and of the register's entry, in which names may be."""
     register = fold(f"{evidence.profile.proposal} {evidence.profile.site} {evidence.application_ref}")
     policies = (fold(f"{one.section_ref} {one.text}") for one in evidence.policies.values())
-    return (*(page for _, _, page in evidence.words_by_page), *policies, register)
+    return (*(page for _, _, page in evidence.words_by_page), *policies, *map(fold, evidence.remarks), register)
 
 
 def _is_said(name: str, said: Iterable[str]) -> bool:

@@ -40,7 +40,7 @@ class LackDesk:
             return []
         found = {hit.key: hit for hit in self.absence.speaking(given, quotes)}
         against = [
-            f"{shown(hit)} has the words you looked for: take it into account, or name what it leaves open"
+            f"{shown(hit)} has the words you looked for: take it into account; if it is no answer, hand it in as it is"
             for hit in list(found.values())[:2]
         ]
         searched = [] if given.looked_for else ["`lacking` says that something was not found: name it in `looked_for`"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +16,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import NoSpace
 
 _LOOK_AGAIN_SECONDS = 1.0
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _last_look: dict[Path, tuple[float, int]] = {}
 
 
@@ -57,9 +60,28 @@ def writing_in(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in _FULL:
             raise
-        raise NoSpace(f"No space left in {folder}. Make space and try again") from error
+        raise _none_left(folder) from error
+
+
+def full_disk_behind(error: BaseException) -> NoSpace | None:
+    """Return the error to tell if a full disk caused this one; None for any other cause.
+
+    For libraries that write files of their own, such as the files of a form or a database.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in _FULL:
+            return _none_left(Path(cause.filename).parent if cause.filename else Path(tempfile.gettempdir()))
+        if isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            return NoSpace("No space left for the database. Make space and try again")
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def _none_left(folder: Path) -> NoSpace:
+    return NoSpace(f"No space left in {folder}. Make space and try again")
 
 
 def _free_mb(folder: Path) -> int:

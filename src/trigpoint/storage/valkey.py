@@ -50,8 +50,8 @@ class Server:
         return None
 
     def answers(self) -> bool:
-        """Return whether it replies to PING (one that is still loading does not)."""
-        return self._say(b"PING").startswith(b"+PONG")
+        """Return whether it can be used (one that is still loading cannot). On a full disk even a PING gets a refusal."""
+        return self._say(b"PING").startswith((b"+PONG", b"-MISCONF"))
 
     def hangs(self) -> bool:
         """Return False: a Valkey that loads a large file is silent for long, and its clients have time-outs."""

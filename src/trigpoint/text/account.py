@@ -5,6 +5,7 @@ Values only. Summary and warnings are worded here and nowhere else, so that ever
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,7 +13,7 @@ from typing import Any, Literal
 ReadBy = Literal["text", "ocr", "both", "none"]
 Region = tuple[float, float, float, float]
 
-Kind = Literal[
+LeftOutKind = Literal[
     "hidden_text",  # drawn invisibly, or covered by something drawn later
     "white_text",  # in the colour of the paper
     "tiny_text",  # too small to be read on paper
@@ -24,9 +25,9 @@ Kind = Literal[
 ]
 
 LOW_CONFIDENCE = 70.0
-NOTABLE_SKEW = 2.0
-PAGES_NAMED = 12
-NAMES_LISTED = 8
+_NOTABLE_SKEW = 2.0
+_PAGES_NAMED = 12
+_NAMES_LISTED = 8
 
 _KEPT_APART: Mapping[str, str] = {
     "hidden_text": "hidden text",
@@ -40,7 +41,7 @@ _KEPT_APART: Mapping[str, str] = {
 class LeftOut:
     """Something on the page that is not in its text. `region` is in points from the page's top left corner."""
 
-    kind: Kind
+    kind: LeftOutKind
     reason: str
     characters: int = 0
     region: Region | None = None
@@ -130,7 +131,7 @@ class PageAccount:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file inside the file. `media_type` is told by its name; `size` is in bytes."""
+    """A file inside the file. `media_type` follows from its name; `size` is in bytes."""
 
     name: str
     size: int
@@ -158,12 +159,13 @@ class DocumentAccount:
     def summary(self) -> str:
         """One sentence such as "12 pages: 10 text, 1 OCR, 1 not read (page 7: took longer than 60 s)."."""
         unread = [page for page in self.pages if page.is_unread]
+        read_by = Counter(page.read_by for page in self.pages)
         counted = [
             f"{count} {name}"
             for name, count in (
-                ("text", self._count("text")),
-                ("OCR", self._count("ocr")),
-                ("text and OCR", self._count("both")),
+                ("text", read_by["text"]),
+                ("OCR", read_by["ocr"]),
+                ("text and OCR", read_by["both"]),
                 ("blank", sum(page.blank for page in self.pages)),
                 ("not read", len(unread)),
             )
@@ -195,9 +197,6 @@ class DocumentAccount:
             tuple(Attachment.of(attachment) for attachment in record.get("attachments", ())),
         )
 
-    def _count(self, read_by: ReadBy) -> int:
-        return sum(page.read_by == read_by for page in self.pages)
-
 
 def name_pages(numbers: Sequence[int]) -> str:
     """Return `Page 7` or `Pages 3 to 9, 12`: runs together, and never a long list."""
@@ -207,8 +206,8 @@ def name_pages(numbers: Sequence[int]) -> str:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    shown = [str(first) if first == last else f"{first} to {last}" for first, last in runs[:PAGES_NAMED]]
-    if len(runs) > PAGES_NAMED:
+    shown = [str(first) if first == last else f"{first} to {last}" for first, last in runs[:_PAGES_NAMED]]
+    if len(runs) > _PAGES_NAMED:
         shown.append(f"and others, {len(numbers)} in all")
     return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(shown)}"
 
@@ -252,7 +251,7 @@ def _measured(pages: Sequence[PageAccount]) -> list[str]:
         worst = f"the lowest is {min(doubtful.values()):.0f} %" if len(doubtful) > 1 else "it may contain errors"
         figure = f"below {LOW_CONFIDENCE:.0f} %" if len(doubtful) > 1 else f"of {min(doubtful.values()):.0f} %"
         said.append(f"{name_pages(list(doubtful))}: read by OCR with a confidence {figure}; {worst}.")
-    askew = {p.number: abs(p.skew) for p in pages if abs(p.skew) >= NOTABLE_SKEW}
+    askew = {p.number: abs(p.skew) for p in pages if abs(p.skew) >= _NOTABLE_SKEW}
     if askew:
         most = f"up to {max(askew.values()):.1f}°" if len(askew) > 1 else f"{max(askew.values()):.1f}°"
         said.append(f"{name_pages(list(askew))}: scanned askew ({most}) and straightened before it was read.")
@@ -262,9 +261,9 @@ def _measured(pages: Sequence[PageAccount]) -> list[str]:
 def _attached(attachments: Sequence[Attachment]) -> list[str]:
     if not attachments:
         return []
-    names = [attachment.name for attachment in attachments[:NAMES_LISTED]]
-    if len(attachments) > NAMES_LISTED:
-        names.append(f"and {len(attachments) - NAMES_LISTED} more")
+    names = [attachment.name for attachment in attachments[:_NAMES_LISTED]]
+    if len(attachments) > _NAMES_LISTED:
+        names.append(f"and {len(attachments) - _NAMES_LISTED} more")
     return [f"The file has {_counted(len(attachments), 'attachment')}, not part of its text: {', '.join(names)}."]
 
 

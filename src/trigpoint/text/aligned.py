@@ -1,6 +1,6 @@
 """Tables without ruled lines: rows of figures that are aligned below their headings.
 
-Only tables of figures are looked for. Columns of prose, lists and contents pages are aligned too, and are no tables.
+Only tables of figures are looked for. Columns of prose, lists and contents pages are aligned too, but are not tables.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def find_aligned_grids(words: Sequence[Word]) -> list[Grid]:
 
 def _is_row(line: Sequence[Word]) -> bool:
     """Return whether a line has words first, in one or two columns, and then at least two figures, set apart."""
-    parts = _parts(line)
+    parts = _separate_texts(line)
     figures = len(list(takewhile(_FIGURE.fullmatch, reversed(parts))))
     return len(parts) >= _FEWEST_COLUMNS and max(2, len(parts) - 2) <= figures < len(parts)
 
 
-def _parts(line: Sequence[Word]) -> list[str]:
+def _separate_texts(line: Sequence[Word]) -> list[str]:
     """Return the texts of a line that are set apart from each other."""
     parts: list[str] = []
     reached = float("-inf")
@@ -70,7 +70,7 @@ def _grid(rows: Sequence[Sequence[Word]]) -> Grid | None:
     words = [word for row in rows for word in row]
     between = [(start + end) / 2 for start, end in gaps([(word.x0, word.x1) for word in words], _COLUMN_GAP)]
     columns = (min(word.x0 for word in words) - 2, *between, max(word.x1 for word in words) + 2)
-    if len(columns) <= _FEWEST_COLUMNS or any(len(_parts(row)) > len(columns) - 1 for row in rows):
+    if len(columns) <= _FEWEST_COLUMNS or any(len(_separate_texts(row)) > len(columns) - 1 for row in rows):
         return None
     tops = [min(word.y0 for word in row) for row in rows]
     return Grid(columns, (*tops, max(word.y1 for word in rows[-1]) + 1), (), (), open_columns=True)

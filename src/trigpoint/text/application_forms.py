@@ -1,10 +1,10 @@
-"""Whether a document is an application form: told by its name, or by its headings if the name says nothing."""
+"""Recognises application forms by their name, or by their headings if the name says nothing."""
 
 from __future__ import annotations
 
 import re
 
-HEAD = 4_000  # characters in which a form shows its title and first sections
+_HEAD = 4_000  # characters in which a form shows its title and first sections
 
 _NAME = re.compile(r"(?<![a-z])(?:app(?:lication)?[ -]?forms?|1 ?app)(?![a-z])", re.IGNORECASE)
 _ASKING = r"\b(?:application for|notification (?:for|of)|householder application)\b"
@@ -26,6 +26,6 @@ def is_application_form(name: str, text: str) -> bool:
 
     It is called so, or has a form's title and the section of the applicant or the agent.
     """
-    head = text[:HEAD]
+    head = text[:_HEAD]
     titled = _TITLE.search(head) is not None and _PEOPLE.search(head) is not None
     return is_form_name(name) or titled or _NOTICE.search(head) is not None

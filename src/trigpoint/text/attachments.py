@@ -11,8 +11,8 @@ from trigpoint.errors import ExtractionFailed
 from trigpoint.text.account import Attachment
 from trigpoint.text.pages import clean_text
 
-MOST_ATTACHMENTS = 200
-LARGEST = 200 * 1024 * 1024  # bytes
+_MOST_ATTACHMENTS = 200
+_LARGEST = 200 * 1024 * 1024  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class AttachedFile:
 
 def attachments_of(document: Any) -> Iterator[Attachment]:
     """Yield the files that a PDF carries, in the order of its own list."""
-    for place in range(min(document.embfile_count(), MOST_ATTACHMENTS)):
+    for place in range(min(document.embfile_count(), _MOST_ATTACHMENTS)):
         about = document.embfile_info(place)
-        name = _name(about)
+        name = _file_name(about)
         media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         yield Attachment(name, int(about.get("length") or about.get("size") or 0), media_type)
 
@@ -36,16 +36,16 @@ def attachments_of(document: Any) -> Iterator[Attachment]:
 def attached_file(document: Any, place: int) -> AttachedFile:
     """Return one of the files. Raises ExtractionFailed if it is too large or damaged."""
     about = document.embfile_info(place)
-    name = _name(about)
-    if int(about.get("length") or 0) > LARGEST:
-        raise ExtractionFailed(f"The attachment {name} is larger than {LARGEST >> 20} MiB.")
+    name = _file_name(about)
+    if int(about.get("length") or 0) > _LARGEST:
+        raise ExtractionFailed(f"The attachment {name} is larger than {_LARGEST >> 20} MiB.")
     try:
         return AttachedFile(place, name, document.embfile_get(place))
     except Exception as error:
         raise ExtractionFailed(f"The attachment {name} is damaged: {error}") from None
 
 
-def _name(about: dict[str, Any]) -> str:
+def _file_name(about: dict[str, Any]) -> str:
     """Return the last part of the name that the file gives itself, so that it never names a folder."""
     given = clean_text(str(about.get("ufilename") or about.get("filename") or about.get("name") or ""))
     return " ".join(given.replace("\\", "/").rpartition("/")[2].split())[:200] or "attachment"

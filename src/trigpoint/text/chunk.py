@@ -78,7 +78,7 @@ class TextChunker:
 
     def spans(self, text: str) -> list[Span]:
         """Return the start and end of each chunk. Both only ever grow from one to the next."""
-        spans = _split(text, self.chunk_size, self.overlap)
+        spans = _split_spans(text, self.chunk_size, self.overlap)
         if self._count_tokens is not None:
             spans = [part for span in spans for part in self._within_window(text, span)]
         return _without_contained(spans)
@@ -91,7 +91,7 @@ class TextChunker:
         if tokens <= self._max_tokens or end - start <= 2:
             return [span]
         size = max(2, int((end - start) * self._max_tokens / tokens * 0.9))
-        parts = _split(text[start:end], size, min(self.overlap, size // 4))
+        parts = _split_spans(text[start:end], size, min(self.overlap, size // 4))
         return [fit for a, b in parts for fit in self._within_window(text, (start + a, start + b))]
 
 
@@ -122,15 +122,6 @@ def document_text(pages: Iterable[PageText]) -> str:
     return PAGE_BREAK.join(page.text for page in pages)
 
 
-def without_overlap(chunks: Iterable[Chunk]) -> list[str]:
-    """Return each chunk's text without its overlap with the chunks before it, so that nothing is said twice."""
-    texts, said = [], 0
-    for chunk in chunks:
-        texts.append(chunk.text[max(0, said - chunk.start) :].lstrip())
-        said = max(said, chunk.end)
-    return texts
-
-
 def _without_contained(spans: list[Span]) -> list[Span]:
     """Return the spans in order, without those inside another, such as a last chunk that is overlap and blanks only."""
     kept: list[Span] = []
@@ -140,7 +131,7 @@ def _without_contained(spans: list[Span]) -> list[Span]:
     return kept
 
 
-def _split(text: str, size: int, overlap: int) -> list[Span]:
+def _split_spans(text: str, size: int, overlap: int) -> list[Span]:
     splitter = _splitter_class()(size, overlap)
     splitter.split_text(text)
     return splitter.spans

@@ -1,4 +1,4 @@
-"""The kind of a planning document: by its file's name first, then by its words, always whole ones.
+"""The kind of a planning document: by its file's name first, then by its words, always matched whole.
 
 The table of the contract, and the spellings, joints and abbreviations that real registers add to it.
 """
@@ -33,11 +33,11 @@ DocumentType = Literal[
 DOCUMENT_TYPES: tuple[str, ...] = get_args(DocumentType)
 OTHER = "other"
 
-TITLE_CHARS = 1_500
-CONTENT_CHARS = 60_000
-DRAWING_CHARS = 3_000
-MIN_MENTIONS = 5
-MIN_SHARE = 0.6
+_TITLE_CHARS = 1_500
+_CONTENT_CHARS = 60_000
+_DRAWING_CHARS = 3_000
+_MIN_MENTIONS = 5
+_MIN_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,8 @@ class Classification:
 
 
 _REPORT = r"(?:assessments?|reports?|surveys?|statements?|appraisals?|stud(?:y|ies)|technical notes?)"
-_STOREY = r"(?:ground|basement|mezzanine|loft|attic|mansard|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|[0-9]+ ?(?:st|nd|rd|th))"
+_ORDINAL = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|[0-9]+ ?(?:st|nd|rd|th)"
+_STOREY = rf"(?:ground|basement|mezzanine|loft|attic|mansard|{_ORDINAL})"
 _COUNT = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|[0-9]+)"
 
 # A name is words in lower case with single spaces (`plain_name`). The first line that matches wins: a topic before the
@@ -57,50 +58,95 @@ _COUNT = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|[0-9]+)"
 _BY_NAME = (
     (
         "flood_risk_assessment",
-        rf"flood ?risk(?: ?assessments?)?|fra|drainage (?:strategy|{_REPORT})|suds (?:strategy|{_REPORT})|flood map",
+        (
+            "flood ?risk(?: ?assessments?)?",
+            "fra",
+            f"drainage (?:strategy|{_REPORT})",
+            f"suds (?:strategy|{_REPORT})",
+            "flood map",
+        ),
     ),
     (
         "transport_assessment",
-        rf"transport {_REPORT}|travel ?plan|traffic (?:impact|{_REPORT})|highways? {_REPORT}|parking survey|"
-        r"transport (?:and highways? )?(?:addendum|(?:technical )?note)|(?:es|information) transport",
+        (
+            f"transport {_REPORT}",
+            "travel ?plan",
+            f"traffic (?:impact|{_REPORT})",
+            f"highways? {_REPORT}",
+            "parking survey",
+            "transport (?:and highways? )?(?:addendum|(?:technical )?note)",
+            "(?:es|information) transport",
+        ),
     ),
-    ("noise_assessment", rf"(?:noise|vibration)(?: and vibration| impact)* {_REPORT}|noise and vibration|acoustics?"),
+    (
+        "noise_assessment",
+        (f"(?:noise|vibration)(?: and vibration| impact)* {_REPORT}", "noise and vibration", "acoustics?"),
+    ),
     (
         "ecology_report",
-        rf"ecolog(?:y|ical)(?: impact)? {_REPORT}|es ecology|(?:bat|bird|badger|newt|reptile|habitat|protected species)s? {_REPORT}|"
-        r"biodiversity|habitat survey",
+        (
+            f"ecolog(?:y|ical)(?: impact)? {_REPORT}",
+            "es ecology",
+            f"(?:bat|bird|badger|newt|reptile|habitat|protected species)s? {_REPORT}",
+            "biodiversity",
+            "habitat survey",
+        ),
     ),
     (
         "arboricultural_report",
-        rf"ar?boricultur(?:al|e|ist)|trees? (?:condition )?(?:{_REPORT}|schedule|protection|con(?:s)?traints?)",
+        ("ar?boricultur(?:al|e|ist)", f"trees? (?:condition )?(?:{_REPORT}|schedule|protection|con(?:s)?traints?)"),
     ),
     (
         "design_access_statement",
-        r"design(?: and| &)? access|design access and heritage|d ?(?:&|and) ?a (?:statement|s)|das(?! schedule)",
+        (
+            "design(?: and| &)? access",
+            "design access and heritage",
+            "d ?(?:&|and) ?a (?:statement|s)",
+            "das(?! schedule)",
+        ),
     ),
-    ("heritage_statement", rf"heritage(?: impact| and townscape)? {_REPORT}|archa?eo?log(?:y|ical)|built heritage"),
-    ("planning_statement", r"planning statement|supporting (?:planning )?statement|planning supporting statement"),
+    (
+        "heritage_statement",
+        (f"heritage(?: impact| and townscape)? {_REPORT}", "archa?eo?log(?:y|ical)", "built heritage"),
+    ),
+    (
+        "planning_statement",
+        ("planning statement", "supporting (?:planning )?statement", "planning supporting statement"),
+    ),
     (
         "environmental_statement",
-        r"environmental(?: impact)? statement|environmental impact assessment|eia|scoping (?:opinion|report)",
+        ("environmental(?: impact)? statement", "environmental impact assessment", "eia", "scoping (?:opinion|report)"),
     ),
-    ("design_access_statement", r"p?d ?& ?a"),
+    ("design_access_statement", ("p?d ?& ?a",)),
     (
         "floor_plan",
-        rf"floor ?plans?|foorplans?|{_STOREY} floor|{_STOREY}(?: floor)? (?:level )?plans?|floor and roof plans?|lgf|"
-        rf"floors {_COUNT}(?: (?:and|to) {_COUNT})? plans?|level {_COUNT}(?: (?:&|and) {_COUNT})? plans?",
+        (
+            "floor ?plans?",
+            "foorplans?",
+            f"{_STOREY} floor",
+            f"{_STOREY}(?: floor)? (?:level )?plans?",
+            "floor and roof plans?",
+            "lgf",
+            f"floors {_COUNT}(?: (?:and|to) {_COUNT})? plans?",
+            f"level {_COUNT}(?: (?:&|and) {_COUNT})? plans?",
+        ),
     ),
-    ("elevation", r"elevations?|elev|eleavtions?|street ?scenes?"),
+    ("elevation", ("elevations?", "elev", "eleavtions?", "street ?scenes?")),
     (
         "site_plan",
-        r"(?:site|location|block|layout) ?plans?|site ?location|location map|site boundary|red line (?:boundary|plan)",
+        (
+            "(?:site|location|block|layout) ?plans?",
+            "site ?location",
+            "location map",
+            "site boundary",
+            "red line (?:boundary|plan)",
+        ),
     ),
-    ("environmental_statement", r"^es(?! .*\b(?:plans?|masterplan|sections?|stud(?:y|ies)))"),
+    ("environmental_statement", (r"^es(?! .*\b(?:plans?|masterplan|sections?|stud(?:y|ies)))",)),
 )
 
-_NAMES_A_LETTER = re.compile(
-    r"\b(?:responses?|comments?|objections?|representations?|consult\w*|letters?|memo(?:randum)?|emails?|committee|officers?)\b"
-)
+_LETTERS = r"responses?|comments?|objections?|representations?|consult\w*|letters?|memo(?:randum)?|emails?"
+_NAMES_A_LETTER = re.compile(rf"\b(?:{_LETTERS}|committee|officers?)\b")
 
 _ADDENDUM = re.compile(r"\baddend(?:um|a)\b")
 
@@ -108,56 +154,96 @@ _ADDENDUM = re.compile(r"\baddend(?:um|a)\b")
 _NO_FLOOR_PLAN = re.compile(r"\b(?:planting|materiality|landscap\w*|parameter plan|masterplan)\b")
 
 _TITLES = (
-    ("transport_assessment", r"transport (?:assessment|statement)|travel plan|traffic impact"),
-    ("design_access_statement", r"design (?:and|&) access statement"),
-    ("planning_statement", r"planning statement|supporting statement"),
-    ("environmental_statement", r"environmental (?:impact )?statement|environmental impact assessment"),
-    ("noise_assessment", r"noise (?:impact )?(?:assessment|report|survey)|acoustic (?:report|assessment)"),
-    ("flood_risk_assessment", r"flood risk assessment|drainage strategy"),
-    ("ecology_report", r"ecology (?:report|survey)|ecological (?:impact )?(?:appraisal|assessment)|bat survey"),
+    ("transport_assessment", ("transport (?:assessment|statement)", "travel plan", "traffic impact")),
+    ("design_access_statement", ("design (?:and|&) access statement",)),
+    ("planning_statement", ("planning statement", "supporting statement")),
+    ("environmental_statement", ("environmental (?:impact )?statement", "environmental impact assessment")),
+    ("noise_assessment", ("noise (?:impact )?(?:assessment|report|survey)", "acoustic (?:report|assessment)")),
+    ("flood_risk_assessment", ("flood risk assessment", "drainage strategy")),
+    ("ecology_report", ("ecology (?:report|survey)", "ecological (?:impact )?(?:appraisal|assessment)", "bat survey")),
     (
         "heritage_statement",
-        r"heritage (?:statement|assessment)|archaeological (?:desk based )?(?:assessment|evaluation)",
+        ("heritage (?:statement|assessment)", "archaeological (?:desk based )?(?:assessment|evaluation)"),
     ),
-    ("arboricultural_report", r"arboricultural (?:impact )?(?:report|survey|assessment)|tree survey"),
+    ("arboricultural_report", ("arboricultural (?:impact )?(?:report|survey|assessment)", "tree survey")),
 )
 
 _DRAWINGS = (
-    ("floor_plan", r"floor plans?"),
-    ("elevation", r"elevations?|street scene"),
-    ("site_plan", r"(?:site|location|block|layout) plan"),
+    ("floor_plan", ("floor plans?",)),
+    ("elevation", ("elevations?", "street scene")),
+    ("site_plan", ("(?:site|location|block|layout) plan",)),
 )
 
 _TOPICS = (
     (
         "transport_assessment",
-        r"trip generation|trip rates|junction capacity|modal split|highway network|trics|travel plan|vehicle trips",
+        (
+            "trip generation",
+            "trip rates",
+            "junction capacity",
+            "modal split",
+            "highway network",
+            "trics",
+            "travel plan",
+            "vehicle trips",
+        ),
     ),
     (
         "design_access_statement",
-        r"design principles|design rationale|design concept|massing|inclusive access|materials palette",
+        ("design principles", "design rationale", "design concept", "massing", "inclusive access", "materials palette"),
     ),
     (
         "planning_statement",
-        r"planning policy context|planning balance|material considerations|development plan policies|planning history",
+        (
+            "planning policy context",
+            "planning balance",
+            "material considerations",
+            "development plan policies",
+            "planning history",
+        ),
     ),
     (
         "environmental_statement",
-        r"likely significant effects|residual effects|cumulative effects|eia regulations|non technical summary",
+        (
+            "likely significant effects",
+            "residual effects",
+            "cumulative effects",
+            "eia regulations",
+            "non technical summary",
+        ),
     ),
-    ("noise_assessment", r"noise levels?|db la?eq|sound level|acoustic|noise sensitive|bs 8233|bs 4142"),
-    ("flood_risk_assessment", r"flood zone|flood risk|surface water|attenuation|sequential test|suds|runoff"),
-    ("ecology_report", r"habitats?|protected species|bats?|biodiversity|great crested newts?|badgers?|ecological"),
-    ("heritage_statement", r"listed building|conservation area|heritage assets?|significance of|archaeological"),
+    (
+        "noise_assessment",
+        ("noise levels?", "db la?eq", "sound level", "acoustic", "noise sensitive", "bs 8233", "bs 4142"),
+    ),
+    (
+        "flood_risk_assessment",
+        ("flood zone", "flood risk", "surface water", "attenuation", "sequential test", "suds", "runoff"),
+    ),
+    (
+        "ecology_report",
+        ("habitats?", "protected species", "bats?", "biodiversity", "great crested newts?", "badgers?", "ecological"),
+    ),
+    (
+        "heritage_statement",
+        ("listed building", "conservation area", "heritage assets?", "significance of", "archaeological"),
+    ),
     (
         "arboricultural_report",
-        r"root protection areas?|bs 5837|tree protection|crown spread|category [abcu] trees?|arboricultural",
+        (
+            "root protection areas?",
+            "bs 5837",
+            "tree protection",
+            "crown spread",
+            "category [abcu] trees?",
+            "arboricultural",
+        ),
     ),
 )
 
 
-def _compiled(table: tuple[tuple[str, str], ...]) -> list[tuple[str, re.Pattern[str]]]:
-    return [(kind, re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])")) for kind, pattern in table]
+def _compiled(table: tuple[tuple[str, tuple[str, ...]], ...]) -> list[tuple[str, re.Pattern[str]]]:
+    return [(kind, re.compile(rf"(?<![a-z0-9])(?:{'|'.join(phrases)})(?![a-z0-9])")) for kind, phrases in table]
 
 
 _NAMES = _compiled(_BY_NAME)
@@ -172,26 +258,26 @@ class DocumentClassifier:
 
         A letter about a report is not a report: responses, objections and officers' reports are `other`.
         """
-        kind = by_name(filename)
+        kind = _by_name(filename)
         if (kind is None or _NAMES_A_LETTER.search(plain_name(filename))) and letter_writer(text) is not None:
             return Classification(OTHER, "medium")
         if kind is not None:
             return Classification(kind, "high")
         if _ADDENDUM.search(plain_name(filename)):
             return _addendum(text)
-        if (kind := by_content(text)) is not None:
+        if (kind := _by_content(text)) is not None:
             return Classification(kind, "medium")
         return Classification(OTHER, "low")
 
 
 def _addendum(text: str) -> Classification:
     """Return the type of the document that an addendum adds to, if its own title names one; it may mention others."""
-    title = _plain(next((line for line in text.splitlines() if line.strip(" #*")), ""))
+    title = _plain_title(next((line for line in text.splitlines() if line.strip(" #*")), ""))
     kinds = {kind for kind, pattern in _TITLE_WORDS if pattern.search(title)}
     return Classification(kinds.pop(), "medium") if len(kinds) == 1 else Classification(OTHER, "low")
 
 
-def by_name(filename: str) -> str | None:
+def _by_name(filename: str) -> str | None:
     name = plain_name(filename)
     for kind, pattern in _NAMES:
         if pattern.search(name) and not (kind == "floor_plan" and _NO_FLOOR_PLAN.search(name)):
@@ -199,20 +285,20 @@ def by_name(filename: str) -> str | None:
     return None
 
 
-def by_content(text: str) -> str | None:
+def _by_content(text: str) -> str | None:
     """Return the type by a title on the first page, by a drawing's title block, or by the topic of most keywords."""
-    words = _plain(text[:CONTENT_CHARS])
-    titles = {kind for kind, pattern in _TITLE_WORDS if pattern.search(words[:TITLE_CHARS])}
+    words = _plain_title(text[:_CONTENT_CHARS])
+    titles = {kind for kind, pattern in _TITLE_WORDS if pattern.search(words[:_TITLE_CHARS])}
     if len(titles) == 1:
         return titles.pop()
-    if not titles and len(words) < DRAWING_CHARS:
+    if not titles and len(words) < _DRAWING_CHARS:
         drawn = next((kind for kind, pattern in _DRAWING_WORDS if pattern.search(words)), None)
         if drawn is not None:
             return drawn
     mentions = Counter({kind: len(pattern.findall(words)) for kind, pattern in _TOPIC_WORDS})
     kind, most = mentions.most_common(1)[0]
-    return kind if most >= MIN_MENTIONS and most >= MIN_SHARE * mentions.total() else None
+    return kind if most >= _MIN_MENTIONS and most >= _MIN_SHARE * mentions.total() else None
 
 
-def _plain(text: str) -> str:
+def _plain_title(text: str) -> str:
     return re.sub(r"[^a-z0-9&]+", " ", text.lower())

@@ -24,13 +24,13 @@ from trigpoint.text.sheet import Raster, Sheet
 from trigpoint.text.survey import PageReading
 from trigpoint.text.tables import Table
 
-INK_SCALE = 48 / 72
-SKEW_SCALE = 75 / 72
-MOST_INK_PIXELS = 2_000_000
+_INK_SCALE = 48 / 72
+_SKEW_SCALE = 75 / 72
+_MOST_INK_PIXELS = 2_000_000
 
-TURNED_BELOW = 50.0
-TURNED_WORDS = 5
-LEAST_SKEW = 0.7
+_TURNED_BELOW = 50.0
+_TURNED_WORDS = 5
+_LEAST_SKEW = 0.7
 
 _WHOLE_PAGE = 0.45  # of the page's area: regions that are larger are read as one page
 _LEAST_REGION = 0.003
@@ -80,7 +80,7 @@ def look_closely(sheet: Sheet, doubts: Collection[Doubt], engine: ocr.Engine | N
         return _merge(sheet, layer, None, _Ocr())
     ink = _ink(sheet)
     if engine is None:
-        seen = _unread(sheet, layer, ink)
+        seen = _read_unread_ink(sheet, layer, ink)
     elif not has_text(joined(layer.pieces)) or _is_scan(sheet, layer, ink):
         seen = _whole_page(sheet, layer, engine, timeout)
     else:
@@ -88,18 +88,18 @@ def look_closely(sheet: Sheet, doubts: Collection[Doubt], engine: ocr.Engine | N
     return _merge(sheet, _better(layer, seen), ink, seen)
 
 
-def _better(layer: _Layer, found: _Ocr) -> _Layer:
+def _better(layer: _Layer, recognised: _Ocr) -> _Layer:
     """Return the layer with those of its garbled parts for which OCR found nothing better: a foreign script, a code."""
-    readable = _is_readable(found)
+    readable = _is_readable(recognised)
     kept = [
         piece
         for piece in layer.garbled
-        if not has_odd_codes(piece.text) and not (readable and _is_reread(piece, found.pieces))
+        if not has_odd_codes(piece.text) and not (readable and _is_reread(piece, recognised.pieces))
     ]
     if not kept:
         return layer
-    found.pieces = [piece for piece in found.pieces if not is_read_already(piece, kept)]
-    found.notes.append(_DOUBTFUL)
+    recognised.pieces = [piece for piece in recognised.pieces if not is_read_already(piece, kept)]
+    recognised.notes.append(_DOUBTFUL)
     garbled = [piece for piece in layer.garbled if piece not in kept]
     return _Layer(merged(layer.pieces, kept), garbled, layer.hidden, is_changed=True)
 
@@ -108,8 +108,8 @@ def _is_reread(piece: Piece, pieces: Iterable[Piece]) -> bool:
     return sum(overlap(piece.box, other.box) for other in pieces) >= _REREAD
 
 
-def _is_readable(found: _Ocr) -> bool:
-    return (found.confidence or 0.0) >= _SURE and is_plausible(_as_read(found))
+def _is_readable(recognised: _Ocr) -> bool:
+    return (recognised.confidence or 0.0) >= _SURE and is_plausible(_as_read(recognised))
 
 
 def _trusted_layer(sheet: Sheet) -> _Layer:
@@ -171,7 +171,7 @@ def _by_line(pieces: Iterable[Piece]) -> list[Piece]:
 
 def _ink(sheet: Sheet) -> Ink:
     width, height = sheet.size
-    scale = min(INK_SCALE, (MOST_INK_PIXELS / max(1.0, width * height)) ** 0.5)
+    scale = min(_INK_SCALE, (_MOST_INK_PIXELS / max(1.0, width * height)) ** 0.5)
     ruled = [block[:4] for block in sheet.layout.shapes if "is-rect: true" in block[4] or _is_thin(block[:4])]
     return Ink.of(sheet.raster(scale).grey, scale).without_rules(ruled)
 
@@ -198,7 +198,7 @@ def _is_scan(sheet: Sheet, layer: _Layer, ink: Ink) -> bool:
     return sum(map(_area, regions)) >= _WHOLE_PAGE * sheet.size[0] * sheet.size[1]
 
 
-def _unread(sheet: Sheet, layer: _Layer, ink: Ink) -> _Ocr:
+def _read_unread_ink(sheet: Sheet, layer: _Layer, ink: Ink) -> _Ocr:
     regions, pictures = _open_regions(sheet, layer, ink)
     left_out = [LeftOut("unread_region", "print without a text layer was not read: OCR is off", 0, b) for b in regions]
     return _Ocr(left_out=[*left_out, *_wordless(pictures)])
@@ -216,7 +216,7 @@ def _whole_page(sheet: Sheet, layer: _Layer, engine: ocr.Engine, timeout: float)
     if raster.is_blank:
         return _Ocr(notes=[note] if note else [])
     reading, turned = engine.read(raster.picture, timeout=timeout), 0
-    if (reading.confidence or 0.0) < TURNED_BELOW:
+    if (reading.confidence or 0.0) < _TURNED_BELOW:
         turned = _best_turn(sheet, engine, reading, angle, timeout)
         if turned:
             raster = sheet.raster(scale, turned + angle, dpi=OCR_DPI)
@@ -229,11 +229,11 @@ def _whole_page(sheet: Sheet, layer: _Layer, engine: ocr.Engine, timeout: float)
 
 
 def _skew(sheet: Sheet) -> float:
-    angle = skew(sheet.raster(min(SKEW_SCALE, (MOST_INK_PIXELS / max(1.0, _area((0, 0, *sheet.size)))) ** 0.5)).grey)
-    return angle if abs(angle) >= LEAST_SKEW else 0.0
+    angle = skew(sheet.raster(min(_SKEW_SCALE, (_MOST_INK_PIXELS / max(1.0, _area((0, 0, *sheet.size)))) ** 0.5)).grey)
+    return angle if abs(angle) >= _LEAST_SKEW else 0.0
 
 
-def _best_turn(sheet: Sheet, engine: ocr.Engine, found: ocr.Recognised, angle: float, timeout: float) -> int:
+def _best_turn(sheet: Sheet, engine: ocr.Engine, recognised: ocr.Recognised, angle: float, timeout: float) -> int:
     """Return the quarter turn that makes a page upright if it reads badly as it is; 0 if none does.
 
     Tesseract also reads lines that run up the page, but a page that has them is not upright.
@@ -244,7 +244,7 @@ def _best_turn(sheet: Sheet, engine: ocr.Engine, found: ocr.Recognised, angle: f
         for turn in (90, 270, 180)
     }
     turn = max(looks, key=lambda turn: looks[turn].confident_words / (1 if looks[turn].is_level else 2))
-    return turn if looks[turn].confident_words >= max(TURNED_WORDS, 2 * found.confident_words) else 0
+    return turn if looks[turn].confident_words >= max(_TURNED_WORDS, 2 * recognised.confident_words) else 0
 
 
 def _regions(sheet: Sheet, layer: _Layer, ink: Ink, engine: ocr.Engine, timeout: float) -> _Ocr:
@@ -255,8 +255,8 @@ def _regions(sheet: Sheet, layer: _Layer, ink: Ink, engine: ocr.Engine, timeout:
     page = sheet.size[0] * sheet.size[1]
     for box in regions:
         raster = sheet.raster(scale, clip=_padded(box))
-        found = engine.read(raster.picture, timeout=timeout, one_block=_area(box) < _ONE_BLOCK * page)
-        lines = _not_in(layer, [line for line in found.lines if _is_certain(line)], raster)
+        recognised = engine.read(raster.picture, timeout=timeout, one_block=_area(box) < _ONE_BLOCK * page)
+        lines = _not_in(layer, [line for line in recognised.lines if _is_certain(line)], raster)
         reading.pieces += _paragraphs(lines, raster)
         reading.lines += lines
         if not lines:
@@ -295,38 +295,38 @@ def _paragraphs(lines: Sequence[ocr.OcrLine], raster: Raster) -> list[Piece]:
     return pieces
 
 
-def _merge(sheet: Sheet, layer: _Layer, ink: Ink | None, found: _Ocr) -> PageReading:
+def _merge(sheet: Sheet, layer: _Layer, ink: Ink | None, recognised: _Ocr) -> PageReading:
     layout = sheet.layout
-    garbled, left_out = _judge_garbled(layer, found)
+    garbled, left_out = _judge_garbled(layer, recognised)
     tables: tuple[Table, ...] = ()
     if layer.is_changed:
-        text = joined(merged(layer.pieces, found.pieces)) if layer.pieces else _as_read(found)
+        text = joined(merged(layer.pieces, recognised.pieces)) if layer.pieces else _as_read(recognised)
     elif layer.pieces:
         text, tables = sheet.with_tables()
-        text = insert(text, layer.pieces, found.pieces) if found.pieces else text
+        text = insert(text, layer.pieces, recognised.pieces) if recognised.pieces else text
     else:
-        text = _as_read(found)
+        text = _as_read(recognised)
     text = clean_text(text)
     text += comment_lines(sheet.comments(), text)
-    everything = [*layer.pieces, *found.pieces]
+    everything = [*layer.pieces, *recognised.pieces]
     return PageReading(
         sheet.number,
         text,
-        _read_by(bool(joined(layer.pieces).strip()), bool(found.pieces)),
+        _read_by(bool(joined(layer.pieces).strip()), bool(recognised.pieces)),
         covered=None if ink is None or layout.is_empty else ink.covered(piece.box for piece in everything),
-        confidence=found.confidence,
-        skew=found.skew if found.pieces else 0.0,
-        turned=found.turned,
-        left_out=(*left_out, *kept_apart(layer.hidden), *found.left_out),
-        notes=tuple(found.notes),
+        confidence=recognised.confidence,
+        skew=recognised.skew if recognised.pieces else 0.0,
+        turned=recognised.turned,
+        left_out=(*left_out, *kept_apart(layer.hidden), *recognised.left_out),
+        notes=tuple(recognised.notes),
         hidden=(*layer.hidden, *garbled),
         margins=margin_lines([(-1, piece.box, clean_text(piece.text)) for piece in everything], sheet.size[1]),
         tables=tables,
     )
 
 
-def _as_read(found: _Ocr) -> str:
-    return clean_text(ocr.as_text(found.lines))
+def _as_read(recognised: _Ocr) -> str:
+    return clean_text(ocr.as_text(recognised.lines))
 
 
 def _read_by(has_layer: bool, has_ocr: bool) -> ReadBy:
@@ -335,11 +335,11 @@ def _read_by(has_layer: bool, has_ocr: bool) -> ReadBy:
     return "ocr" if has_ocr else "none"
 
 
-def _judge_garbled(layer: _Layer, found: _Ocr) -> tuple[list[HiddenText], list[LeftOut]]:
+def _judge_garbled(layer: _Layer, recognised: _Ocr) -> tuple[list[HiddenText], list[LeftOut]]:
     """Return the parts of the layer that are not plausible text, which are kept apart, and the account of them."""
     if not layer.garbled:
         return [], []
     reason = "a part of its text layer is not plausible text"
-    reason += " and was read by OCR instead" if found.pieces else ", and there is no better reading of it"
+    reason += " and was read by OCR instead" if recognised.pieces else ", and there is no better reading of it"
     apart = [HiddenText("garbled_text", clean_text(piece.text).strip(), piece.box) for piece in layer.garbled]
     return apart, [LeftOut("garbled_text", reason, sum(len(part.text) for part in apart))]

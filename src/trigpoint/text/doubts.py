@@ -21,7 +21,7 @@ _LETTER_HEIGHTS = (3.0, 40.0)
 
 
 def doubts_of(layout: PageLayout, *, may_hide_text: bool, has_fields: bool, has_comments: bool) -> tuple[Doubt, ...]:
-    """Return what speaks against taking the page's text layer for all of its text; usually nothing."""
+    """Return the reasons to doubt that the text layer is all of the page's text; usually there are none."""
     doubts: list[Doubt] = []
     if not has_text(layout.text):
         doubts.append("no_text")

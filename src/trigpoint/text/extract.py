@@ -31,36 +31,36 @@ from trigpoint.text.picture import (
 )
 from trigpoint.text.processor import DocumentProcessor
 from trigpoint.text.sheet import Sheet
-from trigpoint.text.survey import Opened, PageLook, PageReading, WordCount
+from trigpoint.text.survey import OpenedFile, PageLook, PageReading, WordCount
 
 __all__ = ["READERS", "DocumentLook", "DocumentProcessor", "Extraction", "Page"]
 
-DRAWING_MAX_CHARS = 1_000
-DRAWING_PATHS = 100
-DRAWING_IMAGE_RATIO = 0.25
-DRAWING_SHEET = 595 * 842 * 1.2
+_DRAWING_MAX_CHARS = 1_000
+_DRAWING_PATHS = 100
+_DRAWING_IMAGE_RATIO = 0.25
+_DRAWING_SHEET = 595 * 842 * 1.2
 
 
-def read_opening(path: str, pages: Sequence[int]) -> Iterator[Opened]:
+def _read_opening(path: str, pages: Sequence[int]) -> Iterator[OpenedFile]:
     document = open_document(path)
     count = document.page_count
     if not document.is_pdf:
-        yield Opened(0, count, ())
+        yield OpenedFile(0, count, ())
         return
     notes = damage(path, repaired=document.is_repaired, page_count=count)
     if (document.metadata or {}).get("encryption"):
         notes.append("The file is encrypted with an empty password, so anybody can read it.")
-    yield Opened(0, count, tuple(notes), tuple(attachments_of(document)))
+    yield OpenedFile(0, count, tuple(notes), tuple(attachments_of(document)))
 
 
-def read_attachment(path: str, pages: Sequence[int]) -> Iterator[AttachedFile]:
+def _read_attachment(path: str, pages: Sequence[int]) -> Iterator[AttachedFile]:
     """Yield the files inside a file, by their place in its list, with their bytes."""
     document = open_document(path)
     for place in pages:
         yield attached_file(document, place)
 
 
-def read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
+def _read_text(path: str, pages: Sequence[int]) -> Iterator[PageLook]:
     """Yield the text layers. A page that raises is noted, and the next one is read."""
     document = open_document(path)
     labels = document.is_pdf and bool(document.get_page_labels())
@@ -109,7 +109,7 @@ def _first_look(page: Any, label: str | None, note: str | None, *, is_form: bool
     )
 
 
-def read_outline(path: str, pages: Sequence[int]) -> Iterator[Outline]:
+def _read_outline(path: str, pages: Sequence[int]) -> Iterator[Outline]:
     """Yield the document's own title and bookmarks; those that lead nowhere are left out."""
     document = open_document(path)
     title = " ".join(clean_text((document.metadata or {}).get("title") or "").split())
@@ -133,14 +133,16 @@ def _marks(page: Any, layout: PageLayout) -> tuple[bool, bool]:
     A drawing has little text and many vector paths, or a picture on a sheet larger than A4. On a blank page, nothing
     is drawn at all.
     """
-    if len(layout.text) >= DRAWING_MAX_CHARS:
+    if len(layout.text) >= _DRAWING_MAX_CHARS:
         return False, False
-    pinned_up = layout.image_ratio() >= DRAWING_IMAGE_RATIO and abs(page.rect) > DRAWING_SHEET and has_text(layout.text)
+    pinned_up = (
+        layout.image_ratio() >= _DRAWING_IMAGE_RATIO and abs(page.rect) > _DRAWING_SHEET and has_text(layout.text)
+    )
     blank = layout.is_empty and page.first_annot is None and page.first_widget is None and not page.get_bboxlog()
-    return len(layout.shapes) >= DRAWING_PATHS or pinned_up, blank
+    return len(layout.shapes) >= _DRAWING_PATHS or pinned_up, blank
 
 
-def count_words(path: str, pages: Sequence[int], timeout: float) -> Iterator[WordCount]:
+def _count_words(path: str, pages: Sequence[int], timeout: float) -> Iterator[WordCount]:
     """Yield how many words Tesseract is sure of at a quick look. A page that cannot be rasterised has none."""
     document = open_document(path)
     engine = ocr.engine()
@@ -153,7 +155,7 @@ def count_words(path: str, pages: Sequence[int], timeout: float) -> Iterator[Wor
     mupdf().TOOLS.store_shrink(100)  # decoded images; fonts are not needed here
 
 
-def read_closely(
+def _read_closely(
     path: str, pages: Sequence[int], doubts: Sequence[Doubt], timeout: float, with_ocr: bool
 ) -> Iterator[PageReading]:
     """Yield the pages about which the first look raised a doubt. A problem with one page is noted on it."""
@@ -172,7 +174,7 @@ def read_closely(
     mupdf().TOOLS.store_shrink(100)
 
 
-def draw_picture(path: str, pages: Sequence[int], quote: str, dpi: int) -> Iterator[PagePicture]:
+def _draw_picture(path: str, pages: Sequence[int], quote: str, dpi: int) -> Iterator[PagePicture]:
     """Yield pages in colour, as a screen shows them, with the quotation highlighted."""
     pymupdf = mupdf()
     for number, page, box in _marked_pages(path, pages, quote):
@@ -183,7 +185,7 @@ def draw_picture(path: str, pages: Sequence[int], quote: str, dpi: int) -> Itera
         yield PagePicture(number, pixmap.tobytes("png"), pixmap.width, pixmap.height, box is not None, top)
 
 
-def draw_strip(path: str, pages: Sequence[int], quote: str) -> Iterator[PagePicture]:
+def _draw_strip(path: str, pages: Sequence[int], quote: str) -> Iterator[PagePicture]:
     """Yield a strip of each page around the quotation; the whole page, small, if there is nothing to highlight."""
     pymupdf = mupdf()
     for number, page, box in _marked_pages(path, pages, quote):
@@ -225,12 +227,12 @@ def _highlight(page: Any, quote: str) -> Any | None:
 
 
 READERS: Mapping[str, Callable[..., Iterator[Any]]] = {
-    "open": read_opening,
-    "text": read_text,
-    "outline": read_outline,
-    "attachment": read_attachment,
-    "words": count_words,
-    "closely": read_closely,
-    "picture": draw_picture,
-    "strip": draw_strip,
+    "open": _read_opening,
+    "text": _read_text,
+    "outline": _read_outline,
+    "attachment": _read_attachment,
+    "words": _count_words,
+    "closely": _read_closely,
+    "picture": _draw_picture,
+    "strip": _draw_strip,
 }

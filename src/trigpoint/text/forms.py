@@ -44,7 +44,7 @@ def fill_in(lines: Sequence[Piece], fields: Iterable[Field]) -> list[Piece]:
     texts = [line.text.rstrip("\n") for line in kept]
     alone: list[Piece] = []
     for field in sorted(fields, key=lambda field: (round(field.box[1]), field.box[0])):
-        label = _label(field, kept)
+        label = _label_line(field, kept)
         if label is None:
             alone.append(Piece(field.box, f"{field.text}\n"))
         elif field.kind == "check" and kept[label].box[0] >= field.box[0]:
@@ -56,7 +56,7 @@ def fill_in(lines: Sequence[Piece], fields: Iterable[Field]) -> list[Piece]:
 
 
 def comment_lines(comments: Iterable[Comment], page_text: str) -> str:
-    """Return the comments that the page's text does not have, one a line and marked."""
+    """Return the comments that the page's text does not have, one per line and marked."""
     printed = " ".join(page_text.split())
     lines = [
         f"[Comment by {comment.author}: {comment.text}]\n" if comment.author else f"[Comment: {comment.text}]\n"
@@ -66,7 +66,7 @@ def comment_lines(comments: Iterable[Comment], page_text: str) -> str:
     return "".join(dict.fromkeys(lines))
 
 
-def _label(field: Field, lines: Sequence[Piece]) -> int | None:
+def _label_line(field: Field, lines: Sequence[Piece]) -> int | None:
     """Return the line that names the field: to the right of a box; to the left of, or above, any other field."""
     row = [index for index, line in enumerate(lines) if _in_row(line.box, field.box)]
     right = [(lines[i].box[0] - field.box[2], i) for i in row if lines[i].box[0] >= field.box[2] - 2]

@@ -29,13 +29,11 @@ _KINDS = {
     "footnote": "Footnote",
 }
 _SEPARATOR = r"\s*(?:[:–—-]|\.(?=\s|$))\s*"
-_CODE = (
-    r"[A-Z]{1,6}[ /-]?[0-9]{1,3}(?:[./-][0-9]{1,3})?[A-Z]?|[A-Z][a-z]+(?: [A-Z][a-z]+)? [0-9]{1,3}|"
-    r"[0-9]{1,3}(?:\.[0-9]{1,3})?"
-)
-_KIND = (
-    r"Chapter|CHAPTER|Section|SECTION|Paragraph|Para\.?|Annex|ANNEX|Appendix|APPENDIX|Table|TABLE|Figure|FIGURE|Fig\."
-)
+_LETTERS_AND_NUMBER = "[A-Z]{1,6}[ /-]?[0-9]{1,3}(?:[./-][0-9]{1,3})?[A-Z]?"  # SLE4, INF 1.2
+_WORDS_AND_NUMBER = "[A-Z][a-z]+(?: [A-Z][a-z]+)? [0-9]{1,3}"  # Bicester 12
+_CODE = rf"{_LETTERS_AND_NUMBER}|{_WORDS_AND_NUMBER}|[0-9]{{1,3}}(?:\.[0-9]{{1,3}})?"
+_DIVISION = r"Chapter|CHAPTER|Section|SECTION|Paragraph|Para\.?|Annex|ANNEX|Appendix|APPENDIX"
+_KIND = rf"{_DIVISION}|Table|TABLE|Figure|FIGURE|Fig\."
 _NUMBER = r"[0-9]+(?:[.–-][0-9]+)*[a-z]?|[A-Z][0-9]*(?:[.–-][0-9]+)*"
 _NUMBERED_PART = rf"(?P<kind>{_KIND})\s+(?P<number>{_NUMBER})"
 _POLICY = rf"(?P<policy>Policy|POLICY)\s+(?P<code>{_CODE})"
@@ -80,7 +78,7 @@ def normalise_ref(ref: str) -> str:
 
 def worded_headings(lines: Sequence[Line], skipped_pages: frozenset[int]) -> list[Heading]:
     """Return the headings with their kind in words, each once: the first outside the contents."""
-    found: dict[str, Heading] = {}
+    headings: dict[str, Heading] = {}
     policies_on: Counter[int] = Counter()
     for index, line in enumerate(lines):
         if line.page in skipped_pages:
@@ -90,10 +88,10 @@ def worded_headings(lines: Sequence[Line], skipped_pages: frozenset[int]) -> lis
             continue
         if heading.ref.startswith("Policy"):
             policies_on[line.page] += 1
-        found.setdefault(heading.ref, heading)
+        headings.setdefault(heading.ref, heading)
     return [
         h
-        for h in found.values()
+        for h in headings.values()
         if not h.ref.startswith("Policy") or policies_on[lines[h.line].page] <= _MOST_POLICIES_ON_A_PAGE
     ]
 

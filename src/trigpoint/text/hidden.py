@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from trigpoint.text.account import Kind, LeftOut
+from trigpoint.text.account import LeftOut, LeftOutKind
 from trigpoint.text.images import Box, overlap
 from trigpoint.text.pages import HiddenText, clean_text
 
-TINY = 2.0  # points
+_TINY = 2.0  # points
 _FAINT = 0xC8  # of 255, in each of red, green and blue
 _MOSTLY = 0.5
 
 _FAINT_COLOUR = re.compile(rb"color:#(?:c[89a-f]|[def][0-9a-f]){3}")  # begins with a literal, so that it is quick
 _TINY_SIZES = (b"font-size:0.", b"font-size:1.")
 
-WHY: dict[Kind, str] = {
+_WHY: dict[LeftOutKind, str] = {
     "hidden_text": "it is drawn so that it cannot be seen",
     "white_text": "it cannot be told from its background",
-    "tiny_text": f"it is smaller than {TINY:g} points",
+    "tiny_text": f"it is smaller than {_TINY:g} points",
     "off_page_text": "it lies outside the page",
 }
 
@@ -76,7 +76,7 @@ def unseen(
     pictures: Sequence[Box],
     drawn_over: Sequence[Box],
     stands_out: Callable[[Box], bool],
-) -> dict[TextSpan, Kind]:
+) -> dict[TextSpan, LeftOutKind]:
     """Return the spans that a reader does not see.
 
     `drawn_over` are boxes of text over which something is drawn; `stands_out` says whether a box of the page has contrast.
@@ -86,18 +86,22 @@ def unseen(
     return {span: kind for span, kind in doubtful.items() if not _is_seen(span, kind, pictures, certain, stands_out)}
 
 
-def _doubt(span: TextSpan, drawn_over: Sequence[Box]) -> Kind | None:
+def _doubt(span: TextSpan, drawn_over: Sequence[Box]) -> LeftOutKind | None:
     if not span.is_drawn or span.opacity == 0:
         return "hidden_text"
     if any(overlap(span.box, box) > _MOSTLY for box in drawn_over):
         return "hidden_text"
-    if span.size < TINY:
+    if span.size < _TINY:
         return "tiny_text"
     return "white_text" if span.is_faint else None
 
 
 def _is_seen(
-    span: TextSpan, kind: Kind, pictures: Sequence[Box], certain: Sequence[Box], stands_out: Callable[[Box], bool]
+    span: TextSpan,
+    kind: LeftOutKind,
+    pictures: Sequence[Box],
+    certain: Sequence[Box],
+    stands_out: Callable[[Box], bool],
 ) -> bool:
     """Return whether a reader sees the text.
 
@@ -113,7 +117,7 @@ def _is_seen(
 
 def kept_apart(hidden: Iterable[HiddenText]) -> tuple[LeftOut, ...]:
     """Return the account of hidden text: one entry for each kind."""
-    counts: dict[Kind, int] = {}
+    counts: dict[LeftOutKind, int] = {}
     for part in hidden:
         counts[part.kind] = counts.get(part.kind, 0) + len(part.text)
-    return tuple(LeftOut(kind, WHY.get(kind, "it is not readable text"), count) for kind, count in counts.items())
+    return tuple(LeftOut(kind, _WHY.get(kind, "it is not readable text"), count) for kind, count in counts.items())

@@ -15,10 +15,10 @@ SUPPORTED_SUFFIXES = IMAGE_SUFFIXES | {".pdf"}
 
 OCR_DPI = 300
 QUICK_LOOK_DPI = 150
-QUICK_LOOK_SIDE = 1750  # pixels: A4 at that resolution
-MAX_RASTER_PIXELS = 80_000_000
+_QUICK_LOOK_SIDE = 1750  # pixels: A4 at that resolution
+_MAX_RASTER_PIXELS = 80_000_000
 MAX_IMAGE_PIXELS = 180_000_000
-MAX_RASTER_SIDE = 30_000
+_MAX_RASTER_SIDE = 30_000
 
 _RENDERING = re.compile(
     r"""(?<![a-z0-9])(?:
@@ -107,15 +107,15 @@ def raster_scale(width: float, height: float, scale: float) -> float:
     """Return the scale at which width × height may be rasterised: the one asked for, or the largest that is safe."""
     if width <= 0 or height <= 0:
         return scale
-    by_area = math.sqrt(MAX_RASTER_PIXELS / (width * height))
-    return min(scale, by_area, MAX_RASTER_SIDE / max(width, height))
+    by_area = math.sqrt(_MAX_RASTER_PIXELS / (width * height))
+    return min(scale, by_area, _MAX_RASTER_SIDE / max(width, height))
 
 
 def sheet_scale(width: float, height: float, dpi: int) -> float:
     """Return pixels per point for a sheet; for a quick look, one smaller than A4 gets as many pixels as A4."""
     if dpi != QUICK_LOOK_DPI:
         return dpi / 72
-    return min(OCR_DPI / 72, max(dpi / 72, QUICK_LOOK_SIDE / max(width, height, 1)))
+    return min(OCR_DPI / 72, max(dpi / 72, _QUICK_LOOK_SIDE / max(width, height, 1)))
 
 
 def picture_scale(width: int, height: int, dpi: int) -> float:
@@ -124,6 +124,6 @@ def picture_scale(width: int, height: int, dpi: int) -> float:
     Its stated resolution is often wrong.
     """
     side = max(width, height, 1)
-    if side < QUICK_LOOK_SIDE:
+    if side < _QUICK_LOOK_SIDE:
         return 2.0
-    return QUICK_LOOK_SIDE / side if dpi == QUICK_LOOK_DPI else 1.0
+    return _QUICK_LOOK_SIDE / side if dpi == QUICK_LOOK_DPI else 1.0

@@ -72,7 +72,7 @@ class Ink:
         for axis in (0, 1):
             for step in range(1, _REACH + 1):
                 spread |= np.roll(left, step, axis) | np.roll(left, -step, axis)
-        return _merged(list(self._components(spread, left)))
+        return _join_overlapping(list(self._components(spread, left)))
 
     def _under(self, boxes: Iterable[Box]) -> Cells:
         mask = np.zeros(self.cells.shape, dtype=bool)
@@ -124,7 +124,7 @@ def _connected(unseen: Cells, start: Any) -> list[tuple[int, int]]:
     return boxes
 
 
-def _merged(boxes: list[Box]) -> list[Box]:
+def _join_overlapping(boxes: list[Box]) -> list[Box]:
     """Return the boxes with overlapping ones joined."""
     merged: list[Box] = []
     for box in boxes:

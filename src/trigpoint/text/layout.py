@@ -112,11 +112,11 @@ def margin_lines(blocks: Sequence[tuple[int, Box, str]], height: float) -> tuple
     lines: list[MarginLine] = []
     for start, box, text in blocks:
         if box[3] <= top or box[1] >= bottom:
-            lines += _lines(start, box, text, height, first - box[3] if box[3] <= top else box[1] - last)
+            lines += _lines_of_block(start, box, text, height, first - box[3] if box[3] <= top else box[1] - last)
     return tuple(lines)
 
 
-def _lines(start: int, box: Box, text: str, height: float, distance: float) -> Iterator[MarginLine]:
+def _lines_of_block(start: int, box: Box, text: str, height: float, distance: float) -> Iterator[MarginLine]:
     """Yield the lines of a block, evenly spaced in it; `distance` is that from the block to the body of the page."""
     texts = text.splitlines(keepends=True)
     spacing = (box[3] - box[1]) / max(1, len(texts))

@@ -60,12 +60,12 @@ def _page_lines(text: str, offset: int, page: int) -> Iterator[Line]:
     for raw in text.splitlines(keepends=True):
         stripped = raw.strip()
         if stripped:
-            yield Line(offset + len(raw) - len(raw.lstrip()), _plain(stripped), page, after_blank)
+            yield Line(offset + len(raw) - len(raw.lstrip()), _without_marks(stripped), page, after_blank)
         after_blank = not stripped
         offset += len(raw)
 
 
-def _plain(text: str) -> str:
+def _without_marks(text: str) -> str:
     """Return a Markdown heading or bold line without its marks."""
     return _MARKDOWN.sub("", text).strip("* ") or text if text[0] in "#*" else text
 
@@ -78,7 +78,7 @@ def title_at(lines: Sequence[Line], index: int, first: str, *, marked: bool = Fa
     parts = [first]
     for following in lines[index + 1 : index + 4]:
         if following.page != lines[index].page and len(first) > 60:
-            return None  # a sentence that goes on over the page
+            return None  # a sentence that continues on the next page
         if following.after_blank or _NUMBER_START.match(following.text) or following.text[0] in _BULLETS:
             break
         if _is_new_text(parts[-1], following.text):
@@ -114,15 +114,15 @@ def contents_pages(lines: Sequence[Line]) -> frozenset[int]:
     by_page: dict[int, list[Line]] = {}
     for line in lines:
         by_page.setdefault(line.page, []).append(line)
-    found: set[int] = set()
+    pages: set[int] = set()
     for page, on_page in sorted(by_page.items()):
         leaders = sum(bool(_LEADER.search(line.text)) for line in on_page)
         entries = sum(bool(_ENTRY_END.search(line.text)) for line in on_page)
         headed = any(_CONTENTS.fullmatch(line.text) for line in on_page[:6])
-        continued = page - 1 in found and entries >= 5 and entries >= 0.25 * len(on_page)
+        continued = page - 1 in pages and entries >= 5 and entries >= 0.25 * len(on_page)
         if leaders >= 5 or (headed and entries >= 4) or continued or _counts_pages(on_page):
-            found.add(page)
-    return frozenset(found)
+            pages.add(page)
+    return frozenset(pages)
 
 
 def contents_spans(lines: Sequence[Line], length: int) -> list[tuple[int, int]]:

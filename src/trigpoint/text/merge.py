@@ -40,14 +40,14 @@ def merged(pieces: Sequence[Piece], read: Iterable[Piece]) -> list[Piece]:
     """Return all pieces: the first ones in their own order, each of the others after the piece that it follows on the page."""
     result = list(pieces)
     for piece in read:
-        result.insert(_place(result, piece.box), piece)
+        result.insert(_reading_index(result, piece.box), piece)
     return result
 
 
 def insert(text: str, pieces: Sequence[Piece], read: Iterable[Piece]) -> str:
     """Return a text made from `pieces`, but changed since (it has tables), with more pieces put in where they belong."""
     for piece in read:
-        before = pieces[: _place(pieces, piece.box)]
+        before = pieces[: _reading_index(pieces, piece.box)]
         at = next((end for one in reversed(before) if (end := _end_of(one, text)) is not None), len(text))
         ending = "" if text[:at].endswith("\n") or not at else "\n"
         text = f"{text[:at]}{ending}{piece.text}{text[at:]}"
@@ -55,11 +55,11 @@ def insert(text: str, pieces: Sequence[Piece], read: Iterable[Piece]) -> str:
 
 
 def joined(pieces: Iterable[Piece]) -> str:
-    """Return the text of the pieces, each on lines of its own."""
+    """Return the text of the pieces, each on its own lines."""
     return "".join(piece.text if piece.text.endswith("\n") else f"{piece.text}\n" for piece in pieces)
 
 
-def _place(pieces: Sequence[Piece], box: Box) -> int:
+def _reading_index(pieces: Sequence[Piece], box: Box) -> int:
     """Return the index of a piece: after the nearest one above it in its column, else before the first below."""
     middle = (box[1] + box[3]) / 2
     above = [(piece.box[3], index) for index, piece in enumerate(pieces) if _centre(piece.box) <= middle]

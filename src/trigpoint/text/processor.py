@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,14 +15,13 @@ from trigpoint.text.images import SUPPORTED_SUFFIXES, is_rendering_name
 from trigpoint.text.pages import DocumentLook, Extraction, Outline
 from trigpoint.text.readers import Job, Lost, ReaderPool
 from trigpoint.text.survey import (
-    Opened,
+    OpenedFile,
     PageLook,
     PageReading,
     Survey,
     WordCount,
     assemble,
     failed_pages,
-    file_identity,
 )
 
 if TYPE_CHECKING:
@@ -32,12 +30,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("trigpoint.text")
 
 Progress = Callable[[int, int], None]
-Cancelled = Callable[[], bool]
+IsCancelled = Callable[[], bool]
 
-PAGES_PER_JOB = 25
-QUICK_LOOK_PAGES = 3
-QUICK_LOOK_WORDS = 10
-SURVEYS_KEPT = 4
+_PAGES_PER_JOB = 25
+_QUICK_LOOK_PAGES = 3
+_QUICK_LOOK_WORDS = 10
 
 
 class DocumentProcessor:
@@ -46,16 +43,13 @@ class DocumentProcessor:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool = ReaderPool(settings.text_workers or os.cpu_count() or 1, settings.page_timeout_seconds)
-        self._surveys: dict[tuple[object, ...], Survey] = {}
-        self._surveys_lock = threading.Lock()
 
     def classify_document(
-        self, path: Path | str, *, progress: Progress | None = None, cancelled: Cancelled | None = None
+        self, path: Path | str, *, progress: Progress | None = None, cancelled: IsCancelled | None = None
     ) -> DocumentLook:
-        """Return the kind of document, without reading its scans. The survey is kept for an `extract` that follows."""
-        path = _checked(path)
+        """Return the kind of document, without reading its scans. An `extract` that is given it need not look again."""
+        path = _checked_path(path)
         survey = self._survey(path, progress, cancelled)
-        self._remember(path, survey)
         rendering = is_rendering_name(path.name)
         image_based = self._is_image_based(path, survey, rendering, cancelled)
         return DocumentLook(
@@ -64,17 +58,23 @@ class DocumentProcessor:
             is_image_based=image_based,
             is_rendering=rendering,
             contains_drawings=image_based or any(page.is_drawing for page in survey.pages.values()),
+            survey=survey,
         )
 
     def extract(
-        self, path: Path | str, *, progress: Progress | None = None, cancelled: Cancelled | None = None
+        self,
+        path: Path | str,
+        *,
+        look: DocumentLook | None = None,
+        progress: Progress | None = None,
+        cancelled: IsCancelled | None = None,
     ) -> Extraction:
-        """Return the document's text.
+        """Return the document's text. `look` is what `classify_document` returned of it.
 
         Raises FileMissing, UnsupportedFileType, ExtractionFailed, NoContent, Cancelled.
         """
-        path = _checked(path)
-        survey = self._recall(path) or self._survey(path, progress, cancelled)
+        path = _checked_path(path)
+        survey = (look and look.survey) or self._survey(path, progress, cancelled)
         read = self._look_again(path, survey, progress, cancelled)
         extraction = assemble(survey, read)
         if progress is not None:
@@ -86,17 +86,17 @@ class DocumentProcessor:
 
     def outline(self, path: Path | str) -> Outline:
         """Return a PDF's own title and bookmarks; none if they cannot be read, since nothing depends on them."""
-        path = _checked(path)
+        path = _checked_path(path)
         ((_, outline),) = self._pool.run([Job("outline", {"path": str(path)}, (0,))], None)
         return outline if isinstance(outline, Outline) else Outline(0, None, ())
 
     def attachments(self, path: Path | str) -> tuple[Attachment, ...]:
         """Return the files inside a PDF. Raises FileMissing, UnsupportedFileType, ExtractionFailed."""
-        return self._open(_checked(path), None).attachments
+        return self._open(_checked_path(path), None).attachments
 
     def attachment(self, path: Path | str, place: int) -> AttachedFile:
         """Return the file inside a PDF at this place of `account.attachments`. Raises ExtractionFailed."""
-        path = _checked(path)
+        path = _checked_path(path)
         ((_, content),) = self._pool.run([Job("attachment", {"path": str(path)}, (place,))], None)
         if isinstance(content, Lost):
             raise ExtractionFailed(f"An attachment of {shorten(path.name)} cannot be read: it {content.reason}.")
@@ -111,15 +111,12 @@ class DocumentProcessor:
         """Return the process ids of the readers at this moment, so that they can be monitored."""
         return self._pool.pids()
 
-    def _may_ocr(self, path: Path) -> bool:
-        return self._settings.enable_ocr and not is_rendering_name(path.name)
-
-    def _survey(self, path: Path, progress: Progress | None, cancelled: Cancelled | None) -> Survey:
+    def _survey(self, path: Path, progress: Progress | None, cancelled: IsCancelled | None) -> Survey:
         opened = self._open(path, cancelled)
         numbers = range(1, opened.page_count + 1)
         jobs = [
-            Job("text", {"path": str(path)}, tuple(numbers[at : at + PAGES_PER_JOB]))
-            for at in range(0, len(numbers), PAGES_PER_JOB)
+            Job("text", {"path": str(path)}, tuple(numbers[at : at + _PAGES_PER_JOB]))
+            for at in range(0, len(numbers), _PAGES_PER_JOB)
         ]
         pages: dict[int, PageLook] = {}
         lost: dict[int, str] = {}
@@ -135,17 +132,17 @@ class DocumentProcessor:
                 progress(finished, opened.page_count)
         return Survey(opened, dict(sorted(pages.items())), lost)
 
-    def _open(self, path: Path, cancelled: Cancelled | None) -> Opened:
+    def _open(self, path: Path, cancelled: IsCancelled | None) -> OpenedFile:
         ((_, opened),) = self._pool.run([Job("open", {"path": str(path)}, (0,))], cancelled)
         if isinstance(opened, Lost):
             raise ExtractionFailed(f"{shorten(path.name)} cannot be opened: it {opened.reason}.")
-        assert isinstance(opened, Opened)
+        assert isinstance(opened, OpenedFile)
         return opened
 
     def _look_again(
-        self, path: Path, survey: Survey, progress: Progress | None, cancelled: Cancelled | None
+        self, path: Path, survey: Survey, progress: Progress | None, cancelled: IsCancelled | None
     ) -> dict[int, PageReading | Lost]:
-        with_ocr = self._may_ocr(path)
+        with_ocr = self._settings.enable_ocr and not is_rendering_name(path.name)
         wanted = survey.to_look_at(with_ocr=with_ocr)
         arguments = {"path": str(path), "timeout": self._settings.page_timeout_seconds, "with_ocr": with_ocr}
         jobs = [Job("closely", {**arguments, "doubts": survey.pages[number].doubts}, (number,)) for number in wanted]
@@ -156,7 +153,7 @@ class DocumentProcessor:
                 progress(survey.opened.page_count - len(wanted) + len(read), survey.opened.page_count)
         return read
 
-    def _is_image_based(self, path: Path, survey: Survey, rendering: bool, cancelled: Cancelled | None) -> bool:
+    def _is_image_based(self, path: Path, survey: Survey, rendering: bool, cancelled: IsCancelled | None) -> bool:
         """Return whether images cover more than the threshold, and there is neither a text layer nor a scan of text.
 
         Renderings are left to `no_content`.
@@ -169,24 +166,13 @@ class DocumentProcessor:
             return False
         return not self._is_scan_of_text(path, survey, cancelled)
 
-    def _is_scan_of_text(self, path: Path, survey: Survey, cancelled: Cancelled | None) -> bool:
+    def _is_scan_of_text(self, path: Path, survey: Survey, cancelled: IsCancelled | None) -> bool:
         """Return whether a quick look at up to three pages finds ten confident words per page, at low resolution."""
-        looked_at = _spread(survey.without_text(), QUICK_LOOK_PAGES)
+        looked_at = _spread(survey.without_text(), _QUICK_LOOK_PAGES)
         arguments = {"path": str(path), "timeout": self._settings.page_timeout_seconds}
         items = [item for _, item in self._pool.run([Job("words", arguments, (n,)) for n in looked_at], cancelled)]
         words = sum(item.confident_words for item in items if isinstance(item, WordCount))
-        return bool(looked_at) and words >= QUICK_LOOK_WORDS * len(looked_at)
-
-    def _remember(self, path: Path, survey: Survey) -> None:
-        with self._surveys_lock:
-            self._surveys[file_identity(path)] = survey
-            while len(self._surveys) > SURVEYS_KEPT:
-                del self._surveys[next(iter(self._surveys))]
-
-    def _recall(self, path: Path) -> Survey | None:
-        """Return the survey that `classify_document` made of this very file, if it did."""
-        with self._surveys_lock:
-            return self._surveys.pop(file_identity(path), None)
+        return bool(looked_at) and words >= _QUICK_LOOK_WORDS * len(looked_at)
 
     def _nothing_found(
         self, path: Path, survey: Survey, read: Mapping[int, PageReading | Lost]
@@ -203,7 +189,7 @@ class DocumentProcessor:
         return NoContent(f"{name} has no text: there is no text layer, and {looked_at}.")
 
 
-def _checked(path: Path | str) -> Path:
+def _checked_path(path: Path | str) -> Path:
     path = Path(path)
     if not path.is_file():
         raise FileMissing(f"File not found: {shorten(path, 300)}")

@@ -15,12 +15,12 @@ from multiprocessing.connection import Connection
 
 from trigpoint.errors import TrigpointError
 
-IDLE_SECONDS = 300
-MEMORY_LIMIT = 4 << 30
+_IDLE_SECONDS = 300
+_MEMORY_LIMIT = 4 << 30
 _NICENESS = 5  # reading takes the time that is left over: whoever asks for a page or a status comes first
 
 
-def die_with_parent(lifeline: int) -> None:
+def _die_with_parent(lifeline: int) -> None:
     """Have the kernel kill this process (SIGIO, not handled) when the parent's end closes, even in a hung C call."""
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
@@ -29,22 +29,22 @@ def die_with_parent(lifeline: int) -> None:
             os._exit(0)
 
 
-def limit_memory() -> None:
+def _limit_memory() -> None:
     """Limit this process's memory, so that a page that wants more fails alone instead of taking the machine down."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(MEMORY_LIMIT, hard)
+    limit = _MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(_MEMORY_LIMIT, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def serve(jobs: Connection) -> None:
+def _serve(jobs: Connection) -> None:
     """Run jobs, which are (name, arguments) of `extract.READERS`.
 
     Answers are ("item", value)…, then ("end",) or ("error", …).
     """
     from trigpoint.text.extract import READERS
 
-    while jobs.poll(IDLE_SECONDS):
+    while jobs.poll(_IDLE_SECONDS):
         name, arguments = jobs.recv()
         try:
             for item in READERS[name](**arguments):
@@ -53,18 +53,18 @@ def serve(jobs: Connection) -> None:
         except TrigpointError as error:
             jobs.send(("error", type(error).__name__, error.message))
         except MemoryError:
-            jobs.send(("error", "ExtractionFailed", f"more than {MEMORY_LIMIT >> 30} GiB of memory would be needed"))
+            jobs.send(("error", "ExtractionFailed", f"more than {_MEMORY_LIMIT >> 30} GiB of memory would be needed"))
         except Exception as error:
             jobs.send(("error", "ExtractionFailed", f"{type(error).__name__}: {error}"))
 
 
 def main() -> None:
-    die_with_parent(int(sys.argv[2]))
-    limit_memory()
+    _die_with_parent(int(sys.argv[2]))
+    _limit_memory()
     os.nice(_NICENESS)
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
     with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
-        serve(Connection(int(sys.argv[1])))
+        _serve(Connection(int(sys.argv[1])))
 
 
 if __name__ == "__main__":

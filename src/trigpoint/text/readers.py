@@ -21,9 +21,9 @@ from typing import Any
 
 from trigpoint import errors
 
-POLL_SECONDS = 0.2
-START_SECONDS = 60.0
-MAX_LOST = 8
+_POLL_SECONDS = 0.2
+_START_SECONDS = 60.0
+_MAX_LOST = 8
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Lost:
     reason: str
 
 
-class Reader:
+class _ReaderProcess:
     """One reader process, seen from its parent."""
 
     def __init__(self) -> None:
@@ -99,8 +99,8 @@ class ReaderPool:
         self.page_timeout = page_timeout
         self._size = size
         self._turn = threading.Condition()
-        self._idle: list[Reader] = []
-        self._all: set[Reader] = set()
+        self._idle: list[_ReaderProcess] = []
+        self._all: set[_ReaderProcess] = set()
         self._queue: deque[object] = deque()
         self._closed = False
         self._finalizer = weakref.finalize(self, _kill_all, self._all)
@@ -124,7 +124,7 @@ class ReaderPool:
         A job's own failure is raised as the error that the reader gave; so is Cancelled.
         """
         waiting = deque(jobs)
-        running: dict[Reader, _Running] = {}
+        running: dict[_ReaderProcess, _Running] = {}
         lost = 0
         try:
             while waiting or running:
@@ -149,34 +149,34 @@ class ReaderPool:
                         for loss in gone:
                             lost += 1
                             yield work.job, loss
-                if lost >= MAX_LOST and waiting:
+                if lost >= _MAX_LOST and waiting:
                     yield from _give_up(waiting, lost)
         finally:
             for reader in running:
                 self._drop(reader)
 
-    def _send(self, reader: Reader, job: Job, running: dict[Reader, _Running]) -> None:
-        grace = 0.0 if reader.started else START_SECONDS
+    def _send(self, reader: _ReaderProcess, job: Job, running: dict[_ReaderProcess, _Running]) -> None:
+        grace = 0.0 if reader.started else _START_SECONDS
         running[reader] = _Running(job, time.monotonic() + self.page_timeout + grace)
         try:
             reader.connection.send((job.name, dict(job.arguments) | {"pages": job.pages}))
         except OSError:
             return  # it died idle; reading from it says so
 
-    def _ready(self, running: dict[Reader, _Running]) -> list[tuple[Reader, bool]]:
+    def _ready(self, running: dict[_ReaderProcess, _Running]) -> list[tuple[_ReaderProcess, bool]]:
         """Return readers that have something to say (True: an answer, or their end) or are past their time (False)."""
         if not running:
             return []
         by_connection = {reader.connection: reader for reader in running}
         try:
-            answered = {by_connection[c] for c in wait(list(by_connection), POLL_SECONDS) if isinstance(c, Connection)}
+            answered = {by_connection[c] for c in wait(list(by_connection), _POLL_SECONDS) if isinstance(c, Connection)}
         except OSError:
             raise self._closed_error() from None
         now = time.monotonic()
         late = [reader for reader, work in running.items() if now > work.deadline and reader not in answered]
         return [(reader, True) for reader in answered] + [(reader, False) for reader in late]
 
-    def _receive(self, reader: Reader, work: _Running, *, answered: bool) -> Iterator[tuple[str, Any]]:
+    def _receive(self, reader: _ReaderProcess, work: _Running, *, answered: bool) -> Iterator[tuple[str, Any]]:
         """Yield the messages that this reader has sent by now."""
         if self._closed:
             raise self._closed_error()
@@ -202,7 +202,7 @@ class ReaderPool:
                 raise self._closed_error() from None
             yield "died", f"crashed the reader, which {reader.death()}"
 
-    def _take(self, *, wait_for_turn: bool, cancelled: Callable[[], bool] | None) -> Reader | None:
+    def _take(self, *, wait_for_turn: bool, cancelled: Callable[[], bool] | None) -> _ReaderProcess | None:
         """Return a reader, first come, first served. Without waiting: only if nobody else waits and one is free."""
         ticket = object()
         with self._turn:
@@ -213,7 +213,7 @@ class ReaderPool:
             self._queue.append(ticket)
             try:
                 while self._queue[0] is not ticket or not self._available():
-                    self._turn.wait(POLL_SECONDS)
+                    self._turn.wait(_POLL_SECONDS)
                     _stop_if(cancelled)
                     if self._closed:
                         raise self._closed_error()
@@ -226,7 +226,7 @@ class ReaderPool:
                     return reader
                 self._discard(reader)
             try:
-                reader = Reader()
+                reader = _ReaderProcess()
             except OSError as error:
                 raise errors.ExtractionFailed(f"No reader process could be started: {error}.") from error
             self._all.add(reader)
@@ -235,18 +235,18 @@ class ReaderPool:
     def _available(self) -> bool:
         return bool(self._idle) or len(self._all) < self._size
 
-    def _give_back(self, reader: Reader) -> None:
+    def _give_back(self, reader: _ReaderProcess) -> None:
         with self._turn:
             self._idle.append(reader)
             self._turn.notify_all()
 
-    def _drop(self, reader: Reader) -> None:
+    def _drop(self, reader: _ReaderProcess) -> None:
         with self._turn:
             if reader in self._all:
                 self._discard(reader)
             self._turn.notify_all()
 
-    def _discard(self, reader: Reader) -> None:
+    def _discard(self, reader: _ReaderProcess) -> None:
         self._all.discard(reader)
         reader.kill()
 
@@ -280,6 +280,6 @@ def _give_up(waiting: deque[Job], lost: int) -> Iterator[tuple[Job, Lost]]:
             yield job, Lost(page, f"was not tried: {lost} pages before it had felled the reader")
 
 
-def _kill_all(readers: set[Reader]) -> None:
+def _kill_all(readers: set[_ReaderProcess]) -> None:
     while readers:
         readers.pop().kill()

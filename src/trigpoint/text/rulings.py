@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from trigpoint.text.images import Box
 
-FEWEST_LINES = 3
+_FEWEST_LINES = 3
 MOST_LINES = 3_000  # a drawing, not a table
 _THIN = 3.0
 _SHORTEST = 5.0
@@ -66,10 +66,10 @@ class Grid:
 
 def may_have_table(boxes: Sequence[Box]) -> bool:
     """Return whether there are as many ruled lines as the smallest table has. Quick, as it is asked of every page."""
-    if not FEWEST_LINES <= len(boxes) <= MOST_LINES:
+    if not _FEWEST_LINES <= len(boxes) <= MOST_LINES:
         return False
     wide = sum(x1 - x0 > 4 * _NARROWEST for x0, _, x1, _ in boxes)
-    return wide >= FEWEST_LINES
+    return wide >= _FEWEST_LINES
 
 
 def is_thin(box: Box) -> bool:
@@ -79,10 +79,10 @@ def is_thin(box: Box) -> bool:
 
 def find_grids(boxes: Iterable[Box]) -> list[Grid]:
     """Return the grids of a page from top to bottom: lines that cross each other, or stacks of lines alike."""
-    horizontal, vertical = _lines(boxes)
+    horizontal, vertical = _rulings_of(boxes)
     grids: list[Grid] = []
     left_over: list[Ruling] = []
-    for across, down in _connected(_merged(horizontal), _merged(vertical)):
+    for across, down in _connected(_join_collinear(horizontal), _join_collinear(vertical)):
         grid = _grid(across, down)
         if grid is None:
             left_over += across
@@ -92,7 +92,7 @@ def find_grids(boxes: Iterable[Box]) -> list[Grid]:
     return sorted(_outermost_removed(grids), key=lambda grid: (grid.box[1], grid.box[0]))
 
 
-def _lines(boxes: Iterable[Box]) -> tuple[list[Ruling], list[Ruling]]:
+def _rulings_of(boxes: Iterable[Box]) -> tuple[list[Ruling], list[Ruling]]:
     """Return the horizontal and the vertical lines."""
     horizontal: list[Ruling] = []
     vertical: list[Ruling] = []
@@ -108,7 +108,7 @@ def _lines(boxes: Iterable[Box]) -> tuple[list[Ruling], list[Ruling]]:
     return horizontal, vertical
 
 
-def _merged(lines: Iterable[Ruling]) -> list[Ruling]:
+def _join_collinear(lines: Iterable[Ruling]) -> list[Ruling]:
     """Return lines with their collinear neighbours joined, so that a row of cell borders is one line."""
     merged: list[Ruling] = []
     for at, members in _clusters(lines, lambda line: line.at):
@@ -146,15 +146,15 @@ def _connected(horizontal: list[Ruling], vertical: list[Ruling]) -> list[tuple[l
             index = group[index]
         return index
 
-    for i, across in enumerate(horizontal):
-        for j, down in enumerate(vertical, start=len(horizontal)):
+    for row, across in enumerate(horizontal):
+        for column, down in enumerate(vertical, start=len(horizontal)):
             if _cross(across, down):
-                group[root(j)] = root(i)
+                group[root(column)] = root(row)
     parts: dict[int, tuple[list[Ruling], list[Ruling]]] = {}
-    for i, across in enumerate(horizontal):
-        parts.setdefault(root(i), ([], []))[0].append(across)
-    for j, down in enumerate(vertical, start=len(horizontal)):
-        parts.setdefault(root(j), ([], []))[1].append(down)
+    for row, across in enumerate(horizontal):
+        parts.setdefault(root(row), ([], []))[0].append(across)
+    for column, down in enumerate(vertical, start=len(horizontal)):
+        parts.setdefault(root(column), ([], []))[1].append(down)
     return list(parts.values())
 
 
@@ -185,7 +185,7 @@ def _dividing(lines: Sequence[Ruling], extent: float) -> list[float]:
     text, shading divides nothing.
     """
     drawn = [line.at for line in lines if line.drawn]
-    first, last = (min(drawn), max(drawn)) if len(drawn) >= FEWEST_LINES else (float("inf"), float("inf"))
+    first, last = (min(drawn), max(drawn)) if len(drawn) >= _FEWEST_LINES else (float("inf"), float("inf"))
     shaded = [
         at
         for at, members in _clusters(lines, lambda line: line.at)
@@ -220,7 +220,7 @@ def _stacks(lines: list[Ruling], segments: list[Ruling]) -> list[Grid]:
 
 def _stacked(stack: list[Ruling], segments: list[Ruling]) -> Grid | None:
     rows = _edges(line.at for line in stack)
-    if len(rows) < FEWEST_LINES:
+    if len(rows) < _FEWEST_LINES:
         return None
     left, right = min(line.start for line in stack), max(line.end for line in stack)
     parts = [

@@ -25,14 +25,13 @@ _FEWEST_IN_A_ROW = 5
 _SAME_PLACE = 0.012  # of the page's height
 _MOST_ELSEWHERE = 0.2
 _HEADING = re.compile(r"(figure|fig|table|policy|chapter|annex|appendix|section|para|paragraph)\b", re.IGNORECASE)
-_PAGE_NUMBER = re.compile(
-    r"(?:[-–—|]\s*)?(?:page\s+)?([0-9]{1,4})(?:\s*(?:of|/)\s*[0-9]{1,4})?(?:\s*[-–—|])?", re.IGNORECASE
-)
+_OF_ALL = r"(?:\s*(?:of|/)\s*[0-9]{1,4})?"
+_PAGE_NUMBER = re.compile(rf"(?:[-–—|]\s*)?(?:page\s+)?([0-9]{{1,4}}){_OF_ALL}(?:\s*[-–—|])?", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+")
 _SENTENCE = re.compile(r"(\S+\s+){3,}\S+[.!?]$")
 
 AnyChunk = TypeVar("AnyChunk", bound=Chunk)
-Place = tuple[int, MarginLine]  # index of the page, and the line
+_Place = tuple[int, MarginLine]  # index of the page, and the line
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def _without_running(page: Page) -> Page:
     return replace(page, text=text, running=())
 
 
-def _printed_numbers(pages: Sequence[Page], places: Sequence[Place]) -> list[tuple[int, MarginLine, str]]:
+def _printed_numbers(pages: Sequence[Page], places: Sequence[_Place]) -> list[tuple[int, MarginLine, str]]:
     """Return page numbers: alone on a line, and at a constant distance from the physical number.
 
     On spreads, the distance is from the double of that number.
@@ -129,9 +128,9 @@ def _printed_numbers(pages: Sequence[Page], places: Sequence[Place]) -> list[tup
     return []
 
 
-def _repeated(pages: Sequence[Page], places: Sequence[Place]) -> Iterator[Place]:
+def _repeated(pages: Sequence[Page], places: Sequence[_Place]) -> Iterator[_Place]:
     """Yield lines that many pages, or five in a row, have at the same place, and that are not common elsewhere."""
-    where: dict[tuple[bool, str], list[Place]] = defaultdict(list)
+    where: dict[tuple[bool, str], list[_Place]] = defaultdict(list)
     for index, line in places:
         if not line.is_apart:
             continue
@@ -162,16 +161,16 @@ def _keys(text: str, page: int) -> Iterator[str]:
             yield f"{text[: match.start()]}\0{int(match[0]) - page}\0{text[match.end() :]}"
 
 
-def _at_one_place(found: list[Place]) -> list[Place]:
-    middle = median(line.place for _, line in found)
-    return [(index, line) for index, line in found if abs(line.place - middle) <= _SAME_PLACE]
+def _at_one_place(places: list[_Place]) -> list[_Place]:
+    middle = median(line.place for _, line in places)
+    return [(index, line) for index, line in places if abs(line.place - middle) <= _SAME_PLACE]
 
 
-def _in_a_row(found: list[Place]) -> list[Place]:
+def _in_a_row(places: list[_Place]) -> list[_Place]:
     """Return the lines of at least five pages that are adjacent, or every other page."""
-    chosen: list[Place] = []
-    run: list[Place] = []
-    for place in [*found, None]:
+    chosen: list[_Place] = []
+    run: list[_Place] = []
+    for place in [*places, None]:
         if run and (place is None or place[0] - run[-1][0] > 2):
             chosen += run if len({index for index, _ in run}) >= _FEWEST_IN_A_ROW else []
             run = []
@@ -180,7 +179,7 @@ def _in_a_row(found: list[Place]) -> list[Place]:
     return chosen
 
 
-def _is_body_line(key: str, pages: Sequence[Page], chosen: Sequence[Place]) -> bool:
+def _is_body_line(key: str, pages: Sequence[Page], chosen: Sequence[_Place]) -> bool:
     """Return whether the line is as common in the middle of pages, as ratings, table headings and refrains are."""
     if "\0" in key:
         return False

@@ -26,7 +26,7 @@ from trigpoint.text.numbering import Numbered, chapters, decimals, footnotes, pa
 
 __all__ = ["SectionChunk", "SectionMark", "chunk_sections", "find_sections", "normalise_ref"]
 
-_PASSING = ("Table", "Figure", "Footnote")  # they interrupt a section, which then goes on
+_PASSING = ("Table", "Figure", "Footnote")  # they interrupt a section, which then continues
 _PROSE = 70  # characters; a line this long after a blank one is text again, not table
 _LONGEST_SUBHEADING = 80
 _MOST_SUBHEADINGS = 4  # lines above one paragraph
@@ -112,11 +112,12 @@ def _numbered_marks(lines: Sequence[Line], contents: frozenset[str], worded: set
     taken = {c.start for c in heads} | worded
     marks = [SectionMark(c.start, f"Chapter {c.number[0]}", c.title or "") for c in heads]
     marks += [_paragraph_mark(lines, c, taken) for c in paras]
-    for c in sections:
-        number = ".".join(map(str, c.number))
-        marks.append(
-            SectionMark(c.start, f"Section {number}", c.title) if c.title else _paragraph_mark(lines, c, taken)
-        )
+    for section in sections:
+        if section.title:
+            number = ".".join(map(str, section.number))
+            marks.append(SectionMark(section.start, f"Section {number}", section.title))
+        else:
+            marks.append(_paragraph_mark(lines, section, taken))
     return marks
 
 
@@ -285,7 +286,7 @@ def _resumed(marks: Sequence[SectionMark], lines: Sequence[Line]) -> list[Sectio
 
 
 def _end_of_interruption(mark: SectionMark, lines: Sequence[Line], index: int) -> int | None:
-    """Return the place at which the section goes on after a note, a figure or a table.
+    """Return the place at which the section continues after a note, a figure or a table.
 
     Notes end with their page; a figure's caption with its lines; a table after its rows or, if its rows are not known
     as such, when prose begins again.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 from trigpoint.text.account import Attachment, DocumentAccount, LeftOut, PageAccount, ReadBy
@@ -21,7 +20,7 @@ _METHODS: Mapping[ReadBy, Method] = {"text": "text_layer", "ocr": "ocr", "both":
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """A file after opening. `number` is 0: it is not a page."""
 
     number: int
@@ -78,7 +77,7 @@ class PageReading:
 class Survey:
     """A document without OCR, pages in order; pages that no reader survived are in `lost`."""
 
-    opened: Opened
+    opened: OpenedFile
     pages: Mapping[int, PageLook]
     lost: Mapping[int, str]
 
@@ -92,7 +91,7 @@ class Survey:
         return characters >= MIN_TEXT_CHARS * max(1, len(self.pages))
 
     def without_text(self) -> list[int]:
-        """Return the pages that have no text layer to speak of."""
+        """Return the pages that have practically no text layer."""
         return [n for n, page in self.pages.items() if not (page.unreadable or page.is_blank or has_text(page.text))]
 
     def to_look_at(self, *, with_ocr: bool) -> list[int]:
@@ -112,16 +111,10 @@ class Survey:
         return chosen
 
 
-def file_identity(path: Path) -> tuple[object, ...]:
-    """Return an identity that differs for another file, and for the same one after a change."""
-    status = path.stat()
-    return str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
 def assemble(survey: Survey, read: Mapping[int, PageReading | Lost]) -> Extraction:
     """Return every page of the document, as the second look read it if there was one, with its account."""
     survey = replace(survey, pages=_with_continued_tables(survey.pages))
-    told = [_page(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1)]
+    told = [_page_and_account(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1)]
     account = DocumentAccount(tuple(account for _, account in told), survey.opened.notes, survey.opened.attachments)
     return Extraction(mark_running_lines([page for page, _ in told], _margins(survey, read)), account)
 
@@ -148,11 +141,11 @@ def failed_pages(survey: Survey, read: Mapping[int, PageReading | Lost]) -> dict
     """Return the pages that could not be read at all, and why."""
     failures = dict(survey.lost)
     failures |= {number: page.note or "" for number, page in survey.pages.items() if page.unreadable}
-    failures |= {number: found.reason for number, found in read.items() if isinstance(found, Lost)}
+    failures |= {number: outcome.reason for number, outcome in read.items() if isinstance(outcome, Lost)}
     return failures
 
 
-def _page(number: int, survey: Survey, read: PageReading | Lost | None) -> tuple[Page, PageAccount]:
+def _page_and_account(number: int, survey: Survey, read: PageReading | Lost | None) -> tuple[Page, PageAccount]:
     look = survey.pages.get(number)
     if look is None or look.unreadable:
         reason = survey.lost.get(number, "was not read") if look is None else look.note or "was not read"

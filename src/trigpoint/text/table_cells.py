@@ -79,11 +79,11 @@ def _rows_by_lines(columns: Sequence[float], rows: Sequence[float], words: Seque
 
 
 def _begins_row(line: Sequence[Word], columns: Sequence[float]) -> bool:
-    """Return whether a line can be a row of its own.
+    """Return whether a line can be a separate row.
 
     It has words in the first column, which do not continue the line before, and in another column.
     """
-    used = {_index(columns, (word.x0 + word.x1) / 2) for word in line}
+    used = {_interval_at(columns, (word.x0 + word.x1) / 2) for word in line}
     first = min(line, key=lambda word: word.x0).text[0]
     return 0 in used and len(used) > 1 and not first.islower()
 
@@ -126,7 +126,7 @@ def _top_of_header(columns: Sequence[float], first_line: float, words: Sequence[
         reached = min(reached, word.y0)
     if not header or CAPTION.match(" ".join(word.text for word in sorted(header, key=lambda w: (w.y0, w.x0)))):
         return None
-    used = {_index(columns, (word.x0 + word.x1) / 2) for word in header}
+    used = {_interval_at(columns, (word.x0 + word.x1) / 2) for word in header}
     return reached - 1 if len(used) > 1 and len(header) <= 12 * len(columns) else None
 
 
@@ -136,11 +136,11 @@ def cells_of(grid: Grid, words: Sequence[Word]) -> list[Cell]:
     field_of: dict[tuple[int, int], list[Word]] = {}
     across: set[tuple[int, int]] = set()
     for word in words:
-        row = _index(grid.rows, (word.y0 + word.y1) / 2)
-        column = _index(grid.columns, (word.x0 + word.x1) / 2)
+        row = _interval_at(grid.rows, (word.y0 + word.y1) / 2)
+        column = _interval_at(grid.columns, (word.x0 + word.x1) / 2)
         field_of.setdefault((row, column), []).append(word)
         if grid.open_columns:
-            first, last = _index(grid.columns, word.x0 + 1), _index(grid.columns, word.x1 - 1)
+            first, last = _interval_at(grid.columns, word.x0 + 1), _interval_at(grid.columns, word.x1 - 1)
             across.update((row, c) for c in range(first, last))
     if grid.open_columns:
         across |= _heading_across(grid, field_of)
@@ -155,7 +155,7 @@ def cells_of(grid: Grid, words: Sequence[Word]) -> list[Cell]:
             taken.update(fields)
             members = [word for field in fields for word in field_of.get(field, ())]
             bold = bool(members) and sum(word.bold for word in members) > len(members) / 2
-            cells.append(Cell(row, column, rows, columns, _joined(members), bold))
+            cells.append(Cell(row, column, rows, columns, _joined_words(members), bold))
     return cells
 
 
@@ -193,12 +193,12 @@ def _heading_across(grid: Grid, field_of: dict[tuple[int, int], list[Word]]) -> 
     return {(0, column) for column in range(1, last)} if is_one_text and below_is_full else set()
 
 
-def _index(edges: Sequence[float], place: float) -> int:
+def _interval_at(edges: Sequence[float], place: float) -> int:
     """Return the interval of the edges that holds this place; the first or last one if it lies outside."""
     return max(0, min(len(edges) - 2, sum(edge <= place for edge in edges) - 1))
 
 
-def _joined(words: Sequence[Word]) -> str:
+def _joined_words(words: Sequence[Word]) -> str:
     """Return the words in reading order: line by line, left to right, within a line as the text layer has them."""
     if not words:
         return ""

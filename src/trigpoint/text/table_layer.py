@@ -16,7 +16,7 @@ from trigpoint.text.tables import Table, find_tables, text_with_tables, without_
 _BOLD = 16  # MuPDF's flag of a span
 _STRIP = 8.0  # points: spans are looked up by the strip of the page that their middle lies in
 
-Strips = Mapping[int, list[Box]]
+_Strips = Mapping[int, list[Box]]
 
 
 def with_tables(
@@ -68,13 +68,13 @@ def _words_of_layer(
     return words
 
 
-def _styles(layer: Any) -> tuple[Strips, Mapping[int, Strips]]:
+def _styles(layer: Any) -> tuple[_Strips, Mapping[int, _Strips]]:
     """Return the strips of bold text, and those of text that runs downwards (1) or upwards (3)."""
     bold: defaultdict[int, list[Box]] = defaultdict(list)
     turned: dict[int, defaultdict[int, list[Box]]] = {1: defaultdict(list), 3: defaultdict(list)}
     for block in layer["blocks"]:
         for line in block.get("lines", ()):
-            turn = _turn(line["dir"])
+            turn = _turn_of_direction(line["dir"])
             if turn:
                 _enter(turned[turn], line["bbox"])
             for span in line["spans"]:
@@ -88,12 +88,12 @@ def _enter(strips: defaultdict[int, list[Box]], box: Box) -> None:
         strips[strip].append(box)
 
 
-def _is_in(strips: Strips, point: tuple[float, float]) -> bool:
+def _is_in(strips: _Strips, point: tuple[float, float]) -> bool:
     x, y = point
     return any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in strips.get(int(y // _STRIP), ()))
 
 
-def _turn(direction: tuple[float, float]) -> int:
+def _turn_of_direction(direction: tuple[float, float]) -> int:
     across, down = direction
     if abs(across) >= abs(down):
         return 0

@@ -21,7 +21,7 @@ from trigpoint.text.images import Box
 from trigpoint.text.rulings import Grid, find_grids, is_thin
 from trigpoint.text.table_cells import CAPTION, Cell, Word, cells_of, is_inside, with_columns
 
-_LONGEST_REPEATED = 80  # characters; a longer text that spans rows is told once
+_LONGEST_REPEATED = 80  # characters; a longer text that spans rows is given once
 _SAME_WIDTH = 12.0
 _FOOT, _DEEPEST_FOOT = 0.3, 8.0  # how far below an underline its words may end
 _MOST_HEADER_ROWS = 3
@@ -77,7 +77,7 @@ def _aligned_tables(page: int, words: Sequence[Word], ruled: Sequence[Table]) ->
 
 
 def continue_headers(pages: Sequence[Sequence[Table]]) -> list[tuple[Table, ...]]:
-    """Return the tables of each page; one that goes on from the page before, without a header, gets the header of that."""
+    """Return the tables of each page; one that continues from the page before, without a header, gets that table's header."""
     continued: list[tuple[Table, ...]] = []
     last: Table | None = None
     for tables in pages:
@@ -166,7 +166,7 @@ def _table_in(page: int, grid: Grid, words: Sequence[Word]) -> Table | None:
 
 
 def _has_all(table: Table, words: Sequence[Word]) -> bool:
-    """Return whether each word is in a cell. A grid that would lose one is not believed."""
+    """Return whether each word is in a cell. A grid that would lose one is rejected."""
     told = Counter(" ".join([*table.titles, *(cell for row in (*table.header, *table.rows) for cell in row)]).split())
     return not Counter(part for word in words for part in word.text.split()) - told
 
@@ -197,7 +197,7 @@ def _cell_at(cells: Sequence[Cell], row: int, column: int) -> Cell | None:
 
 
 def without_underlines(boxes: Iterable[Box], words: Iterable[tuple[Any, ...]]) -> list[Box]:
-    """Return the boxes without thin ones that run through the feet of words: underlined text is no table.
+    """Return the boxes without thin ones that run through the feet of words: underlined text is not a table.
 
     Words are tuples that begin with their boxes.
     """
@@ -224,7 +224,7 @@ def _is_underline(left: float, right: float, words: Iterable[tuple[float, float]
 
 
 def _used_columns(cells: Sequence[Cell]) -> list[int]:
-    """Return the columns that have a text of their own: others are the space between two lines."""
+    """Return the columns that contain text: the others are the space between two lines."""
     alone = {cell.column for cell in cells if cell.columns == 1}
     wide = {cell.column: range(cell.column, cell.column + cell.columns) for cell in cells if cell.columns > 1}
     return sorted(alone | {first for first, span in wide.items() if not alone & set(span)})

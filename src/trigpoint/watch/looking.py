@@ -12,27 +12,27 @@ from trigpoint.config import Settings
 from trigpoint.dates import today
 from trigpoint.errors import BotChallenge, InvalidInput, PortalBusy, PortalError
 from trigpoint.registers.directory import open_register
-from trigpoint.registers.models import Listed, Listing
+from trigpoint.registers.models import ListedApplication, Listing
 from trigpoint.registers.register import WebRegister
-from trigpoint.watch.matching import Fit, fit_of, in_wards
+from trigpoint.watch.matching import WatchFit, fit_of, in_wards
 from trigpoint.watch.models import MOST_SIGHTINGS, Look, Sighting, Watch, WatchRecord
 from trigpoint.watch.store import WatchStore
 
 log = logging.getLogger(__name__)
 
 OVERLAP = timedelta(days=14)  # registers list applications some days after they were received
-MOST_LOOK_UPS = 25  # of wards, in one look
+_MOST_LOOK_UPS = 25  # of wards, in one look
 
 
 @dataclass(frozen=True)
-class Seen:
+class LookResult:
     """The result of a look: the record as it is kept now, and the applications that are new in it."""
 
     record: WatchRecord
     added: tuple[Sighting, ...]
 
 
-async def look(settings: Settings, store: WatchStore, watch_id: str) -> Seen:
+async def look(settings: Settings, store: WatchStore, watch_id: str) -> LookResult:
     """Look at the register's lists and keep what fits. Raises WatchBusy, WatchNotFound, PortalError, InvalidInput.
 
     A problem of the register, or a ward that it does not have, is kept with the watch and raised; what earlier looks found stays.
@@ -59,7 +59,7 @@ async def look(settings: Settings, store: WatchStore, watch_id: str) -> Seen:
                 "left_out": listing.left_out,
             }
         )
-        return await asyncio.to_thread(_kept, store, watch_id, found, done)
+        return await asyncio.to_thread(_keep_sightings, store, watch_id, found, done)
 
 
 def _since(record: WatchRecord) -> date:
@@ -69,21 +69,25 @@ def _since(record: WatchRecord) -> date:
     return max(record.watch.since, record.last_good.at.date() - OVERLAP)
 
 
-def _matched(watch: Watch, listing: Listing) -> list[tuple[Listed, Fit]]:
+def _matched(watch: Watch, listing: Listing) -> list[tuple[ListedApplication, WatchFit]]:
     fits = ((row, fit_of(watch, row.application)) for row in listing.rows)
     return [(row, fit) for row, fit in fits if fit is not None]
 
 
 async def _in_wards(
-    register: WebRegister, watch: Watch, listing: Listing, matched: Sequence[tuple[Listed, Fit]], record: WatchRecord
+    register: WebRegister,
+    watch: Watch,
+    listing: Listing,
+    matched: Sequence[tuple[ListedApplication, WatchFit]],
+    record: WatchRecord,
 ) -> tuple[list[Sighting], int]:
     """Return the sightings in the wards of a watch, and how many of them are in wards that are not known.
 
-    A list that was not made by ward is completed by looking the applications up, so many in one look.
+    A list that was not made by ward is completed by looking the applications up, up to a limit in each look.
     """
     at = datetime.now(UTC)
     known = {one.reference: one.ward for one in record.sightings}
-    look_ups, unknown = MOST_LOOK_UPS, 0
+    look_ups, unknown = _MOST_LOOK_UPS, 0
     sightings: list[Sighting] = []
     for row, fit in matched:
         ward = row.application.ward or known.get(row.application.reference)
@@ -110,7 +114,7 @@ async def _ward(register: WebRegister, reference: str) -> str | None:
     return application.ward
 
 
-def _sighting(row: Listed, fit: Fit, ward: str | None, at: datetime) -> Sighting:
+def _sighting(row: ListedApplication, fit: WatchFit, ward: str | None, at: datetime) -> Sighting:
     one = row.application
     return Sighting(
         reference=one.reference.strip().upper(),
@@ -129,7 +133,7 @@ def _sighting(row: Listed, fit: Fit, ward: str | None, at: datetime) -> Sighting
     )
 
 
-def _kept(store: WatchStore, watch_id: str, found: Sequence[Sighting], done: Look) -> Seen:
+def _keep_sightings(store: WatchStore, watch_id: str, found: Sequence[Sighting], done: Look) -> LookResult:
     """Keep what was found, in one write: newest first, with the marks that people have set meanwhile."""
     added: list[Sighting] = []
 
@@ -146,4 +150,4 @@ def _kept(store: WatchStore, watch_id: str, found: Sequence[Sighting], done: Loo
         sightings = (*added, *(again.get(reference, one) for reference, one in before.items()))
         return record.model_copy(update={"sightings": sightings[:MOST_SIGHTINGS], "last": done, "last_good": done})
 
-    return Seen(store.change(watch_id, merge), tuple(added))
+    return LookResult(store.change(watch_id, merge), tuple(added))

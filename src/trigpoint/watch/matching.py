@@ -12,7 +12,7 @@ from trigpoint.watch.models import Size, Watch
 
 
 @dataclass(frozen=True)
-class Fit:
+class WatchFit:
     """The fit of an application to a watch: its size as the proposal states it, and whether that is known."""
 
     size: Size
@@ -21,9 +21,9 @@ class Fit:
     floorspace: float | None
 
 
-def fit_of(watch: Watch, application: Application) -> Fit | None:
+def fit_of(watch: Watch, application: Application) -> WatchFit | None:
     """Return how an application fits the words and sizes of a watch, None if it does not."""
-    if watch.words and not any(_says(application, words) for words in watch.words):
+    if watch.words and not any(_has_words(application, words) for words in watch.words):
         return None
     described = Described(
         reference=application.reference,
@@ -32,8 +32,8 @@ def fit_of(watch: Watch, application: Application) -> Fit | None:
     )
     profile = read_profile(described, ())
     dwellings, floorspace = profile.dwellings, _floorspace(profile)
-    size = _size(watch, profile, dwellings, floorspace)
-    return None if size is None else Fit(size, profile.kind, dwellings, floorspace)
+    size = _size_if_large(watch, profile, dwellings, floorspace)
+    return None if size is None else WatchFit(size, profile.kind, dwellings, floorspace)
 
 
 def in_wards(watch: Watch, ward: str | None) -> bool:
@@ -42,8 +42,8 @@ def in_wards(watch: Watch, ward: str | None) -> bool:
     return any(one.casefold() in named for one in watch.wards)
 
 
-def _says(application: Application, words: str) -> bool:
-    """Return whether proposal or address has these words, as whole words, in whatever case."""
+def _has_words(application: Application, words: str) -> bool:
+    """Return whether proposal or address has these words, as whole words, in upper or lower case."""
     text = f"{application.proposal or ''}\n{application.address or ''}"
     pattern = r"\s+".join(re.escape(word) for word in words.split())
     return re.search(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE) is not None
@@ -53,7 +53,7 @@ def _floorspace(profile: Profile) -> float | None:
     return sum(one.size or 0 for one in profile.uses if one.unit == "m2") or None
 
 
-def _size(watch: Watch, profile: Profile, dwellings: float | None, floorspace: float | None) -> Size | None:
+def _size_if_large(watch: Watch, profile: Profile, dwellings: float | None, floorspace: float | None) -> Size | None:
     """Return whether the proposal is large enough, or names a use that counts without its size; None if it is not."""
     minima = ((watch.min_dwellings, dwellings), (watch.min_floorspace, floorspace))
     wanted = [(minimum, size) for minimum, size in minima if minimum is not None]

@@ -1,4 +1,4 @@
-"""Watches as files of the data folder, one each: a change is there as a whole or not at all, and two writers take turns."""
+"""Watches as files of the data folder, one each: a change is written completely or not at all, and two writers take turns."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from trigpoint.watch.models import Watch, WatchRecord, parse_watch_id
 
 log = logging.getLogger(__name__)
 
-FOLDER = "watches"
+_FOLDER = "watches"
 MOST_WATCHES = 50
 _TURN_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptWatches:
     """All watches that can be read, and the files that cannot."""
 
     records: tuple[WatchRecord, ...]
@@ -36,42 +36,42 @@ class WatchStore:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._folder = settings.data_dir / FOLDER
+        self._folder = settings.data_dir / _FOLDER
 
-    def all(self) -> Kept:
+    def all(self) -> KeptWatches:
         """Return every watch, oldest first. A file that cannot be read is named, and hides no other."""
         records, unreadable = [], []
         for path in sorted(self._folder.glob("*.json")):
             try:
-                records.append(_read(path))
+                records.append(_read_record(path))
             except StoreError as error:
                 log.warning("%s", error.message)
                 unreadable.append(path.name)
         records.sort(key=lambda record: (record.watch.created_at, record.watch.id))
-        return Kept(tuple(records), tuple(unreadable))
+        return KeptWatches(tuple(records), tuple(unreadable))
 
     def get(self, watch_id: str) -> WatchRecord:
         """Return one watch. Raises InvalidInput, WatchNotFound, StoreError."""
         path = self._path(watch_id)
         if not path.is_file():
             raise WatchNotFound(f"There is no watch {shorten(watch_id)}. `trigpoint watch list` shows them")
-        return _read(path)
+        return _read_record(path)
 
     def add(self, watch: Watch) -> WatchRecord:
         """Keep a new watch. Raises InvalidInput if there are too many."""
         if len(list(self._folder.glob("*.json"))) >= MOST_WATCHES:
             raise InvalidInput(f"There are {MOST_WATCHES} watches already. Remove one first")
-        data_folder(self._settings, FOLDER)
+        data_folder(self._settings, _FOLDER)
         record = WatchRecord(watch=watch)
-        _write(self._path(watch.id), record)
+        _write_record(self._path(watch.id), record)
         return record
 
     def change(self, watch_id: str, change: Callable[[WatchRecord], WatchRecord]) -> WatchRecord:
-        """Replace a watch by what a function makes of it, with no other writer between. Raises WatchNotFound."""
+        """Replace a watch with what a function makes of it, while other writers wait. Raises WatchNotFound."""
         self.get(watch_id)
         with self._turn(watch_id, "change", _TURN_SECONDS):
             record = change(self.get(watch_id))
-            _write(self._path(watch_id), record)
+            _write_record(self._path(watch_id), record)
         return record
 
     def remove(self, watch_id: str) -> None:
@@ -103,11 +103,11 @@ class WatchStore:
         return self._folder / f"{parse_watch_id(watch_id)}.json"
 
 
-def _write(path: Path, record: WatchRecord) -> None:
+def _write_record(path: Path, record: WatchRecord) -> None:
     write_atomic(path, record.model_dump_json(indent=1).encode())
 
 
-def _read(path: Path) -> WatchRecord:
+def _read_record(path: Path) -> WatchRecord:
     try:
         return WatchRecord.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:

@@ -13,11 +13,10 @@ from trigpoint.api.schemas.errors import errors
 from trigpoint.api.services import Use
 from trigpoint.errors import ReviewIncomplete
 from trigpoint.review.formats import FORMATS, FormatName
+from trigpoint.review.result import ReviewResult
 
 
 def _schema(media_type: str) -> dict[str, Any]:
-    if media_type == "application/json":
-        return {"type": "object"}
     return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
 
 
@@ -30,7 +29,8 @@ _MEDIA_TYPES = sorted({one.media_type.partition(";")[0] for one in FORMATS.value
 _DOCUMENTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The review as a file",
-        "content": {media_type: {"schema": _schema(media_type)} for media_type in _MEDIA_TYPES},
+        "content": {kind: {"schema": _schema(kind)} for kind in _MEDIA_TYPES if kind != "application/json"},
+        "model": ReviewResult,  # as JSON
     }
 }
 

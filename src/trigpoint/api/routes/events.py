@@ -14,7 +14,7 @@ from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.events import EventPage
 from trigpoint.api.services import Services, Use
 from trigpoint.errors import StoreError
-from trigpoint.jobs.feed import FROM_START, Feed, FeedEvent
+from trigpoint.jobs.feed import FROM_START, Feed, FeedPage
 
 _LONGEST_WAIT = 30
 _STREAM_SECONDS = 3600.0
@@ -38,16 +38,16 @@ async def list_events(
 ) -> Response:
     """List everything that webhooks send, for all reviews, oldest first.
 
-    With `Accept: text/event-stream`, stream it.
+    With `Accept: text/event-stream`, stream it. An event named `missed` comes first if some are no longer kept.
     """
     feed = Feed(use.redis)
     cursor = last_event_id or after or FROM_START
     if cursor == "latest":
         cursor = await feed.latest()
-    if "text/event-stream" in request.headers.get("accept", ""):
+    if "text/event-stream" in request.headers.get("accept", "").lower():
         first = await feed.read(cursor, limit=_STREAM_BATCH)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        stream = _stream(use, feed, first.cursor, first.events)
+        stream = _stream(use, feed, first)
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
     page = await feed.read(cursor, limit=limit, wait_seconds=wait)
     body = {
@@ -58,19 +58,23 @@ async def list_events(
     return Response(orjson.dumps(body), media_type="application/json")
 
 
-async def _stream(use: Services, feed: Feed, cursor: str, events: tuple[FeedEvent, ...]) -> AsyncIterator[bytes]:
-    """Yield events as they come, and a comment now and then, so that both ends notice when the other has gone."""
+async def _stream(use: Services, feed: Feed, page: FeedPage) -> AsyncIterator[bytes]:
+    """Yield events as they come, and a comment now and then, so that both ends notice when the other has gone.
+
+    An event `missed` comes first if there is a gap.
+    """
     clock = asyncio.get_running_loop().time
     until, beat = clock() + _STREAM_SECONDS, clock()
     while clock() < until and not use.resources.stopping:
-        for event in events:
+        if page.missed:
+            yield b"event: missed\ndata: {}\n\n"
+        for event in page.events:
             name = event.body["event"]
             yield f"id: {event.cursor}\nevent: {name}\n".encode() + b"data: " + orjson.dumps(event.body) + b"\n\n"
         if clock() >= beat:
             beat = clock() + _BEAT_SECONDS
             yield b": still here\n\n"
         try:
-            page = await feed.read(cursor, limit=_STREAM_BATCH, wait_seconds=_NOTICE_STOP_SECONDS)
+            page = await feed.read(page.cursor, limit=_STREAM_BATCH, wait_seconds=_NOTICE_STOP_SECONDS)
         except StoreError:
             return  # the client connects again by itself, with the last id it saw
-        cursor, events = page.cursor, page.events

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from trigpoint.api.graph_access import GraphAccess, json_response, on_error
+from trigpoint.api.graph_access import GraphAccess, json_response, on_error, refuse_size
 from trigpoint.config import Settings
 from trigpoint.errors import GraphBadRequest, TrigpointError, shorten
 from trigpoint.graph import queries, writes
@@ -43,6 +43,7 @@ from trigpoint.graph.neighbourhood import Caps, entity_graph
 from trigpoint.graph.performance import compare_periods, list_performance
 from trigpoint.graph.store import GraphStore
 from trigpoint.graph.vocabulary import DEFAULT_PROJECT_ID, LIFECYCLE
+from trigpoint.http.limits import BodyLimit
 from trigpoint.http.parts import Part
 
 _MOST_BODY = 32 * 1024 * 1024  # 25,000 rows of Search Console, with room
@@ -69,8 +70,11 @@ def graph_app(settings: Settings) -> Starlette:
     return app
 
 
-def graph_backend(settings: Settings) -> Starlette:
-    """Return the routes of the graph. `state.store` opens at the first request; the caller closes it."""
+def graph_backend(settings: Settings, *inner: Middleware) -> Starlette:
+    """Return the routes of the graph. `state.store` opens at the first request; the caller closes it.
+
+    `inner` are layers between its access control and its routes.
+    """
     store = GraphStore(settings)
     caps = Caps(settings.graph_max_edges, settings.graph_max_nodes)
 
@@ -113,7 +117,11 @@ def graph_backend(settings: Settings) -> Starlette:
             write("POST", "/quotable-blocks", _new_block, 201),
             write("POST", "/seo/search-performance/ingest", _ingest),
         ],
-        middleware=[Middleware(GraphAccess, settings=settings)],
+        middleware=[
+            Middleware(GraphAccess, settings=settings),
+            Middleware(BodyLimit, limit_of=lambda scope: _MOST_BODY, refuse=refuse_size),
+            *inner,
+        ],
         exception_handlers={TrigpointError: on_error, HTTPException: on_error, Exception: on_error},
     )
     app.router.redirect_slashes = False
@@ -133,12 +141,8 @@ def _write(store: GraphStore, work: WriteWork, request: Request, body: Any, stat
 
 
 async def _body(request: Request) -> Any:
-    """Return the JSON body, or None if there is none; one beyond the limit is refused while it comes in."""
-    taken = bytearray()
-    async for part in request.stream():
-        taken += part
-        if len(taken) > _MOST_BODY:
-            raise GraphBadRequest(f"The body is larger than the {_MOST_BODY // 2**20} MB that are allowed")
+    """Return the JSON body, or None if there is none."""
+    taken = await request.body()
     if not taken:
         return None
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":

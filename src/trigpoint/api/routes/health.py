@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal
+from typing import Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from trigpoint import __version__
 from trigpoint.api.outside import problems_of_parts
 from trigpoint.api.services import Use
-from trigpoint.storage.redis import describe
+from trigpoint.errors import StoreUnavailable
+from trigpoint.jobs.scripts import answered
 from trigpoint.storage.space import look
 
 _PATIENCE_SECONDS = 2.0
@@ -40,25 +40,26 @@ async def health(use: Use) -> Health:
 
     `degraded` while Redis is down, a store is damaged, or the disk is nearly full.
     """
-    connected, told = await asyncio.gather(
-        _answers(use.redis), use.resources.parts.get("problems", lambda: problems_of_parts(use.settings))
+    problem, told = await asyncio.gather(
+        _problem_of(use.redis), use.resources.parts.get("problems", lambda: problems_of_parts(use.settings))
     )
     space = look(use.settings)
-    problems = [] if connected else [f"{describe(use.redis)} cannot be reached"]
+    problems = [problem] if problem else []
     problems += [f"New work is refused: {space.said}"] if space.is_low else []
     problems += [*use.problems, *told]
     return Health(
         status="degraded" if problems else "healthy",
-        services=HealthServices(redis="connected" if connected else "disconnected"),
+        services=HealthServices(redis="disconnected" if problem else "connected"),
         version=__version__,
         problems=problems,
     )
 
 
-async def _answers(redis: Redis) -> bool:
+async def _problem_of(redis: Redis) -> str | None:
+    """Return why Redis cannot be used: it does not answer soon, or takes no changes."""
     try:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            answer: Any = redis.ping()
-            return bool(await answer)
-    except (RedisError, OSError, TimeoutError):
-        return False
+        async with answered(redis, _PATIENCE_SECONDS):
+            await redis.ping()  # type: ignore[misc]
+    except StoreUnavailable as error:
+        return error.message
+    return None

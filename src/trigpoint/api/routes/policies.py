@@ -25,6 +25,7 @@ from trigpoint.dates import today
 from trigpoint.jobs.policy_update import add_missing_revisions
 from trigpoint.logs import request_id
 from trigpoint.policies.models import PolicyCategory, PolicyChanges
+from trigpoint.storage.space import require_space
 
 router = APIRouter(prefix="/policies", tags=["Policies"], route_class=StrictRoute)
 
@@ -70,9 +71,10 @@ async def list_effective_policies(
     )
 
 
-@router.post("/update", status_code=202, responses=errors(409))
+@router.post("/update", status_code=202, responses=errors(409, 507))
 async def update_shipped_policies(use: Use) -> AddedRevisions:
     """Add the shipped revisions that were missing or came later, and queue their ingestion."""
+    require_space(use.settings)
     added = await add_missing_revisions(use.registry, use.queue, use.settings, request_id=request_id.get())
     summaries = [summary for revision in added if (summary := RevisionSummary.of(revision)) is not None]
     return AddedRevisions(added=summaries, total=len(summaries))

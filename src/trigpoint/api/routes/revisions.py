@@ -32,13 +32,21 @@ from trigpoint.api.schemas.policies import (
 )
 from trigpoint.api.schemas.values import NO_NUL, Day
 from trigpoint.api.services import Services, Use
-from trigpoint.errors import InvalidInput, NoParkingStandard, RevisionNotFound, TrigpointError
+from trigpoint.errors import (
+    InvalidInput,
+    NoParkingStandard,
+    PolicyNotFound,
+    RegistryUnavailable,
+    RevisionNotFound,
+    TrigpointError,
+)
 from trigpoint.ids import new_job_id
 from trigpoint.jobs import revisions as jobs
 from trigpoint.logs import request_id
 from trigpoint.policies.models import Policy, Revision, RevisionChanges, RevisionStatus
 from trigpoint.policies.parking import ParkingStandard, ParkingStandards
 from trigpoint.policies.placements import Placements
+from trigpoint.storage.space import require_space
 
 router = APIRouter(prefix="/policies/{source}/revisions", tags=["Policy Revisions"], route_class=StrictRoute)
 
@@ -144,9 +152,21 @@ async def _replace(
                 request_id=request_id.get(),
             )
         except TrigpointError:
-            await asyncio.to_thread(Path(path).unlink, missing_ok=True)
+            await _remove_unless_taken(use, current, path)
             raise
     return _accepted(dataclasses.replace(revision, version_label=version_label), job_id)
+
+
+async def _remove_unless_taken(use: Services, current: Revision, path: str) -> None:
+    """Remove a file that replaces nothing. If the registry cannot be asked, it stays: a worker may finish with it."""
+    try:
+        is_taken = (await use.registry.get_revision(current.source, current.revision_id)).replacement == path
+    except RegistryUnavailable:
+        return
+    except (PolicyNotFound, RevisionNotFound):
+        is_taken = False
+    if not is_taken:
+        await asyncio.to_thread(Path(path).unlink, missing_ok=True)
 
 
 @router.get("/{revision_id}", responses=errors(404))
@@ -183,9 +203,10 @@ async def delete_revision(
     return RevisionDeleted(source=source, revision_id=revision_id, status="deleted", chunks_removed=removed)
 
 
-@router.post("/{revision_id}/reindex", status_code=202, responses=errors(404, 409))
+@router.post("/{revision_id}/reindex", status_code=202, responses=errors(404, 409, 507))
 async def reindex_revision(source: str, revision_id: str, use: Use) -> RevisionStatusAnswer:
     """Build the passages again from the stored file; the old ones answer until the new ones are there."""
+    require_space(use.settings)
     await jobs.queue_reindex(use.registry, use.queue, source, revision_id, request_id=request_id.get())
     pending = RevisionProgress(phase="pending", percent_complete=0, chunks_processed=0)
     return RevisionStatusAnswer(revision_id=revision_id, status=RevisionStatus.PROCESSING, progress=pending)

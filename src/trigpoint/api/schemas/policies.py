@@ -10,9 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
-    SerializerFunctionWrapHandler,
     StringConstraints,
-    model_serializer,
 )
 
 from trigpoint.api.schemas.values import NO_NUL, Day, PolicySource
@@ -186,14 +184,9 @@ class RevisionLinks(BaseModel):
 class RevisionSideEffects(BaseModel):
     superseded_revision: str
     superseded_effective_to: date
-    warning: str | None = Field(None, description="A gap that opened; left out if there is none")
-
-    @model_serializer(mode="wrap")
-    def _without_empty_warning(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        shown: dict[str, Any] = serialise(self)
-        if self.warning is None:
-            shown.pop("warning", None)
-        return shown
+    warning: str | None = Field(
+        None, description="A gap that opened; left out if there is none", exclude_if=lambda warning: warning is None
+    )
 
 
 class RevisionAccepted(BaseModel):

@@ -1,11 +1,12 @@
-"""The pages as an application of their own: their paths, their guard, their errors.
+"""The pages as a separate application: their paths, their guard, their errors.
 
-Every answer carries a strict content policy. A program that asks for a path which is no page is answered by the REST API.
+Every answer carries a strict content policy. A program that asks for a path that is not a page is answered by the REST API.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -19,7 +20,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trigpoint.api.bodies import files_limit, upload_limit
+from trigpoint.api.bodies import FORM_BYTES, files_limit, upload_limit
+from trigpoint.api.errors import allowed_methods
 from trigpoint.api.services import services_in
 from trigpoint.api.web import (
     documents,
@@ -38,26 +40,27 @@ from trigpoint.api.web import (
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.sessions import COOKIE, Sessions, is_own_form
 from trigpoint.api.web.templating import STATIC, page, serve_static
+from trigpoint.config import Settings
 from trigpoint.errors import ServerUnreachable, StoreUnavailable, ToolFailed, TrigpointError
-from trigpoint.http.limits import BodyLimit, too_large
+from trigpoint.http.limits import READING, BodyLimit, too_large
 from trigpoint.keys import KeyScope
+from trigpoint.storage.space import full_disk_behind
 
 log = logging.getLogger(__name__)
 
-PARTS = frozenset(
+_PARTS = frozenset(
     {"", "reviews", "watch", "policies", "library", "graph", "status", "sign-in", "sign-out", "static", "favicon.ico"}
 )
 _OTHERS = frozenset({"api", "health", "docs", "redoc", "openapi.json", "metrics"})
 _PUBLIC = frozenset({"sign-in", "static", "favicon.ico"})
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _MANY_FILES = frozenset({"/reviews/files", "/library/project"})
 
-POLICY = (
+_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-HEADERS = {
-    "Content-Security-Policy": POLICY,
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
@@ -74,13 +77,8 @@ class Pages:
         self._rest = rest
         self._resources = resources
         self._sessions = Sessions(resources.settings.key_ring)
-        one, many = upload_limit(resources.settings), files_limit(resources.settings)
-        self._limited = BodyLimit(
-            self._guarded,
-            limit_of=lambda scope: many if scope["path"] in _MANY_FILES else one,
-            refuse=_refuse_size,
-        )
-        self._pages = pages_app()
+        self._limited = BodyLimit(self._guarded, limit_of=_body_limit(resources.settings), refuse=_refuse_size)
+        self._pages = _pages_app()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not _is_page(scope):
@@ -108,23 +106,35 @@ class Pages:
                 await (await _ours(request, error))(scope, receive, send)
                 return
         scope["signed_in"] = signed_in = key is not None
-        if request.method not in _SAFE and not is_own_form(request):
+        if request.method not in READING and not is_own_form(request):
             refusal = "This form was not sent from one of our own pages. Open the page again and repeat what you did."
-            await error_page(request, 403, refusal)(scope, receive, send)
+            await _error_page(request, 403, refusal)(scope, receive, send)
         elif self._sessions.required and not signed_in and part not in _PUBLIC:
             here = scope["path"] + (f"?{request.url.query}" if request.url.query else "")
-            target = "/sign-in" if here == "/" or request.method not in _SAFE else f"/sign-in?next={quote(here)}"
+            target = "/sign-in" if here == "/" or request.method not in READING else f"/sign-in?next={quote(here)}"
             await RedirectResponse(target, 303, {"Cache-Control": "no-store"})(scope, receive, send)
         elif (
             key is not None and part != "sign-out" and (needed := _scope_needed(request.method, part)) not in key.scopes
         ):
             refusal = f"The key '{key.name}' that you signed in with may not do this: it lacks the scope '{needed}'."
-            await error_page(request, 403, refusal)(scope, receive, send)
+            await _error_page(request, 403, refusal)(scope, receive, send)
         else:
             await self._pages(scope, receive, send)
 
 
-def pages_app() -> Starlette:
+def _body_limit(settings: Settings) -> Callable[[Scope], int]:
+    """Return the limit of a form by its page. Anybody may try to sign in, and a key is short."""
+    one, many = upload_limit(settings), files_limit(settings)
+
+    def limit_of(scope: Scope) -> int:
+        if scope["path"] == "/sign-in":
+            return FORM_BYTES
+        return many if scope["path"] in _MANY_FILES else one
+
+    return limit_of
+
+
+def _pages_app() -> Starlette:
     """Return all routes of all pages."""
 
     async def static(request: Request) -> Response:
@@ -152,9 +162,10 @@ def pages_app() -> Starlette:
         ],
         exception_handlers={
             TrigpointError: _ours,
-            HTTPException: _http,
+            HTTPException: _http_error_page,
             ValidationError: _invalid,
             RequestValidationError: _invalid,
+            OSError: _system,
             Exception: _unexpected,
         },
     )
@@ -162,14 +173,14 @@ def pages_app() -> Starlette:
     return made
 
 
-def error_page(request: Request, status: int, message: str, title: str | None = None) -> Response:
+def _error_page(request: Request, status: int, message: str, title: str | None = None) -> Response:
     shown = title or {404: "Not found", 503: "A part cannot be reached"}.get(status) or HTTPStatus(status).phrase
     return page(request, "error.html", status, title=shown, message=message, status=status)
 
 
 def _is_page(scope: Scope) -> bool:
     part = scope["path"].split("/")[1] if scope["path"].startswith("/") else ""
-    if part in PARTS:
+    if part in _PARTS:
         return True
     accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
     return part not in _OTHERS and scope["method"] in ("GET", "HEAD") and b"text/html" in accepts
@@ -177,20 +188,20 @@ def _is_page(scope: Scope) -> bool:
 
 def _scope_needed(method: str, part: str) -> KeyScope:
     """Return the scope that a key needs for a page."""
-    if method in _SAFE:
+    if method in READING:
         return "read"
     return "submit" if part in ("", "reviews", "watch") else "manage"
 
 
 async def _refuse_size(scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-    await error_page(Request(scope), 413, f"{too_large(limit)}.")(scope, receive, send)
+    await _error_page(Request(scope), 413, f"{too_large(limit)}.")(scope, receive, send)
 
 
 def _with_headers(send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
@@ -202,7 +213,7 @@ async def _ours(request: Request, error: Exception) -> Response:
     if error.status >= 500:
         log.warning("%s %s: %s: %s", request.method, request.url.path, error.code, error.message)
     title = "A part cannot be reached" if isinstance(error, ServerUnreachable | StoreUnavailable) else None
-    return error_page(request, _status(error), error.message, title)
+    return _error_page(request, _status(error), error.message, title)
 
 
 def _status(error: TrigpointError) -> int:
@@ -214,21 +225,33 @@ def _status(error: TrigpointError) -> int:
     return error.status
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _http_error_page(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 405 and request.method == "OPTIONS":
+        return Response(status_code=204, headers={"Allow": allowed_methods(request)})
     said = {404: "There is no such page. It may have been removed, or the address may be mistyped."}
-    return error_page(request, error.status_code, said.get(error.status_code, str(error.detail)))
+    shown = _error_page(request, error.status_code, said.get(error.status_code, str(error.detail)))
+    if error.status_code == 405:
+        shown.headers["Allow"] = allowed_methods(request)
+    return shown
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    return error_page(request, 422, problem_text(error), "That cannot be used")
+    return _error_page(request, 422, _problem_text(error), "That cannot be used")
+
+
+async def _system(request: Request, error: Exception) -> Response:
+    """Tell a full disk apart from errors that nobody expected."""
+    if (full := full_disk_behind(error)) is None:
+        raise error
+    return await _ours(request, full)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    return error_page(request, 500, "Something went wrong on our side. It has been logged.", "Something went wrong")
+    return _error_page(request, 500, "Something went wrong on our side. It has been logged.", "Something went wrong")
 
 
-def problem_text(error: Exception) -> str:
+def _problem_text(error: Exception) -> str:
     """Return the message that a person reads about a refused value."""
     assert isinstance(error, ValidationError | RequestValidationError)
     return "; ".join(str(problem["msg"]).removeprefix("Value error, ") for problem in error.errors()[:3])

@@ -34,7 +34,7 @@ class AspectPair:
         assessed = self.before.assessed != "no", self.after.assessed != "no"
         if assessed != (True, True):
             return {(False, True): "now assessed", (True, False): "no longer assessed"}.get(assessed, "not assessed")  # type: ignore[return-value]
-        return _change(_FROM_WORST.index(self.before.rating), _FROM_WORST.index(self.after.rating))
+        return _direction(_FROM_WORST.index(self.before.rating), _FROM_WORST.index(self.after.rating))
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class PointPair:
         if self.after is None:
             return "gone"
         ranks = [_OUTCOMES_FROM_WORST.index(point.finding.outcome) for point in (self.before, self.after)]
-        return _change(ranks[0], ranks[1])
+        return _direction(ranks[0], ranks[1])
 
 
-def _change(before: int, after: int) -> Change:
+def _direction(before: int, after: int) -> Change:
     if before == after:
         return "same"
     return "improved" if after > before else "worse"
@@ -86,10 +86,10 @@ def pair_points(before: ReviewResult, after: ReviewResult) -> list[PointPair]:
 
 
 def _by_key(points: Sequence[Point]) -> dict[tuple[str, ...], Point]:
-    return {_key(point): point for point in reversed(points)}
+    return {_identity_of(point): point for point in reversed(points)}
 
 
-def _key(point: Point) -> tuple[str, ...]:
+def _identity_of(point: Point) -> tuple[str, ...]:
     """Return what makes two findings one: a check of an aspect; of contradictions also what contradicts what."""
     finding: Finding = point.finding
     aspect = point.aspect.name if point.aspect else ""

@@ -25,36 +25,37 @@ from trigpoint.documents.reading_line import ReadingCounts
 from trigpoint.documents.roots import DocumentRoots
 from trigpoint.errors import FileMissing, TrigpointError
 from trigpoint.jobs.reviews import Review
+from trigpoint.text.pdf_mark import file_is_pdf
 
 _HOUR = "private, max-age=3600"
 _WAYS = {"text": "Text", "ocr": "OCR", "both": "Text and OCR", "blank": "Blank", "none": "Not read"}
 
-Document = Mapping[str, Any]
+_Document = Mapping[str, Any]
 
 
 async def documents_page(request: Request) -> Response:
     review = await _review(request)
-    documents = await _documents(request, review)
-    counts = ReadingCounts.of((_name(one), one.get("account")) for one in documents)
+    documents = await _documents_of_review(request, review)
+    counts = ReadingCounts.of((_document_name(one), one.get("account")) for one in documents)
     fetched = review.result().application.documents_fetched if review.status == "completed" else None
     return page(
         request,
         "documents.html",
         review=review,
-        documents=[(one, _name(one)) for one in documents],
+        documents=[(one, _document_name(one)) for one in documents],
         line=counts.sentence(fetched) if documents else None,
     )
 
 
 async def document_page(request: Request) -> Response:
     review = await _review(request)
-    document = await _document(request, review)
-    pages = [_shown(one) for one in document.get("pages", ())]
-    chosen = _chosen(request, pages)
+    document = await _document_of_review(request, review)
+    pages = [_page_on_strip(one) for one in document.get("pages", ())]
+    chosen = _chosen_page(request, pages)
     problem, picture = None, None
     if chosen is not None:
         try:
-            path = _file(request, document)
+            path = _file_of_document(request, document)
             picture = await asyncio.to_thread(_draw, request, path, chosen["number"])
         except TrigpointError as error:
             problem = error.message
@@ -63,7 +64,7 @@ async def document_page(request: Request) -> Response:
         "document.html",
         review=review,
         document=document,
-        name=_name(document),
+        name=_document_name(document),
         pages=pages,
         chosen=chosen,
         picture=picture,
@@ -73,17 +74,17 @@ async def document_page(request: Request) -> Response:
 
 
 async def document_picture(request: Request) -> Response:
-    document = await _document(request, await _review(request))
+    document = await _document_of_review(request, await _review(request))
     number = whole_number(request.path_params["page"])
-    picture = await asyncio.to_thread(_draw, request, _file(request, document), number)
+    picture = await asyncio.to_thread(_draw, request, _file_of_document(request, document), number)
     return Response(picture.png, media_type="image/png", headers={"Cache-Control": _HOUR})
 
 
 async def document_file(request: Request) -> Response:
     """Return the file itself: a PDF opens in the browser, anything else is saved."""
-    document = await _document(request, await _review(request))
-    path = _file(request, document)
-    is_pdf = path.suffix.lower() == ".pdf"
+    document = await _document_of_review(request, await _review(request))
+    path = _file_of_document(request, document)
+    is_pdf = file_is_pdf(path)
     kind = "inline" if is_pdf else "attachment"
     return FileResponse(
         path,
@@ -99,22 +100,22 @@ async def _review(request: Request) -> Review:
     return await services.reviews.get(request.path_params["review_id"])
 
 
-async def _documents(request: Request, review: Review) -> list[Document]:
+async def _documents_of_review(request: Request, review: Review) -> list[_Document]:
     services: Services = request.scope["services"]
     given = {"application_ref": review.application_ref, "include_pages": True}
     answer = await ask(services.settings, "document-store", "list_ingested_documents", given)
     return list(answer["documents"])
 
 
-async def _document(request: Request, review: Review) -> Document:
+async def _document_of_review(request: Request, review: Review) -> _Document:
     wanted = request.path_params["document_id"]
-    found = next((one for one in await _documents(request, review) if one["document_id"] == wanted), None)
+    found = next((one for one in await _documents_of_review(request, review) if one["document_id"] == wanted), None)
     if found is None:
         raise HTTPException(404)
     return found
 
 
-def _chosen(request: Request, pages: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _chosen_page(request: Request, pages: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the page asked for, else the first one that was not read completely, else the first."""
     if not pages:
         return None
@@ -128,22 +129,24 @@ def _chosen(request: Request, pages: list[dict[str, Any]]) -> dict[str, Any] | N
     return found
 
 
-def _shown(account: Mapping[str, Any]) -> dict[str, Any]:
+def _page_on_strip(account: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page's account with the way it was read, for the strip."""
     way = "blank" if account.get("blank") else account["read_by"]
     return {**account, "way": way, "label": _WAYS[way]}
 
 
-def _name(document: Document) -> str:
+def _document_name(document: _Document) -> str:
     return PurePath(document["file_path"]).name
 
 
-def _file(request: Request, document: Document) -> Path:
+def _file_of_document(request: Request, document: _Document) -> Path:
     services: Services = request.scope["services"]
     try:
         return DocumentRoots(services.settings).find(document["file_path"])
     except FileMissing:
-        raise FileMissing(f"The file {_name(document)} is not on this machine, so its pages cannot be shown.") from None
+        raise FileMissing(
+            f"The file {_document_name(document)} is not on this machine, so its pages cannot be shown."
+        ) from None
 
 
 def _draw(request: Request, path: Path, number: int) -> Any:

@@ -26,7 +26,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Row:
+class TimelineRow:
     y: float
     label: str
     bars: tuple[Bar, ...]
@@ -42,7 +42,7 @@ class Tick:
 class Timeline:
     width: int
     height: int
-    rows: tuple[Row, ...]
+    rows: tuple[TimelineRow, ...]
     ticks: tuple[Tick, ...]
     day_x: float
     bar_height: int = _BAR
@@ -70,7 +70,7 @@ def draw_timeline(policies: Sequence[Policy], day: date, today: date) -> Timelin
             until = f"to {span.end}" if span.end else "with no end"
             title = f"{label}: from {span.start} {until}"
             bars.append(Bar(start, y, width, _fitting(label, width), title, span.covers(day)))
-        rows.append(Row(y, policy.source.replace("_", " "), tuple(bars)))
+        rows.append(TimelineRow(y, policy.source.replace("_", " "), tuple(bars)))
     years = range(begin.year, last.year + 1)
     step = max(1, math.ceil(len(years) / 10))
     ticks = tuple(Tick(x(date(year, 1, 1)), str(year)) for year in years if (year - begin.year) % step == 0)
@@ -101,7 +101,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Line:
+class RelationLine:
     x1: float
     y1: float
     x2: float
@@ -113,7 +113,7 @@ class Neighbourhood:
     width: int
     height: int
     dots: tuple[Dot, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[RelationLine, ...]
 
 
 def draw_neighbourhood(graph: EntityGraph) -> Neighbourhood:
@@ -142,7 +142,7 @@ def draw_neighbourhood(graph: EntityGraph) -> Neighbourhood:
         if node.id in places
     )
     ends = [(places.get(r.from_entity_id), places.get(r.to_entity_id)) for r in graph.relationships]
-    lines = tuple(Line(*a, *b) for a, b in ends if a is not None and b is not None)
+    lines = tuple(RelationLine(*a, *b) for a, b in ends if a is not None and b is not None)
     return Neighbourhood(width, height, dots, lines)
 
 

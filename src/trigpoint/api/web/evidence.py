@@ -26,17 +26,18 @@ from trigpoint.review.findings import Citation
 from trigpoint.review.overview import Overview
 from trigpoint.review.people import is_public_comment
 from trigpoint.review.result import ReviewResult
+from trigpoint.text.pdf_mark import file_is_pdf
 from trigpoint.text.picture import PagePicture
 
 _HOUR = "private, max-age=3600"
 
 
 async def evidence_page(request: Request) -> Response:
-    chosen = await _chosen(request)
+    chosen = await _chosen_evidence(request)
     evidence = chosen.citation
     problem, path, pictures = None, None, []
     try:
-        path = await _file(request, chosen)
+        path = await _file_of_evidence(request, chosen)
         _require_showable(evidence)
         pictures = [await asyncio.to_thread(_draw, request, path, evidence, number) for number in evidence.pages]
     except TrigpointError as error:
@@ -51,7 +52,7 @@ async def evidence_page(request: Request) -> Response:
         quoted_under=[one for one in body.aspects if any(said.citation == evidence for said in one.says)],
         register=web_address(chosen.result.application.portal_url),
         file=path,
-        is_pdf=path is not None and path.suffix.lower() == ".pdf",
+        is_pdf=path is not None and file_is_pdf(path),
         problem=problem,
         pictures=pictures,
         previous=chosen.number - 1,
@@ -60,23 +61,23 @@ async def evidence_page(request: Request) -> Response:
 
 
 async def evidence_picture(request: Request) -> Response:
-    chosen = await _chosen(request)
+    chosen = await _chosen_evidence(request)
     number = whole_number(request.path_params["page"])
     if number not in chosen.citation.pages:
         raise HTTPException(404)
     _require_showable(chosen.citation)
-    path = await _file(request, chosen)
+    path = await _file_of_evidence(request, chosen)
     picture = await asyncio.to_thread(_draw, request, path, chosen.citation, number)
     return _png(picture)
 
 
 async def evidence_strip(request: Request) -> Response:
     """Return a strip of the page around the quoted words."""
-    chosen = await _chosen(request)
+    chosen = await _chosen_evidence(request)
     if not chosen.citation.pages:
         raise HTTPException(404)
     _require_showable(chosen.citation)
-    path = await _file(request, chosen)
+    path = await _file_of_evidence(request, chosen)
     citation = chosen.citation
     resources: Resources = request.scope["resources"]
     return _png(await asyncio.to_thread(draw_strip, resources, path, citation.pages[0], citation.quote))
@@ -107,7 +108,7 @@ class _Chosen:
     total: int
 
 
-async def _chosen(request: Request) -> _Chosen:
+async def _chosen_evidence(request: Request) -> _Chosen:
     services: Services = request.scope["services"]
     review = await services.reviews.get(request.path_params["review_id"])
     if review.status != "completed":
@@ -120,7 +121,7 @@ async def _chosen(request: Request) -> _Chosen:
     return _Chosen(review.review_id, review.application_ref, result, quotations[number - 1], number, len(quotations))
 
 
-async def _file(request: Request, chosen: _Chosen) -> Path:
+async def _file_of_evidence(request: Request, chosen: _Chosen) -> Path:
     """Return the document's file. Raises FileMissing if the store no longer has it, or it is not on this machine."""
     services: Services = request.scope["services"]
     listed = await listed_documents(services.settings, request.scope["resources"], chosen.application_ref)

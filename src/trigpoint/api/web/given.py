@@ -23,7 +23,7 @@ _FIELDS = ("application_ref", "authority", "address", "proposal", "date_validate
 
 
 async def show(request: Request) -> Response:
-    return _form(request)
+    return _form_response(request)
 
 
 async def submit(request: Request) -> Response:
@@ -34,17 +34,17 @@ async def submit(request: Request) -> Response:
         given = {name: str(form.get(name, "")).strip() for name in _FIELDS}
         files = [one for one in form.getlist("files") if isinstance(one, UploadFile) and one.filename]
         try:
-            review, _ = await review_files(services, files, _stated(given), _options(form))
+            review, _ = await review_files(services, files, _stated_in_form(given), _options_of_form(form))
         except (TrigpointError, ValidationError) as error:
             if isinstance(error, TrigpointError) and error.status >= 500:
                 raise
             problem = error.message if isinstance(error, TrigpointError) else "The options cannot be read"
-            return JSONResponse({"problem": problem}, 422) if scripted else _form(request, 422, problem, given)
+            return JSONResponse({"problem": problem}, 422) if scripted else _form_response(request, 422, problem, given)
     place = f"/reviews/{review.review_id}"
     return JSONResponse({"place": place}) if scripted else RedirectResponse(place, 303)
 
 
-def _stated(given: dict[str, str]) -> Stated:
+def _stated_in_form(given: dict[str, str]) -> Stated:
     return Stated(
         reference=given["application_ref"] or None,
         authority=given["authority"] or None,
@@ -54,7 +54,7 @@ def _stated(given: dict[str, str]) -> Stated:
     )
 
 
-def _options(form: FormData) -> ReviewOptions:
+def _options_of_form(form: FormData) -> ReviewOptions:
     return ReviewOptions(
         include_consultation_responses="include_consultation_responses" in form,
         include_public_comments="include_public_comments" in form,
@@ -62,7 +62,7 @@ def _options(form: FormData) -> ReviewOptions:
     )
 
 
-def _form(
+def _form_response(
     request: Request, status: int = 200, problem: str | None = None, given: dict[str, str] | None = None
 ) -> Response:
     services: Services = request.scope["services"]

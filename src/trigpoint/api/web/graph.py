@@ -31,11 +31,11 @@ _MOST_BLOCKS = 20
 
 
 async def entities(request: Request) -> Response:
-    asked = _asked(request)
+    asked = _filled_fields(request)
     pages = Pages.of(request, _A_PAGE)
 
     def read(connection: Connection) -> dict[str, Any]:
-        projects, project = _project(connection, asked)
+        projects, project = _chosen_project(connection, asked)
         if not asked:
             project = _filled(connection, projects, project)
         chosen = EntityFilter.parse(asked)
@@ -48,17 +48,17 @@ async def entities(request: Request) -> Response:
             "total": listed.pagination.total,
         }
 
-    seen = await _read(request, read)
+    seen = await _read_snapshot(request, read)
     chosen = {name: asked.get(name, "") for name in ("search", "entityType", "status")}
     return page(request, "graph.html", types=ENTITY_TYPES, statuses=STATUSES, chosen=chosen, **seen)
 
 
 async def entity(request: Request) -> Response:
-    asked = _asked(request)
+    asked = _filled_fields(request)
     depth = "2" if asked.get("depth") == "2" else "1"
 
     def read(connection: Connection) -> dict[str, Any]:
-        _, project = _project(connection, asked)
+        _, project = _chosen_project(connection, asked)
         entity_id = check_uuid(request.path_params["entity_id"], "entityId")
         neighbourhood = entity_graph(connection, project, entity_id, GraphFilter(depth=int(depth)), _DRAWN)
         blocks = queries.list_blocks(
@@ -66,17 +66,17 @@ async def entity(request: Request) -> Response:
         )
         return {"project": project, "graph": neighbourhood, "blocks": blocks.items}
 
-    seen = await _read(request, read)
+    seen = await _read_snapshot(request, read)
     names = {node.id: node.title for node in seen["graph"].nodes}
     return page(request, "entity.html", depth=depth, names=names, drawing=draw_neighbourhood(seen["graph"]), **seen)
 
 
-def _asked(request: Request) -> dict[str, str]:
+def _filled_fields(request: Request) -> dict[str, str]:
     """Return the form's fields without the empty ones, which were left alone."""
     return {name: value.strip() for name, value in request.query_params.items() if value.strip()}
 
 
-def _project(connection: Connection, asked: dict[str, str]) -> tuple[list[Project], str]:
+def _chosen_project(connection: Connection, asked: dict[str, str]) -> tuple[list[Project], str]:
     """Return all projects, and the one asked for, else the default one. Raises GraphNotFound."""
     projects = queries.list_projects(connection, PageRequest(limit=_MOST_PROJECTS)).items
     if "project" in asked:
@@ -90,7 +90,7 @@ def _filled(connection: Connection, projects: list[Project], project: str) -> st
     return next((name for name in names if queries.has_entities(connection, name)), project)
 
 
-async def _read(request: Request, work: Callable[[Connection], T]) -> T:
+async def _read_snapshot(request: Request, work: Callable[[Connection], T]) -> T:
     resources: Resources = request.scope["resources"]
 
     def run() -> T:

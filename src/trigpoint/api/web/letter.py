@@ -1,4 +1,4 @@
-"""The letter workshop: choose a position, tick and order the points, change the words, sign, and take the letter away."""
+"""The letter workshop: choose a position, tick and order the points, change the words, sign, and download the letter."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from trigpoint.review.letter_files import LETTER_PAGES, first_letter, letter_len
 from trigpoint.review.people import is_public_comment
 from trigpoint.text.picture import STRIP_HEIGHT, STRIP_WIDTH
 
-STANCES: dict[Stance, str] = {"object": "Object", "comment": "Comment", "support": "Support"}
-KINDS: dict[PointKind, str] = {
+_STANCES: dict[Stance, str] = {"object": "Object", "comment": "Comment", "support": "Support"}
+_KINDS: dict[PointKind, str] = {
     "shortfall": "Falls short",
     "contradiction": "Contradiction",
     "request": "Not shown",
@@ -54,7 +54,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Section:
+class _LetterSection:
     """The points that are printed together, each with its links. A section with a title is folded."""
 
     title: str
@@ -66,7 +66,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Workshop:
+class _Workshop:
     """The content of the page: a letter, saved or not, and its origin."""
 
     review: Review
@@ -85,7 +85,9 @@ async def letter_page(request: Request) -> Response:
     note = f"Saved as version {current.row.version}." if saved else None
     if chosen != current:
         note = f"This is version {chosen.row.version}. Save it to make it the current one; the others stay in the list."
-    return await _page(request, Workshop(review, chosen.letter, chosen.row.version, current.row.version), notice=note)
+    return await _letter_response(
+        request, _Workshop(review, chosen.letter, chosen.row.version, current.row.version), notice=note
+    )
 
 
 async def letter_sent(request: Request) -> Response:
@@ -93,17 +95,18 @@ async def letter_sent(request: Request) -> Response:
     services: Services = request.scope["services"]
     review = await completed(services, request.path_params["review_id"])
     form = await request.form()
-    letter = await _sent(services, review, form)
-    shown, based_on = _number(form, "shown"), _number(form, "based_on")
+    letter = await _letter_of_form(services, review, form)
+    shown, based_on = _version_number(form, "shown"), _version_number(form, "based_on")
     action, _, ground_id = str(form.get("action", "save")).partition(":")
     if action != "save":
-        changed = with_own_point(letter) if action == "add" else moved(letter, ground_id, -1 if action == "up" else 1)
+        step = -1 if action == "up" else 1
+        changed = with_own_point(letter) if action == "add" else moved(letter, ground_id, step)
         note = "Not saved yet: press Save when you are done." if action != "show" else None
-        return await _page(request, Workshop(review, changed, shown, based_on), notice=note, unsaved=True)
-    return await _save(request, Workshop(review, letter, shown, based_on))
+        return await _letter_response(request, _Workshop(review, changed, shown, based_on), notice=note, unsaved=True)
+    return await _save_letter(request, _Workshop(review, letter, shown, based_on))
 
 
-async def _save(request: Request, workshop: Workshop) -> Response:
+async def _save_letter(request: Request, workshop: _Workshop) -> Response:
     services: Services = request.scope["services"]
     review_id, wants_json = workshop.review.review_id, "application/json" in request.headers.get("accept", "")
     try:
@@ -112,8 +115,8 @@ async def _save(request: Request, workshop: Workshop) -> Response:
         if wants_json:
             return JSONResponse({"problem": error.message, **error.details}, error.status)
         current = int(error.details["current_version"])
-        kept = Workshop(workshop.review, workshop.letter, int(error.details["kept_version"]), current)
-        return await _page(request, kept, error.status, changed=error)
+        kept = _Workshop(workshop.review, workshop.letter, int(error.details["kept_version"]), current)
+        return await _letter_response(request, kept, error.status, changed=error)
     if wants_json:
         return JSONResponse({"version": saved.row.version})
     return RedirectResponse(f"/reviews/{review_id}/letter?saved={saved.row.version}", 303)
@@ -123,7 +126,7 @@ async def letter_preview(request: Request) -> Response:
     """Return the letter as the form would print it, as HTML and as text, with its length. Nothing is saved."""
     services: Services = request.scope["services"]
     review = await completed(services, request.path_params["review_id"])
-    letter = await _sent(services, review, await request.form())
+    letter = await _letter_of_form(services, review, await request.form())
     parts = environment().get_template("letter_parts.html").module
     return JSONResponse(
         {
@@ -141,8 +144,10 @@ async def letter_restore(request: Request) -> Response:
     services: Services = request.scope["services"]
     review = await completed(services, request.path_params["review_id"])
     form = await request.form()
-    chosen = await services.letters.get(review.review_id, _number(form, "version"))
-    return await _save(request, Workshop(review, chosen.letter, chosen.row.version, _number(form, "based_on")))
+    chosen = await services.letters.get(review.review_id, _version_number(form, "version"))
+    return await _save_letter(
+        request, _Workshop(review, chosen.letter, chosen.row.version, _version_number(form, "based_on"))
+    )
 
 
 async def _version(services: Services, review: Review, asked: str | None, current: LetterVersion) -> LetterVersion:
@@ -152,9 +157,9 @@ async def _version(services: Services, review: Review, asked: str | None, curren
     return current if number == current.row.version else await services.letters.get(review.review_id, number)
 
 
-async def _sent(services: Services, review: Review, form: FormData) -> Letter:
+async def _letter_of_form(services: Services, review: Review, form: FormData) -> Letter:
     """Return the letter of a form, over the version that the form showed."""
-    shown = _number(form, "shown")
+    shown = _version_number(form, "shown")
     if shown:
         base = (await services.letters.get(review.review_id, shown)).letter
     else:
@@ -162,15 +167,15 @@ async def _sent(services: Services, review: Review, form: FormData) -> Letter:
     return letter_of(form, base)
 
 
-def _number(form: FormData, name: str) -> int:
+def _version_number(form: FormData, name: str) -> int:
     """Return a version's number; 0 is the first draft."""
     given = str(form.get(name, "0"))
     return 0 if given == "0" else whole_number(given)
 
 
-async def _page(
+async def _letter_response(
     request: Request,
-    workshop: Workshop,
+    workshop: _Workshop,
     status: int = 200,
     *,
     notice: str | None = None,
@@ -185,7 +190,7 @@ async def _page(
         status,
         review=review,
         letter=letter,
-        sections=_sections(_points(review, letter)),
+        sections=_letter_sections(_points(review, letter)),
         blocks=letter_blocks(letter, today()),
         text=letter_text(letter),
         pages=await asyncio.to_thread(letter_length, letter),
@@ -195,8 +200,8 @@ async def _page(
         closing=letter.closing or usual_closing(letter),
         usual_opening=usual_opening(letter),
         usual_closing=usual_closing(letter),
-        stances=STANCES,
-        kinds=KINDS,
+        stances=_STANCES,
+        kinds=_KINDS,
         formats=[one for one in FORMATS.values() if one.of_letter],
         versions=await services.letters.versions(review.review_id),
         shown=workshop.shown,
@@ -207,10 +212,10 @@ async def _page(
     )
 
 
-def _sections(points: list[tuple[Ground, list[Link]]]) -> list[Section]:
+def _letter_sections(points: list[tuple[Ground, list[Link]]]) -> list[_LetterSection]:
     """Sort the points as the letter prints them. Questions and praise are folded."""
     return [
-        Section(title, tuple(chosen))
+        _LetterSection(title, tuple(chosen))
         for name, title in _TITLES.items()
         if (chosen := [point for point in points if printed_with(point[0]) == name])
     ]
@@ -224,12 +229,12 @@ def _points(review: Review, letter: Letter) -> list[tuple[Ground, list[Link]]]:
             numbers.setdefault((one.document_id, one.passage_id, one.pages, quoted), number)
     comments = {one.document_id for one in review.result().review.quotations() if is_public_comment(one.document)}
     return [
-        (ground, [_link(review.review_id, one, numbers, comments) for one in ground.references])
+        (ground, [_link_to_reference(review.review_id, one, numbers, comments) for one in ground.references])
         for ground in letter.grounds
     ]
 
 
-def _link(
+def _link_to_reference(
     review_id: str,
     reference: Reference,
     numbers: dict[tuple[str, str, tuple[int, ...], str], int],

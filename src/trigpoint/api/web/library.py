@@ -25,7 +25,7 @@ _LONGEST_QUERY = 500
 
 
 @dataclass(frozen=True)
-class ProjectCard:
+class _ProjectCard:
     id: str
     model: str
     hybrid: bool
@@ -33,7 +33,7 @@ class ProjectCard:
 
 
 @dataclass(frozen=True)
-class Found:
+class LibraryHit:
     """A passage and how it is cited."""
 
     text: str
@@ -68,7 +68,7 @@ class Found:
         return f"[@{self.citekey}, p. {pages}]"
 
     @classmethod
-    def of(cls, item: dict[str, Any]) -> Found:
+    def of(cls, item: dict[str, Any]) -> LibraryHit:
         span = item.get("page_span") or []
         pages = tuple(range(span[0], span[-1] + 1))[:50] if span else ()
         url = item.get("url") or (f"https://doi.org/{item['doi']}" if item.get("doi") else None)
@@ -102,7 +102,7 @@ async def search(request: Request) -> Response:
     project = request.query_params.get("project", "").strip()
     query = request.query_params.get("q", "").strip()[:_LONGEST_QUERY]
     chosen = next((p for p in listed if p["id"] == project), None)
-    found: list[Found] = []
+    hits: list[LibraryHit] = []
     problem, weak = None, False
     style = request.query_params.get("style", "harvard")
     if style not in STYLES:
@@ -114,9 +114,9 @@ async def search(request: Request) -> Response:
         args = {"project": project, "query": query, "top_k": _RESULTS, "include_full_text": True}
         try:
             answer = await ask(services.settings, "library", tool, args)
-            found = [Found.of(item) for item in answer["items"]]
+            hits = [LibraryHit.of(item) for item in answer["items"]]
             if style != "harvard":
-                found = await asyncio.to_thread(_in_style, services.settings, project, found, style)
+                hits = await asyncio.to_thread(_in_style, services.settings, project, hits, style)
             weak = answer.get("weak", False)
         except (ToolFailed, ConfigurationError, InvalidInput) as error:
             problem = error.message
@@ -127,7 +127,7 @@ async def search(request: Request) -> Response:
         projects=[p["id"] for p in listed],
         project=project,
         query=query,
-        found=found,
+        hits=hits,
         weak=weak,
         problem=problem,
         style=style,
@@ -135,15 +135,15 @@ async def search(request: Request) -> Response:
     )
 
 
-def _in_style(settings: Settings, project: str, found: list[Found], style: str) -> list[Found]:
+def _in_style(settings: Settings, project: str, hits: list[LibraryHit], style: str) -> list[LibraryHit]:
     """Return the passages cited in a style, as far as the project's references have their works."""
     known = load_projects(settings).by_id.get(project)
     references = current_references(known.references if known else None)
     chosen = style_named(style)
-    works = [references.find(one.citekey, one.doi) for one in found]
+    works = [references.find(one.citekey, one.doi) for one in hits]
     return [
         replace(one, styled=formatted(work.csl, chosen) if work else None)
-        for one, work in zip(found, works, strict=True)
+        for one, work in zip(hits, works, strict=True)
     ]
 
 
@@ -153,7 +153,7 @@ async def _projects(settings: Settings) -> list[dict[str, Any]]:
     return listed
 
 
-async def _card(settings: Settings, project: dict[str, Any]) -> ProjectCard:
+async def _card(settings: Settings, project: dict[str, Any]) -> _ProjectCard:
     """Return a project's card, with the number of its passages if the store can tell."""
     size = None
     try:
@@ -161,7 +161,7 @@ async def _card(settings: Settings, project: dict[str, Any]) -> ProjectCard:
         size = int(seen["size"])
     except ToolFailed:
         size = None  # shown as not known; the search says what is wrong
-    return ProjectCard(project["id"], project["embed_model"], project["hybrid_enabled"], size)
+    return _ProjectCard(project["id"], project["embed_model"], project["hybrid_enabled"], size)
 
 
 ROUTES = [Route("/library", projects), Route("/library/search", search)]

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from trigpoint.api.pictures import identity
 from trigpoint.api.services import Services
-from trigpoint.api.web.library_reading import Reading
+from trigpoint.api.web.library_reading import ReadingProgress
 from trigpoint.api.web.paging import whole_number
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page
@@ -28,13 +28,14 @@ from trigpoint.library.library import Library
 from trigpoint.library.projects import Project, load_projects
 from trigpoint.library.sources import READERS
 from trigpoint.storage.space import require_space
+from trigpoint.text.pdf_mark import file_is_pdf
 from trigpoint.text.picture import PagePicture
 
-MAX_FILES = 500
+_MAX_FILES = 500
 
 
 @dataclass(frozen=True)
-class Shelf:
+class _Shelf:
     """The documents of a project, and the names of files that were handed over and are not read yet."""
 
     documents: tuple[tuple[str, int], ...]
@@ -46,44 +47,48 @@ async def create(request: Request) -> Response:
     async with request.form(max_files=0, max_fields=5) as form:
         wanted = str(form.get("project", ""))
     project = await asyncio.to_thread(add_project, services.settings, wanted)
-    return RedirectResponse(_address(project), 303)
+    return RedirectResponse(_project_address(project), 303)
 
 
 async def show(request: Request) -> Response:
-    return await _page(request, _project(request))
+    return await _project_response(request, _project_in_path(request))
 
 
 async def reading(request: Request) -> Response:
     """Return how far the files of a project have been read, for the page that watches."""
     resources: Resources = request.scope["resources"]
-    state = resources.reader().state(_project(request).id) or Reading(running=False)
+    state = resources.reader().state(_project_in_path(request).id) or ReadingProgress(running=False)
     return JSONResponse(asdict(state), headers={"Cache-Control": "no-store"})
 
 
 async def take(request: Request) -> Response:
-    """Keep the files, then read them. A script is answered with the address to go on at."""
+    """Keep the files, then read them. A script is answered with the address to continue at."""
     services: Services = request.scope["services"]
     resources: Resources = request.scope["resources"]
-    project = _project(request)
+    project = _project_in_path(request)
     scripted = "application/json" in request.headers.get("accept", "")
     require_space(services.settings)
-    async with request.form(max_files=MAX_FILES, max_fields=10) as form:
+    async with request.form(max_files=_MAX_FILES, max_fields=10) as form:
         given = [one for one in form.getlist("files") if isinstance(one, UploadFile) and one.filename]
         try:
-            kept = await asyncio.to_thread(_kept, services.settings, project, given)
+            kept = await asyncio.to_thread(_keep_uploads, services.settings, project, given)
         except TrigpointError as error:
             if error.status >= 500:
                 raise
             return (
                 JSONResponse({"problem": error.message}, 422)
                 if scripted
-                else await _page(request, project, 422, error.message)
+                else await _project_response(request, project, 422, error.message)
             )
     resources.reader().read(project, kept)
-    return JSONResponse({"place": _address(project)}) if scripted else RedirectResponse(_address(project), 303)
+    return (
+        JSONResponse({"place": _project_address(project)})
+        if scripted
+        else RedirectResponse(_project_address(project), 303)
+    )
 
 
-def _kept(settings: Settings, project: Project, given: list[UploadFile]) -> list[Path]:
+def _keep_uploads(settings: Settings, project: Project, given: list[UploadFile]) -> list[Path]:
     """Keep the files that were sent; without any, everything handed over before is read again if it changed."""
     for file in given:
         keep_file(settings, project, file.filename or "document", file.file)
@@ -93,7 +98,9 @@ def _kept(settings: Settings, project: Project, given: list[UploadFile]) -> list
     return kept
 
 
-async def _page(request: Request, project: Project, status: int = 200, problem: str | None = None) -> Response:
+async def _project_response(
+    request: Request, project: Project, status: int = 200, problem: str | None = None
+) -> Response:
     services: Services = request.scope["services"]
     resources: Resources = request.scope["resources"]
     reading = resources.reader().state(project.id)
@@ -110,30 +117,30 @@ async def _page(request: Request, project: Project, status: int = 200, problem: 
     )
 
 
-def _shelf(settings: Settings, project: Project) -> Shelf:
+def _shelf(settings: Settings, project: Project) -> _Shelf:
     with closing(Library.open(settings)) as library:
         rows = library.passages(project).documents()
     known = {row.path for row in rows}
     documents = tuple((row.title or Path(row.path or row.document_id).name, row.chunk_count) for row in rows)
-    return Shelf(documents, tuple(path.name for path in kept_files(settings, project) if str(path) not in known))
+    return _Shelf(documents, tuple(path.name for path in kept_files(settings, project) if str(path) not in known))
 
 
 async def passage(request: Request) -> Response:
     """Show a passage with its neighbours, and its page with the words marked if it is a PDF on this machine."""
     services: Services = request.scope["services"]
-    project, chunk_id = _project(request), request.query_params.get("chunk", "")
-    chunk, path = await asyncio.to_thread(_passage, services.settings, project, chunk_id)
-    pages = _pages(chunk) if path is not None else []
+    project, chunk_id = _project_in_path(request), request.query_params.get("chunk", "")
+    chunk, path = await asyncio.to_thread(_passage_and_file, services.settings, project, chunk_id)
+    pages = _pages_of_chunk(chunk) if path is not None else []
     return page(request, "library_passage.html", project=project, chunk=chunk, pages=pages, chunk_id=chunk_id)
 
 
 async def passage_picture(request: Request) -> Response:
     services: Services = request.scope["services"]
     resources: Resources = request.scope["resources"]
-    project, chunk_id = _project(request), request.query_params.get("chunk", "")
+    project, chunk_id = _project_in_path(request), request.query_params.get("chunk", "")
     number = whole_number(request.path_params["page"])
-    chunk, path = await asyncio.to_thread(_passage, services.settings, project, chunk_id)
-    if path is None or number not in _pages(chunk):
+    chunk, path = await asyncio.to_thread(_passage_and_file, services.settings, project, chunk_id)
+    if path is None or number not in _pages_of_chunk(chunk):
         raise HTTPException(404)
     words = chunk["full_text"] or chunk["render_text"]
     picture: PagePicture = await asyncio.to_thread(
@@ -144,7 +151,7 @@ async def passage_picture(request: Request) -> Response:
     return Response(picture.png, media_type="image/png", headers={"Cache-Control": "private, max-age=3600"})
 
 
-def _passage(settings: Settings, project: Project, chunk_id: str) -> tuple[dict[str, Any], Path | None]:
+def _passage_and_file(settings: Settings, project: Project, chunk_id: str) -> tuple[dict[str, Any], Path | None]:
     """Return a passage and the file it is from, if that is a PDF and still where the library read it."""
     with closing(Library.open(settings)) as library:
         try:
@@ -153,15 +160,15 @@ def _passage(settings: Settings, project: Project, chunk_id: str) -> tuple[dict[
             raise HTTPException(404) from None
         rows = library.passages(project).documents()
     path = next((Path(row.path) for row in rows if row.document_id == chunk["doc_id"] and row.path), None)
-    return chunk, path if path is not None and path.suffix.lower() == ".pdf" and path.is_file() else None
+    return chunk, path if path is not None and path.is_file() and file_is_pdf(path) else None
 
 
-def _pages(found: dict[str, Any]) -> list[int]:
-    span = found.get("page_span") or []
+def _pages_of_chunk(chunk: dict[str, Any]) -> list[int]:
+    span = chunk.get("page_span") or []
     return list(range(span[0], span[-1] + 1))[:5] if span else []
 
 
-def _project(request: Request) -> Project:
+def _project_in_path(request: Request) -> Project:
     services: Services = request.scope["services"]
     wanted = request.query_params.get("project", "")
     found = load_projects(services.settings).by_id.get(wanted)
@@ -170,7 +177,7 @@ def _project(request: Request) -> Project:
     return found
 
 
-def _address(project: Project) -> str:
+def _project_address(project: Project) -> str:
     return f"/library/project?project={quote(project.id, safe='')}"
 
 

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingProgress:
     """The progress of reading a project's files, and those that could not be read."""
 
     done: float = 0
@@ -35,22 +35,22 @@ class Reading:
 
 
 class LibraryReader:
-    """Reads in a thread of its own. What a stop interrupts is read when somebody asks again: whole files only count."""
+    """Reads in its own thread. Files that a stop interrupts are read when somebody asks again: only whole files count."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="library")
         self._lock = threading.Lock()
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, ReadingProgress] = {}
         self._closed = False
 
     def read(self, project: Project, paths: Sequence[Path]) -> None:
         """Queue files. Returns at once."""
         with self._lock:
-            self._readings[project.id] = Reading(total=len(paths), name=paths[0].name if paths else "")
+            self._readings[project.id] = ReadingProgress(total=len(paths), name=paths[0].name if paths else "")
         self._pool.submit(self._run, project, paths)
 
-    def state(self, project_id: str) -> Reading | None:
+    def state(self, project_id: str) -> ReadingProgress | None:
         with self._lock:
             return self._readings.get(project_id)
 
@@ -78,7 +78,7 @@ class LibraryReader:
             ingestion = Ingestion(library, project, processor, audits)
             for number, path in enumerate(paths):
                 if self._closed:
-                    return (*failures, "Stopped before the end. Press “Read” to go on.")
+                    return (*failures, "Stopped before the end. Press “Read” to continue.")
                 self._tell(project, done=number, name=path.name, place="")
                 for entry in ingestion.run([path], progress=self._follow(project, number)).entries:
                     failures += [f"{path.name}: {entry.reason}"] if entry.outcome == "failed" else []

@@ -27,7 +27,7 @@ from trigpoint.policies.models import Policy, PolicyCategory, RevisionStatus
 from trigpoint.policies.placements import Placements, RevisionPlacements
 from trigpoint.policies.seed import is_digest
 
-REASONS = {
+_REASONS = {
     "date_before_first_revision": "Not yet in force",
     "date_in_gap": "Between two revisions",
     "no_revisions": "No text yet",
@@ -69,7 +69,7 @@ async def _overview(request: Request, day: date, problem: str | None) -> Respons
         day=day,
         is_today=day == today(),
         results=snapshot.results,
-        reasons=REASONS,
+        reasons=_REASONS,
         missing=missing_revisions([result.policy for result in snapshot.results]),
         categories=list(PolicyCategory),
         drawing=drawing if snapshot.results else None,
@@ -127,7 +127,7 @@ async def remove(request: Request) -> Response:
     except TrigpointError as error:
         if error.status >= 500:
             raise
-        return await _detail(request, policy, error.status, error.message)
+        return await _policy_response(request, policy, error.status, error.message)
     return RedirectResponse(f"/policies/{source}", 303)
 
 
@@ -152,14 +152,14 @@ async def choose(request: Request) -> Response:
     except TrigpointError as error:
         if error.status >= 500:
             raise
-        return await _detail(request, policy, error.status, error.message)
+        return await _policy_response(request, policy, error.status, error.message)
     return RedirectResponse(f"/policies/{source}?revision={revision_id}#provisions", 303)
 
 
 async def detail(request: Request) -> Response:
     services: Services = request.scope["services"]
     policy = await services.registry.get_policy(request.path_params["source"])
-    return await _detail(request, policy, given=_replacing(request, policy))
+    return await _policy_response(request, policy, given=_replacing(request, policy))
 
 
 def _replacing(request: Request, policy: Policy) -> dict[str, str]:
@@ -173,7 +173,7 @@ def _replacing(request: Request, policy: Policy) -> dict[str, str]:
     return {"replace": wanted, "version_label": label, "effective_from": found.effective_from.isoformat(), **until}
 
 
-async def _detail(
+async def _policy_response(
     request: Request, policy: Policy, http_status: int = 200, problem: str | None = None, given: Any = None
 ) -> Response:
     services: Services = request.scope["services"]
@@ -189,7 +189,7 @@ async def _detail(
         drawing=draw_timeline([policy], today(), today()) if policy.timeline else None,
         progress=progress,
         readable=[r for r in policy.revisions if r.queryable],
-        placed=await _placed(request, policy),
+        placed=await _placements_shown(request, policy),
         digests={r.revision_id for r in policy.revisions if is_digest(r)},
         missing=missing_revisions([policy]),
         problem=problem,
@@ -198,7 +198,7 @@ async def _detail(
     )
 
 
-async def _placed(request: Request, policy: Policy) -> RevisionPlacements | None:
+async def _placements_shown(request: Request, policy: Policy) -> RevisionPlacements | None:
     """Return the provisions of the revision asked for, else of the one in force, else of the newest."""
     services: Services = request.scope["services"]
     asked = request.query_params.get("revision", "") or request.path_params.get("revision_id", "")
@@ -222,7 +222,7 @@ async def upload(request: Request) -> Response:
             await upload_revision(
                 source,
                 services,
-                _sent(file),
+                _uploaded_file(file),
                 wanted.version_label,
                 wanted.effective_from,
                 wanted.effective_to,
@@ -230,15 +230,15 @@ async def upload(request: Request) -> Response:
                 str(form.get("replace", "")).strip() or None,
             )
         except ValidationError as error:
-            return await _detail(request, policy, 422, _first_problem(error), given)
+            return await _policy_response(request, policy, 422, _first_problem(error), given)
         except TrigpointError as error:
             if error.status >= 500:
                 raise
-            return await _detail(request, policy, error.status, error.message, given)
+            return await _policy_response(request, policy, error.status, error.message, given)
     return RedirectResponse(f"/policies/{source}", 303)
 
 
-def _sent(file: object) -> UploadFile:
+def _uploaded_file(file: object) -> UploadFile:
     if not isinstance(file, SentFile) or not file.filename:
         raise InvalidInput("Choose a PDF file to upload")
     return UploadFile(file.file, size=file.size, filename=file.filename, headers=file.headers)

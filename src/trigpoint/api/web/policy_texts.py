@@ -31,7 +31,7 @@ _MOST_WORDS = 4_000  # of a section whose words are compared one by one
 
 
 @dataclass(frozen=True)
-class Hit:
+class PolicyHit:
     """A passage found, with the way to its section."""
 
     text: str
@@ -44,7 +44,7 @@ class Hit:
     score: float
 
     @classmethod
-    def of(cls, given: dict[str, Any], titles: dict[str, str]) -> Hit:
+    def of(cls, given: dict[str, Any], titles: dict[str, str]) -> PolicyHit:
         number = given.get("page_number")
         return cls(
             text=given["text"],
@@ -96,7 +96,7 @@ async def search(request: Request) -> Response:
     day, problem = chosen_day(request)
     policies = await services.registry.list_policies()
     titles = {policy.source: policy.title for policy in policies}
-    hits: list[Hit] = []
+    hits: list[PolicyHit] = []
     weak = False
     if query and problem is None:
         args: dict[str, Any] = {
@@ -108,7 +108,7 @@ async def search(request: Request) -> Response:
         if source in titles:
             args["sources"] = [source]
         answer = await ask(services.settings, "policy-kb", "search_policy", args)
-        hits = [Hit.of(found, titles) for found in answer["results"]]
+        hits = [PolicyHit.of(found, titles) for found in answer["results"]]
         weak = answer.get("weak", False)
     return page(
         request,
@@ -171,9 +171,9 @@ async def difference(request: Request) -> Response:
     old, new = (_revision(policy, request.query_params.get(name, "")) for name in ("old", "new"))
     if old.effective_from > new.effective_from:
         old, new = new, old
-    before, after = await _sections(request, old), await _sections(request, new)
-    changes = await asyncio.to_thread(_compared, request, old, new, before, after)
-    counts = {kind: sum(c.change.kind == kind for c in changes) for kind in KINDS}
+    before, after = await _sections_of_revision(request, old), await _sections_of_revision(request, new)
+    changes = await asyncio.to_thread(_compare_revisions, request, old, new, before, after)
+    counts = {kind: sum(c.change.kind == kind for c in changes) for kind in _KINDS}
     shown = [c for c in changes if c.change.kind != "same"]
     digests = [r.version_label for r in (old, new) if is_digest(r)]
     return page(
@@ -188,10 +188,10 @@ async def difference(request: Request) -> Response:
     )
 
 
-KINDS = ("changed", "added", "removed", "renumbered", "same")
+_KINDS = ("changed", "added", "removed", "renumbered", "same")
 
 
-def _compared(
+def _compare_revisions(
     request: Request, old: Revision, new: Revision, before: list[SectionText], after: list[SectionText]
 ) -> list[Changed]:
     resources: Resources = request.scope["resources"]
@@ -214,12 +214,12 @@ def _revision(policy: Policy, revision_id: str) -> Revision:
 async def _contents(request: Request, revision: Revision) -> tuple[list[SectionText], str | None]:
     """Return the revision's sections, or why they cannot be listed: then a section can still be asked for by name."""
     try:
-        return await _sections(request, revision), None
+        return await _sections_of_revision(request, revision), None
     except TrigpointError as error:
         return [], f"The list of sections cannot be shown: {error.message}"
 
 
-async def _sections(request: Request, revision: Revision) -> list[SectionText]:
+async def _sections_of_revision(request: Request, revision: Revision) -> list[SectionText]:
     resources: Resources = request.scope["resources"]
     path = Path(revision.file_path or "")
     if not revision.file_path or not await asyncio.to_thread(path.is_file):

@@ -26,8 +26,8 @@ _PARTS_SECONDS = 3.0
 _GRAPH_SECONDS = 15.0
 
 
-class Kept:
-    """The results of slow work, the latest so many; thread-safe."""
+class _LatestResults:
+    """The latest results of slow work; thread-safe."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -76,9 +76,9 @@ class Resources:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.stopping = False
-        self.pictures = Kept(24)
-        self.strips = Kept(96)
-        self.sections = Kept(12)
+        self.pictures = _LatestResults(24)
+        self.strips = _LatestResults(96)
+        self.sections = _LatestResults(12)
         self.listings = Shared(_LISTING_SECONDS)
         self.outside = Shared(_OUTSIDE_SECONDS)
         self.model = Shared(_MODEL_SECONDS)

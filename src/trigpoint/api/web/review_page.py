@@ -20,11 +20,11 @@ from trigpoint.review.overview import Overview, Point, State, deadline
 from trigpoint.review.result import ComplianceRow, ReviewResult
 from trigpoint.text.picture import STRIP_HEIGHT, STRIP_WIDTH
 
-FILTERS: dict[State, str] = {"problems": "Problems", "met": "Met", "open": "Not assessed"}
+_FILTERS: dict[State, str] = {"problems": "Problems", "met": "Met", "open": "Not assessed"}
 
 
 @dataclass(frozen=True)
-class MatrixRow:
+class _MatrixRow:
     """A row of the policy matrix, with the finding it comes from and the passage of policy that it names."""
 
     row: ComplianceRow
@@ -51,7 +51,7 @@ def review_page(request: Request, review: Review) -> Response:
         matrix=_matrix(result, overview),
         show=show,
         shown=[one for one in overview.aspects if one.answers(show)],
-        filters=[(name, title, sum(one.answers(name) for one in overview.aspects)) for name, title in FILTERS.items()],
+        filters=[(name, title, sum(one.answers(name) for one in overview.aspects)) for name, title in _FILTERS.items()],
         outcomes=OUTCOMES,
         groups=GROUPS,
         formats=FORMATS,
@@ -70,11 +70,11 @@ def _filter(request: Request) -> State | None:
     return found
 
 
-def _matrix(result: ReviewResult, overview: Overview) -> list[MatrixRow]:
+def _matrix(result: ReviewResult, overview: Overview) -> list[_MatrixRow]:
     points = {(point.finding.requirement, point.finding.text): point for point in reversed(overview.points)}
     return [_matrix_row(row, points.get((row.requirement, row.notes))) for row in result.review.policy_compliance]
 
 
-def _matrix_row(row: ComplianceRow, point: Point | None) -> MatrixRow:
+def _matrix_row(row: ComplianceRow, point: Point | None) -> _MatrixRow:
     cited = point.finding.policy if point else ()
-    return MatrixRow(row, point, next((policy for policy in cited if policy.ref == row.policy_ref), None))
+    return _MatrixRow(row, point, next((policy for policy in cited if policy.ref == row.policy_ref), None))

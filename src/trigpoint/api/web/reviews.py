@@ -43,7 +43,7 @@ _MOST_SEARCHED = 1000
 _POLL_SECONDS = 0.7
 _STREAM_SECONDS = 300.0
 
-PHASE_NAMES = {
+_PHASE_NAMES = {
     "fetching_metadata": "Read the register's entry",
     "downloading_documents": "Download the documents",
     "ingesting_documents": "Read and index them",
@@ -182,20 +182,20 @@ async def read(request: Request) -> Response:
 
 
 def _unfinished(request: Request, review: Review) -> Response:
-    progress = _progress(review)
+    progress = _progress_event(review)
     error = orjson.loads(review.error) if review.error else None
     return page(
         request,
         "review_progress.html",
         review=review,
         progress=progress,
-        phases=[(phase, PHASE_NAMES[phase.name]) for phase in PHASES],
+        phases=[(phase, _PHASE_NAMES[phase.name]) for phase in PHASES],
         error=error,
         active=review.status in ACTIVE,
     )
 
 
-def _progress(review: Review) -> dict[str, Any]:
+def _progress_event(review: Review) -> dict[str, Any]:
     """Return the progress that is sent to an open page."""
     known = orjson.loads(review.progress) if review.progress else {}
     return {
@@ -217,7 +217,7 @@ async def events(request: Request) -> Response:
         until, last, current = loop.time() + _STREAM_SECONDS, b"", review
         yield b"retry: 1500\n\n"
         while loop.time() < until and not resources.stopping:
-            said = orjson.dumps(_progress(current))
+            said = orjson.dumps(_progress_event(current))
             if said != last:
                 yield b"event: progress\ndata: " + said + b"\n\n"
                 last = said

@@ -1,6 +1,6 @@
 """Signing in with an API key: an opaque cookie, a session kept on the server, and the rule that forms come from our own pages.
 
-A session lasts until it is signed out, its time is over, or the key it was opened with is taken away.
+A session lasts until it is signed out, it expires, or the key it was opened with is removed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from redis.asyncio import Redis
 from starlette.requests import Request
 from starlette.responses import Response
 
-from trigpoint.jobs.scripts import AWAY, unavailable
+from trigpoint.jobs.scripts import answered
 from trigpoint.keys import ApiKey, KeyRing, digest
 
 COOKIE = "trigpoint_session"
-LIFETIME_SECONDS = 12 * 3600
+_LIFETIME_SECONDS = 12 * 3600
 _FORM = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -42,37 +42,31 @@ class Sessions:
     async def open(self, redis: Redis, key: ApiKey) -> str:
         """Start a session and return its cookie. Raises StoreUnavailable."""
         cookie = secrets.token_hex(32)
-        try:
-            await redis.set(_place(cookie), digest(key.secret).hex(), ex=LIFETIME_SECONDS)
-        except AWAY as error:
-            raise unavailable(error, redis) from error
+        async with answered(redis):
+            await redis.set(_session_key(cookie), digest(key.secret).hex(), ex=_LIFETIME_SECONDS)
         return cookie
 
     async def holder(self, redis: Redis, cookie: str) -> ApiKey | None:
-        """Return the key whose session this cookie is; None if it is none, or no longer one. Raises StoreUnavailable."""
+        """Return the key to whose session this cookie belongs; None if it belongs to none, or has expired. Raises StoreUnavailable."""
         if not _FORM.fullmatch(cookie):
             return None
-        try:
-            opened_with = await redis.get(_place(cookie))
-        except AWAY as error:
-            raise unavailable(error, redis) from error
+        async with answered(redis):
+            opened_with = await redis.get(_session_key(cookie))
         return next((k for k in self._keys.all() if k.is_valid and digest(k.secret).hex() == opened_with), None)
 
     async def end(self, redis: Redis, cookie: str) -> None:
         """End a session for good, wherever else its cookie may have been copied to. Raises StoreUnavailable."""
-        try:
-            await redis.delete(_place(cookie))
-        except AWAY as error:
-            raise unavailable(error, redis) from error
+        async with answered(redis):
+            await redis.delete(_session_key(cookie))
 
 
-def _place(cookie: str) -> str:
+def _session_key(cookie: str) -> str:
     return f"session:{hashlib.sha256(cookie.encode()).hexdigest()}"
 
 
 def set_cookie(response: Response, value: str, *, secure: bool) -> None:
     response.set_cookie(
-        COOKIE, value, max_age=LIFETIME_SECONDS, path="/", httponly=True, samesite="strict", secure=secure
+        COOKIE, value, max_age=_LIFETIME_SECONDS, path="/", httponly=True, samesite="strict", secure=secure
     )
 
 

@@ -25,7 +25,7 @@ from trigpoint.policies.models import RevisionStatus
 
 _PATIENCE_SECONDS = 2.0
 _RECENT = 8
-NAMES = {
+_NAMES = {
     "scraper": "Scraper",
     "document-store": "Document store",
     "policy-kb": "Policies",
@@ -36,7 +36,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Health:
+class _Health:
     name: str
     where: str
     up: bool
@@ -45,7 +45,7 @@ class Health:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class _Trouble:
     """Something that failed, and the page that tells more."""
 
     when: str
@@ -56,9 +56,9 @@ class Trouble:
 
 async def overview(request: Request) -> Response:
     services: Services = request.scope["services"]
-    redis = await _redis(services)
+    redis = await _health_of_redis(services)
     async with httpx.AsyncClient(timeout=_PATIENCE_SECONDS, trust_env=False, verify=certificates()) as client:
-        parts = await asyncio.gather(*(_part(client, services, part) for part in get_args(Part)))
+        parts = await asyncio.gather(*(_health_of_part(client, services, part) for part in get_args(Part)))
     outside = await _outside(request, services)
     worker = await _worker(services) if redis.up else None
     shown = [redis, *([worker] if worker else []), *parts, *outside]
@@ -76,18 +76,18 @@ async def overview(request: Request) -> Response:
     )
 
 
-async def _redis(services: Services) -> Health:
+async def _health_of_redis(services: Services) -> _Health:
     where = "REDIS_URL" if services.settings.redis_url else "embedded"
     started = time.perf_counter()
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             await services.redis.ping()  # type: ignore[misc]
-        return Health("Redis", where, True, _since(started), "connected")
+        return _Health("Redis", where, True, _since(started), "connected")
     except (RedisError, OSError, TimeoutError) as error:
-        return Health("Redis", where, False, _since(started), str(error) or type(error).__name__)
+        return _Health("Redis", where, False, _since(started), str(error) or type(error).__name__)
 
 
-async def _worker(services: Services) -> Health:
+async def _worker(services: Services) -> _Health:
     started = time.perf_counter()
     names = await workers_alive(services.redis)
     said = (
@@ -95,10 +95,10 @@ async def _worker(services: Services) -> Health:
         if names
         else "none is running, so queued jobs wait. `trigpoint up` or `trigpoint serve worker` starts one"
     )
-    return Health("Worker", ", ".join(name.rsplit(":", 1)[0] for name in names), bool(names), _since(started), said)
+    return _Health("Worker", ", ".join(name.rsplit(":", 1)[0] for name in names), bool(names), _since(started), said)
 
 
-async def _outside(request: Request, services: Services) -> list[Health]:
+async def _outside(request: Request, services: Services) -> list[_Health]:
     """Return the register and the model, asked at most once a minute; a model that has answered, every ten minutes."""
     resources: Resources = request.scope["resources"]
     started = time.perf_counter()
@@ -107,20 +107,20 @@ async def _outside(request: Request, services: Services) -> list[Health]:
         resources.outside.get("model", lambda: look_at_model(services.settings, resources.model)),
     )
     seen = [("Register", register)] + ([("Model", model)] if model is not None else [])
-    return [Health(name, one.where, one.ok, _since(started), one.said) for name, one in seen]
+    return [_Health(name, one.where, one.ok, _since(started), one.said) for name, one in seen]
 
 
-async def _part(client: httpx.AsyncClient, services: Services, part: Part) -> Health:
+async def _health_of_part(client: httpx.AsyncClient, services: Services, part: Part) -> _Health:
     where = address(services.settings, part)
     started = time.perf_counter()
     try:
         answer = await client.get(f"{site_of(where)}/health")
         problems = told_problems(answer)
         said = " ".join(problems) or ("answers" if answer.is_success else f"answers {answer.status_code}")
-        return Health(NAMES[part], where, answer.is_success and not problems, _since(started), said)
+        return _Health(_NAMES[part], where, answer.is_success and not problems, _since(started), said)
     except httpx.HTTPError as error:
         reason = "does not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
-        return Health(NAMES[part], where, False, _since(started), reason)
+        return _Health(_NAMES[part], where, False, _since(started), reason)
 
 
 async def _queue(services: Services) -> dict[str, int]:
@@ -130,11 +130,11 @@ async def _queue(services: Services) -> dict[str, int]:
     return {"Jobs waiting": waiting, "Jobs with a worker": leased, "Reviews running": running, "Reviews in all": total}
 
 
-async def _troubles(services: Services) -> list[Trouble]:
+async def _troubles(services: Services) -> list[_Trouble]:
     rows, _ = await services.reviews.list(status="failed", limit=_RECENT, offset=0)
     failed = [await services.reviews.get(row.review_id) for row in rows]
     troubles = [
-        Trouble(
+        _Trouble(
             review.created_at,
             f"Review of {review.application_ref}",
             f"/reviews/{review.review_id}",
@@ -144,7 +144,7 @@ async def _troubles(services: Services) -> list[Trouble]:
     ]
     for policy in await services.registry.list_policies():
         troubles += [
-            Trouble(
+            _Trouble(
                 revision.created_at.isoformat(),
                 f"Revision {revision.version_label} of {policy.source}",
                 f"/policies/{policy.source}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from datetime import date, datetime
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from trigpoint import __version__
 from trigpoint.api.web.charts import draw_comparison
@@ -32,21 +34,21 @@ _YEAR = "public, max-age=31536000, immutable"
 
 
 @cache
-def static_file(name: str) -> bytes:
+def _static_file(name: str) -> bytes:
     return (files("trigpoint.api.web") / "static" / name).read_bytes()
 
 
 @cache
-def static_url(name: str) -> str:
-    """Return an address that changes with the content, so that it may be cached for ever."""
-    return f"/static/{name}?v={hashlib.sha256(static_file(name)).hexdigest()[:12]}"
+def _static_url(name: str) -> str:
+    """Return an address that changes with the content, so that it may be cached forever."""
+    return f"/static/{name}?v={hashlib.sha256(_static_file(name)).hexdigest()[:12]}"
 
 
 def serve_static(name: str) -> Response:
-    return Response(static_file(name), headers={"Content-Type": STATIC[name], "Cache-Control": _YEAR})
+    return Response(_static_file(name), headers={"Content-Type": STATIC[name], "Cache-Control": _YEAR})
 
 
-def _day(value: date | str | None) -> str:
+def _day_in_words(value: date | str | None) -> str:
     """Return `2024-12-12` as `12 December 2024`; a value that is not a day is shown as it is."""
     if value is None:
         return "no end"
@@ -60,7 +62,7 @@ def _day(value: date | str | None) -> str:
 def _moment(value: datetime | str) -> str:
     """Return a moment to the minute, in UTC like everything here."""
     iso = value.isoformat() if isinstance(value, datetime) else value
-    return f"{_day(iso)}, {iso[11:16]} UTC"
+    return f"{_day_in_words(iso)}, {iso[11:16]} UTC"
 
 
 def _words(value: object) -> str:
@@ -89,7 +91,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "day": _day,
+        "day": _day_in_words,
         "moment": _moment,
         "words": _words,
         "snippet": _snippet,
@@ -102,13 +104,30 @@ def environment() -> Environment:
         "pages_text": lambda pages: pages_text(tuple(pages)),
     }
     made.tests |= {"public_comment": is_public_comment}
-    made.globals |= {"static": static_url, "version": __version__}
+    made.globals |= {"static": _static_url, "version": __version__}
     return made
 
 
 def _graph_link(request: Request) -> bool:
     resources = request.scope.get("resources")
     return resources is not None and resources.graph_has_something()
+
+
+class _Page(HTMLResponse):
+    """A page that is rendered when it is sent, in a thread: a long one takes tens of milliseconds, and no other answer
+    should wait for it."""
+
+    def __init__(self, template: str, context: dict[str, Any], status_code: int) -> None:
+        super().__init__(status_code=status_code, headers={"Cache-Control": "no-store"})
+        self._template, self._context = template, context
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.body = await asyncio.to_thread(self._render)
+        self.headers["Content-Length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+    def _render(self) -> bytes:
+        return environment().get_template(self._template).render(self._context).encode()
 
 
 def page(request: Request, template: str, http_status: int = 200, /, **context: Any) -> HTMLResponse:
@@ -120,4 +139,4 @@ def page(request: Request, template: str, http_status: int = 200, /, **context: 
         "graph_link": request.url.path.startswith("/graph") or _graph_link(request),
         **context,
     }
-    return HTMLResponse(environment().get_template(template).render(shown), http_status, {"Cache-Control": "no-store"})
+    return _Page(template, shown, http_status)

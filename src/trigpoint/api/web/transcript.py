@@ -28,11 +28,11 @@ async def transcript_page(request: Request) -> Response:
     path = transcript_file(services.settings, review.review_id)
     if path is None:
         raise HTTPException(404)
-    calls, problem = await asyncio.to_thread(_read, path)
+    calls, problem = await asyncio.to_thread(_read_turns, path)
     return page(request, "transcript.html", review=review, calls=calls, problem=problem)
 
 
-def _read(path: Path) -> tuple[list[tuple[int, list[tuple[str, str]]]], str | None]:
+def _read_turns(path: Path) -> tuple[list[tuple[int, list[tuple[str, str]]]], str | None]:
     from trigpoint.review.transcripts import read_transcript, spoken  # pydantic-ai takes a second to import
 
     try:

@@ -22,12 +22,12 @@ from trigpoint.watch.asking import asked_for
 from trigpoint.watch.looking import look
 from trigpoint.watch.store import WatchStore
 
-LOOK_SECONDS = 120
+_LOOK_SECONDS = 120
 _FIELDS = ("authority", "words", "wards", "min_dwellings", "min_floorspace", "since")
 
 
 async def show(request: Request) -> Response:
-    return await _page(request)
+    return await _watch_response(request)
 
 
 async def add(request: Request) -> Response:
@@ -39,15 +39,15 @@ async def add(request: Request) -> Response:
         watch = asked_for(
             settings,
             given["authority"] or None,
-            words=_parts(given["words"]),
-            wards=_parts(given["wards"]),
-            min_dwellings=_number(given["min_dwellings"]),
-            min_floorspace=_number(given["min_floorspace"]),
+            words=_split_list(given["words"]),
+            wards=_split_list(given["wards"]),
+            min_dwellings=_whole_number(given["min_dwellings"]),
+            min_floorspace=_whole_number(given["min_floorspace"]),
             since=parse_day(given["since"]) if given["since"] else None,
         )
         await asyncio.to_thread(WatchStore(settings).add, watch)
     except InvalidInput as error:
-        return await _page(request, 422, problem=error.message, given=given)
+        return await _watch_response(request, 422, problem=error.message, given=given)
     return RedirectResponse(f"/watch#{watch.id}", 303)
 
 
@@ -55,15 +55,15 @@ async def run(request: Request) -> Response:
     """Look at the register now. What goes wrong is kept with the watch, and shown there."""
     settings, watch_id = _services(request).settings, request.path_params["watch_id"]
     try:
-        async with asyncio.timeout(LOOK_SECONDS):
+        async with asyncio.timeout(_LOOK_SECONDS):
             await look(settings, WatchStore(settings), watch_id)
     except TimeoutError:
-        problem = f"The register took longer than {LOOK_SECONDS} s. `trigpoint watch run {watch_id}` has no such limit"
-        return await _page(request, 504, problem=problem)
+        problem = f"The register took longer than {_LOOK_SECONDS} s. `trigpoint watch run {watch_id}` has no such limit"
+        return await _watch_response(request, 504, problem=problem)
     except WatchNotFound:
         raise
     except TrigpointError as error:
-        return await _page(request, error.status, problem=error.message)
+        return await _watch_response(request, error.status, problem=error.message)
     return RedirectResponse(f"/watch#{watch_id}", 303)
 
 
@@ -98,12 +98,12 @@ async def review(request: Request) -> Response:
             place, submission.options, None, request_id=request_id.get(), authority=named
         )
     except ReviewAlreadyExists as error:
-        return await _page(request, 409, problem=f"{error.message}. It is on the page Reviews.")
+        return await _watch_response(request, 409, problem=f"{error.message}. It is on the page Reviews.")
     await asyncio.to_thread(store.change, watch_id, lambda kept: kept.seen(frozenset({reference})))
     return RedirectResponse(f"/reviews/{made.review_id}", 303)
 
 
-async def _page(
+async def _watch_response(
     request: Request, status: int = 200, *, problem: str | None = None, given: dict[str, str] | None = None
 ) -> Response:
     settings = _services(request).settings
@@ -130,11 +130,11 @@ def _services(request: Request) -> Services:
     return services
 
 
-def _parts(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _number(text: str) -> int | None:
+def _whole_number(text: str) -> int | None:
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 9:

@@ -14,11 +14,12 @@ from trigpoint.review.submitted import (
     Lack,
     Pages,
     ProfileCorrection,
+    Quote,
     Submitted,
     Support,
 )
 
-MOST_FACTS = 120
+MOST_FACTS = 150
 """Facts of one reading call: the instructions say so, and no more are taken."""
 MOST_FINDINGS = 40
 
@@ -62,7 +63,12 @@ class Opinion(Submitted):
     unfit: tuple[str, ...] = Field(
         (), max_length=8, description="References of quoted policies that do not ask for the point, as they are shown."
     )
-    outcome: DraftOutcome | None = Field(None, description="The outcome that the words bear, if it is another one.")
+    also: tuple[Quote, ...] = Field(
+        (),
+        max_length=3,
+        description="Words of statements under `also said` without which the outcome would be another.",
+    )
+    outcome: DraftOutcome = Field(description="The outcome that follows from the words, as you find it yourself.")
 
 
 class Opinions(Submitted):

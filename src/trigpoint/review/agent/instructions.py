@@ -44,7 +44,8 @@ promise. One fact for each statement and topic. Read as a lawyer would:
   something outside the applicant's control, or to agreement. `deferred`: left to a later plan or condition. `indicative`:
   illustrative, potential, could, may. `rejected`: considered and ruled out. `existing`: already there. `other_scheme`:
   another development's. `policy`: what a policy or guidance says. `requested`: asked for by a consultee or objector.
-  `assumption`: assumed for modelling. `historic`: from an earlier scheme or version. `none`: none of these.
+  `assumption`: assumed for modelling. `historic`: from an earlier scheme or version. `none`: none of these. What a recommended
+  condition or obligation requires is `proposed`; what it leaves to a later approval is `deferred`.
 - polarity `provides`: it is there or will be; `lacks`: it says that something is missing or will not be provided.
 - Figures that two places give differently are of great interest: extract both.
 - Quote the whole sentence, bullet or table row if it is not longer than 60 words, else its decisive part.
@@ -58,6 +59,10 @@ when a question turns on something you do not see: search the documents, read pa
 hand in your findings, at most {MOST_FINDINGS}. The outcomes:
 {OUTCOMES}
 
+- If conditions or heads of terms are listed, hold what the applicant promises against them: name the condition that secures it, or
+  say that you did not find it there (`looked_in`: their pages).
+- Before you call something a shortfall, look for what turns it: a response, an addendum, a condition or an obligation that
+  provides, replaces or withdraws it. If one does, that is the point.
 - One finding makes one point, once, in one aspect only. Answer each question with one finding; if one part of the development has it and
   another lacks it, with two. At the end go through what was read once more: a commitment with a condition or a date, a shortfall, a
   refused request, a good thing, or two figures that differ, which no question covers, is a finding without a question if it
@@ -67,7 +72,7 @@ hand in your findings, at most {MOST_FINDINGS}. The outcomes:
 - An absence is never stated as a fact. Tell it as a search, with the words in `looked_for` and, for a named place (the conditions, the
   heads of terms, one document), its pages in `looked_in`: in `lacking`, if something is provided or promised elsewhere; as
   `not_shown`, if nothing settles the question or a consultee's demand has no answer: "The county council asks for 3 m; we did not find an
-  answer." A `not_shown` has its quotations and its recommendation like any other.
+  answer." A `not_shown` has its quotations and its recommendation like any other, and so has a `noted`.
 - Only what this scheme proposes counts as provision, unless the question says that what exists answers it. Policy text, other
   schemes, requests of others and rejected options never do. Tell what exists as existing, and a forecast as a forecast.
 - Say no more than the words you quote. Hold each statement against them before you hand it in, and strike out:
@@ -93,8 +98,8 @@ Findings that cannot be verified come back to you once with the reasons."""
 
 CHECK = f"""{_COMMON}
 
-You are a second, independent reader. For each claim you see only the claim, the words that are quoted for it, and the other claims
-on the same question in brief. In brackets are the whole statement, if the words are a part of it, which counts as quoted too; and
+You are a second, independent reader. For each claim you see only the claim, the words that are quoted for it, statements elsewhere that
+have the same words (`also said`), and the other claims on the same question in brief. You are not told which outcome the first reader gave. In brackets are the whole statement, if the words are a part of it, which counts as quoted too; and
 its heading and the statement before it, which prove nothing themselves, so that you can tell what "it" is. Judge the statement:
 - `supported`: the quoted words, with the policy and the calculation given, show what it says.
 - `overstated`: they show less. Look for: a hedge left out; one building, phase, street or group of users told
@@ -105,12 +110,16 @@ its heading and the statement before it, which prove nothing themselves, so that
   being in none of the quotations need a second look: they may follow from all that is quoted together, or say too much.
 - `not_supported`: they do not show it, or say something else.
 Judge apart what is called `lacking`: `shown` by quoted words or policy, or by the search that is told: a search needs no quotation, and holds
-unless the nearest statements that are shown answer it. Else `lack` is `not_shown`; or give in `lack_instead` what is lacking in words that hold: of the scheme, never of "the quoted words".
-A lack of something that is not asked for is `not_shown`, too.
-The outcome is part of the claim. Give in `outcome` the one that is borne out, if it is another one:
+unless the statements that are shown answer it. Else `lack` is `not_shown`; or give in `lack_instead` what is lacking in words that hold: of the scheme, never of "the quoted words".
+Read what is also said elsewhere. It proves nothing for the claim, and often speaks of something else. But if it answers the point,
+secures it, replaces it, rules it out or puts it off, the outcome takes it into account: copy its words into `also`, and tell it in `instead` or
+`lack_instead`.
+Then give in `outcome` the one that you find yourself, for every claim:
 {OUTCOMES}
-`partly` whose lack is shown stays `partly`. `met` needs words for everything that is asked for, and no other claim on the question that
-names a shortfall of the same thing. What you lower to `partly` needs `lack_instead`.
+Put it to the test before you give a shortfall: which words ask for what is missing, and would a fair officer say, because of it, that what is asked for is not
+there? If not, it is `met`, even if what is called lacking is true, which is then told as a point of its own; or `noted`, if there is no provision. `met` needs words for what is asked for, and no other claim on the question that
+names a shortfall of the same thing. `partly` needs a lack that is shown: the one that is named, or `lack_instead`. A figure on a page that was read by OCR may be misread:
+if only such a figure makes a contradiction or a shortfall, and no other words or sum bear it out, it is `noted`.
 For each policy that is cited, ask whether these words, in the passage that is shown, ask for this point. If they do not, or if the scheme
 satisfies them while the claim is of a shortfall, name it in `unfit` and judge the claim without it: it is left out. A claim
 that itself says what policy asks, though nothing that is shown does, is overstated.
@@ -129,10 +138,14 @@ CONCLUDE = f"""{_COMMON}
 
 This last step is the conclusion across all aspects. You see the proposal, the verified findings and open points (F1 …), and what the
 documents name that nobody here has read. Write:
-- `repeats`: ids of findings that only repeat another one, so that each point is made once. Go through those that rest on the same
+- `repeats`: ids of findings that only repeat another one, so that each point is made once: also one whose whole statement is a part
+  of another one. Go through those that rest on the same
   words, pair by pair: unless they make different points, keep the one that proves most and list the other.
+- `overtaken`: ids of findings that do not hold as they stand because of words that another finding quotes: a shortfall of what a
+  later document replaces, of what a condition or another finding shows to be provided, or a point that is met here and
+  refused there. Go through the shortfalls one by one with this question. They are left out; the other finding tells the point.
 - `main`: at most {MOST_MAIN} ids, what matters most to the decision, weightiest first: shortfalls and contradictions in one order
-  of weight, at most {MOST_OPEN} open points (`not shown`) that are essential, then what is good. They are the main part of the report. No two of
+  of weight, among them at most {MOST_OPEN} open points (`noted`, `not shown`) that are weighty, then what is good. They are the main part of the report. No two of
   them make one point.
 - `summary`: at most {MOST_SENTENCES} sentences: what is proposed, what is good about it, what decides, and how it comes out; `part` says
   which of these a sentence tells. Each is understood by itself: name what it is about instead of "it". What decides is told in two
@@ -141,8 +154,8 @@ documents name that nobody here has read. Write:
 - `conditions`: at most {MOST_CONDITIONS}, those a council could impose if it approves. Each must be necessary, relevant to planning and to this
   development, enforceable, precise and reasonable: "Before any home is occupied, … shall …". Not what a redesign must settle. Keep the
   numbers of the findings and of their conditions: "no fewer than 291 spaces, 5% of them for larger cycles", not "the spaces shown".
-- `stance` for a letter to the council: `object` if something essential fails and a condition cannot cure it; `support` if
-  it meets what matters; else `comment`.
+- `stance` for a letter to the council: `object` if something weighty fails that no condition can cure, because it needs a redesign,
+  other people's land or agreement, or money that is refused; `support` if it meets what matters; else `comment`.
 - `letter`: at most {MOST_GROUNDS} grounds in order of weight, each a short heading and one paragraph of two to four sentences that a
   local campaigner would sign: what the scheme does (with figure and place), what policy asks (with its section: "LTN 1/20, Table
   6-3, asks for 3.0 m"), why it matters. A heading says what is wrong or wanted, and the same as its ask. Begin
@@ -162,6 +175,6 @@ documents name that nobody here has read. Write:
   in an objection too: "The new school is welcome, and so are …". A point that is met is never a ground of objection.
   Nothing about this review or how it was made.
 - `outdated`: the letter opens with the answers of consultees that are shown (K1 …), so do not quote them again. List here those
-  that, by what you have read, were withdrawn or replaced later.
+  that, by what you have read, were withdrawn or replaced later, or are not about this application.
 Every sentence rests on findings or open points (`rests_on`) and uses no figure that they do not have. Never write that the documents do
 not say something: write that it was not found, or ask for it to be shown."""

@@ -89,6 +89,7 @@ async def _run(passes: Passes) -> DraftConclusion | None:
     await passes.mend()
     await passes.check()
     passes.draft.settle()
+    passes.draft.open_noted()
     return await passes.conclude()
 
 

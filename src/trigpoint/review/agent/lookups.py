@@ -46,9 +46,9 @@ class Bench:
 
 
 def add_lookups(agent: Agent[Bench, Any]) -> None:
-    """Give a judging agent its tools."""
+    """Give a judging agent its tools. Several calls at once are answered in order, so that policies get their labels in order."""
     for tool in (search_documents, read_pages, search_policy, read_policy, calculate):
-        agent.tool(tool)
+        agent.tool(sequential=True)(tool)
 
 
 async def search_documents(ctx: RunContext[Bench], query: str) -> str:

@@ -142,7 +142,7 @@ class Passes:
             [
                 *(shown.aspect(entry, bench.draft) for entry in entries),
                 shown.facts(bench.draft, bench.aspects, bench.groups),
-                *([suspected] if suspected else []),
+                *(part for part in (shown.secured(bench.draft.sheets), suspected) if part),
             ]
         )
         return await self._ask("judge", instructions.JUDGE, Judged, [shown.application(known), text], bench)
@@ -167,6 +167,7 @@ class Passes:
                         said.unfit,
                         said.lack,
                         said.lack_instead,
+                        said.also,
                     )
 
     async def _check(self, names: Sequence[str]) -> Opinions | None:

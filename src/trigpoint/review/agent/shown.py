@@ -15,12 +15,15 @@ from trigpoint.reading.vocabulary import TOPICS, aspects_of
 from trigpoint.review.citing import document_place, document_places
 from trigpoint.review.consultees import recommendations, recommends
 from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.elsewhere import pages_that_secure
 from trigpoint.review.evidence import PolicyPassage, fold
 from trigpoint.review.findings import Finding
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import AspectEntry, Candidate, Orientation, reference, size_statements
 from trigpoint.review.policy_words import text_shown
 from trigpoint.review.sheets import Sheet, Sheets
+from trigpoint.review.wording import any_of
+from trigpoint.text.account import name_pages
 
 LONGEST_POLICY = 2_400  # characters of a policy passage that are shown
 LONGEST_SHOWN_POLICY = 160  # of a policy in the conclusion
@@ -38,10 +41,11 @@ COUNTS = {
     "assumption": "What the applicant forecasts answers it, told as a forecast",
 }
 _MARKS = re.compile(r"^(\s*)(<{3,}|>{3,})", re.MULTILINE)
-_ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules|prompt)\b|\b(?:rate|rating)\b[^.]{0,30}\bgreen\b"
-    r"|\byou are (?:an? )?(?:AI|assistant|language model)\b|\bsystem prompt\b",
-    re.IGNORECASE,
+_ORDERS = any_of(
+    r"(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules|prompt)",
+    r"(?:rate|rating)\b[^.]{0,30}\bgreen",
+    r"you are (?:an? )?(?:AI|assistant|language model)",
+    "system prompt",
 )
 
 
@@ -111,6 +115,12 @@ def sizes(draft: ReviewDraft) -> str:
 
 def _sized(one: UseSize) -> str:
     return f"{one.use} {one.size:,g} {one.unit}"
+
+
+def secured(sheets: Sheets) -> str:
+    """Return where conditions and obligations are listed; nothing if no document lists any."""
+    places = [f"{label} {name_pages(pages).lower()}" for label, pages in pages_that_secure(sheets)]
+    return f"Conditions and obligations are listed in {'; '.join(places)}." if places else ""
 
 
 def topics() -> str:
@@ -309,7 +319,8 @@ def _open_point(name: str, held: Held) -> Iterable[str]:
     if point is None:
         return
     weight = ", essential" if point.essential else ""
-    yield f"{name} [{held.given.aspect}{weight}] not shown: {one_line(point.reason)}"
+    kind = "not shown" if held.given.outcome == "not_shown" else "noted"
+    yield f"{name} [{held.given.aspect}{weight}] {kind}: {one_line(point.reason)}"
     yield f"   asked for: {one_line(point.requirement)}. Policy: {', '.join(point.policy) or 'none'}"
     yield from _proposed(held.given.recommendation, held.given.condition)
 

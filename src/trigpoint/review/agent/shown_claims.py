@@ -20,6 +20,7 @@ LONGEST_CITED = 1_200  # of a passage of policy that claims cite
 LONGEST_SIBLING = 140  # of another claim on the same question
 MOST_SIBLINGS = 3
 LONGEST_BEFORE = 240  # of the statement before a quotation
+LONGEST_ELSEWHERE = 300  # of a statement that is not quoted
 
 
 def claims(names: Iterable[str], draft: ReviewDraft) -> str:
@@ -44,13 +45,15 @@ def _passage(uses: list[tuple[PolicyCitation, Finding]], draft: ReviewDraft) -> 
 
 
 def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
-    """Return a claim and its evidence, and nothing else: each quotation with its heading and the statement before it."""
+    """Return a claim and its evidence, without its outcome: each quotation with its heading and the statement before it,
+    and the statements elsewhere that speak of the same."""
     held = draft.state.held[name]
-    lines = [f"{name} ({finding.outcome}; asked for: {one_line(finding.requirement)}): {one_line(finding.provided)}"]
+    lines = [f"{name} (asked for: {one_line(finding.requirement)}): {one_line(finding.provided)}"]
     if finding.lacking:
         lines.append(f"   lacking: {one_line(finding.lacking)}{_searched(held, draft)}")
     for one in finding.evidence:
-        place = f"{one.document} ({_author(one, draft)}), page {list(one.pages)}"
+        label = draft.sheets.label_of(one.document_id)
+        place = f"{label} {one.document} ({_author(one, draft)}), page {list(one.pages)}{_if_by_ocr(one, draft.sheets)}"
         lines.append(f"   {place}: “{one_line(one.quote)}”{_around(one, draft.sheets)}")
     if finding.standard is not None:
         lines.append(
@@ -62,7 +65,11 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
     if strong := strong_words(spoken, [_statement(one, draft.sheets) for one in finding.evidence]):
         lines.append(f"   (in the claim, and in none of the quoted words: {', '.join(f'“{word}”' for word in strong)})")
     lines += [
-        f"   (on the same question, {other}, {one.outcome}: {shorten(one_line(one.text), LONGEST_SIBLING)})"
+        f"   also said: {hit.label} p{hit.page or 1} “{shorten(one_line(hit.text), LONGEST_ELSEWHERE)}”"
+        for hit in draft.also_said(held)
+    ]
+    lines += [
+        f"   (on the same question, {other}: {shorten(one_line(one.text), LONGEST_SIBLING)})"
         for other, one in list(draft.siblings(held).items())[:MOST_SIBLINGS]
     ]
     proposal = one_line(draft.evidence.profile.proposal)
@@ -75,6 +82,11 @@ def _author(one: Citation, draft: ReviewDraft) -> str:
         return f"by {group}"
     document = draft.sheets.document(one.document)
     return f"by the {document.source_kind}" if document is not None else "author not known"
+
+
+def _if_by_ocr(one: Citation, sheets: Sheets) -> str:
+    pages = sheets.labels[sheets.label_of(one.document_id)].pages
+    return ", read by OCR" if any(page.by_ocr and page.number in one.pages for page in pages) else ""
 
 
 def _searched(held: Held, draft: ReviewDraft) -> str:
