@@ -15,6 +15,7 @@ PASSES = {
     "judge": "This step is judging",
     "check": "You are a second, independent reader",
     "mend": "Some findings could not be accepted",
+    "compare": "You see all findings of a review side by side",
     "conclude": "This last step is the conclusion",
 }
 Request = dict[str, Any]
@@ -77,6 +78,7 @@ class ScriptedModel:
             "judge": {"findings": []},
             "check": supported,
             "mend": {"give_up": []},
+            "compare": {},
             "conclude": {"summary": [{"text": "Homes are proposed."}], "stance": "comment"},
         }
         self.replies = plain | replies

@@ -5,7 +5,7 @@ Everything is derived from the findings that are left, so that what verification
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from trigpoint.review.aspects import load_aspects
 from trigpoint.review.citing import document_place, document_title
@@ -13,9 +13,10 @@ from trigpoint.review.comparisons import with_comparisons
 from trigpoint.review.conclusion import Conclusion
 from trigpoint.review.findings import Assessed, Finding, PolicyCitation
 from trigpoint.review.models import ReviewOptions
-from trigpoint.review.rating import overall_rating, weightiest
+from trigpoint.review.rating import overall_rating, rate, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
-from trigpoint.review.verify import is_from_draft
+from trigpoint.review.rules import assessed
+from trigpoint.review.verify import is_from_draft, unproved
 from trigpoint.review.wording import listed, within_sentence
 from trigpoint.text.classify import DocumentClassifier
 
@@ -42,8 +43,8 @@ def assemble_review(
 ) -> ReviewBody:
     """Return the review without `full_markdown`, which is rendered from it."""
     judgement = with_comparisons(judgement)
-    judged = judgement.aspects
-    findings = [finding for aspect in judged for finding in aspect.findings]
+    findings = [finding for aspect in judgement.aspects for finding in aspect.findings]
+    judged = tuple(_without_lost_answers(aspect, {one.check for one in findings}) for aspect in judgement.aspects)
     contradicted = [finding for finding in findings if finding.outcome == "contradicted"]
     kept = {finding.check for finding in (*findings, *judgement.contradictions)}
     kept |= {point.id for aspect in judged for point in aspect.not_assessed if point.id}
@@ -65,6 +66,22 @@ def assemble_review(
         not_seen=judgement.not_seen,
         titles=judgement.titles,
     )
+
+
+def _without_lost_answers(aspect: AspectReview, kept: Set[str]) -> AspectReview:
+    """Return an aspect with the questions that a finding answered which verification dropped as open points."""
+    lost = [one for one in aspect.elsewhere if one.finding not in kept]
+    if not lost:
+        return aspect
+    answers = tuple(one for one in aspect.elsewhere if one.finding in kept)
+    open_points = (*aspect.not_assessed, *(unproved(one.finding, one.requirement, one.essential) for one in lost))
+    changed = {
+        "elsewhere": answers,
+        "not_assessed": open_points,
+        "rating": rate((*aspect.findings, *answers), open_points),
+        "assessed": assessed((*aspect.findings, *answers), open_points),
+    }
+    return aspect.model_copy(update=changed)
 
 
 def _notice(judgement: Judgement) -> str:

@@ -24,7 +24,7 @@ from trigpoint.review.conclusion import Conclusion
 from trigpoint.review.consultees import Recommendation, recommendations
 from trigpoint.review.deciding import deciding_first
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Citation, Finding, Place, Rating
+from trigpoint.review.findings import Citation, Elsewhere, Finding, Place, Rating
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
 from trigpoint.review.not_seen import not_seen
 from trigpoint.review.quoting import asks, quotations
@@ -57,7 +57,11 @@ def conclude(
     left = _unsettled(evidence, settled)
     counting = {name: one for name, one in held.items() if one.counts and not (given and name in given.left_out)}
     main = given.main if given else ()
-    judged = tuple(_aspect(left, one, counting, main) for one in aspects)
+    told = _told_elsewhere(held, counting, aspects)
+    told |= {
+        (one.given.aspect, one.given.question): None for name, one in held.items() if given and name in given.overtaken
+    }
+    judged = tuple(_aspect(left, one, counting, told, main) for one in aspects)
     findings = {name: one.finding for name, one in counting.items() if one.finding is not None}
     return Judgement(
         aspects=judged,
@@ -85,8 +89,47 @@ def _unsettled(evidence: Evidence, settled: frozenset[str]) -> Evidence:
     return replace(evidence, discrepancies=kept)
 
 
+def _told_elsewhere(
+    held: Mapping[str, Holding], counting: Mapping[str, Holding], aspects: Sequence[Aspect]
+) -> dict[tuple[str, str | None], Elsewhere | None]:
+    """Return the questions whose only answer repeats another one, with that answer; None if it is told in the same aspect
+    or is an open point.
+    """
+    names = {one.id: one.name for one in aspects}
+    answered = {(one.given.aspect, one.given.question) for one in counting.values()}
+    told: dict[tuple[str, str | None], Elsewhere | None] = {}
+    for one in held.values():
+        question, kept = (one.given.aspect, one.given.question), counting.get(_merged_into(one, held))
+        if kept is None or question[1] is None or question in answered:
+            continue
+        told[question] = None
+        if kept.finding is not None and kept.given.aspect != one.given.aspect:
+            asked = one.finding or one.open_point
+            told[question] = Elsewhere(
+                requirement=asked.requirement if asked else kept.finding.requirement,
+                essential=asked.essential if asked else False,
+                outcome=kept.finding.outcome,
+                finding=kept.finding.check,
+                aspect=names.get(kept.given.aspect, kept.given.aspect),
+                text=kept.finding.text,
+            )
+    return told
+
+
+def _merged_into(one: Holding, held: Mapping[str, Holding]) -> str:
+    """Return the name of the finding that one was merged into in the end; nothing if it was not."""
+    name = ""
+    while one.merged_into is not None:
+        name, one = one.merged_into, held[one.merged_into]
+    return name
+
+
 def _aspect(
-    evidence: Evidence, aspect: Aspect, counting: Mapping[str, Holding], main: Sequence[str] = ()
+    evidence: Evidence,
+    aspect: Aspect,
+    counting: Mapping[str, Holding],
+    told: Mapping[tuple[str, str | None], Elsewhere | None],
+    main: Sequence[str] = (),
 ) -> AspectReview:
     own = {name: one for name, one in counting.items() if one.given.aspect == aspect.id}
     findings = [one.finding for one in own.values() if one.finding is not None]
@@ -95,7 +138,8 @@ def _aspect(
         for name, one in own.items()
         if one.open_point is not None
     ]
-    answered = {one.given.question for one in own.values()}
+    answered = {one.given.question for one in own.values()} | {question for name, question in told if name == aspect.id}
+    elsewhere = tuple(one for (name, _), one in told.items() if name == aspect.id and one is not None)
     asked = aspect.asked(evidence.profile)
     for check in asked:
         if check.id not in answered:
@@ -103,7 +147,7 @@ def _aspect(
             (findings if isinstance(by_rules, Finding) else open_points).append(by_rules)  # type: ignore[arg-type]
     found = (*findings, *contradictions(evidence, aspect))
     said = quotations(evidence, aspect)
-    rating = rate(found, open_points)
+    rating = rate((*found, *elsewhere), open_points)
     chosen = [own[name].finding for name in main if name in own]
     applies = bool(asked) or bool(findings)
     return AspectReview(
@@ -111,9 +155,11 @@ def _aspect(
         name=aspect.name,
         rating=rating,
         key_issue=_key_issue(chosen, rating)
+        or _issue_elsewhere(found, elsewhere)
         or key_issue(aspect.name, rating, found, open_points, said, applies=applies),
         findings=found,
-        assessed=assessed(found, open_points),
+        assessed=assessed((*found, *elsewhere), open_points),
+        elsewhere=elsewhere,
         not_assessed=tuple(open_points),
         applies=applies or bool(said),
         asks=asks(evidence, aspect) if asked else (),
@@ -125,6 +171,14 @@ def _key_issue(chosen: Iterable[Finding | None], rating: Rating) -> str:
     """Return the weightiest shortfall of an aspect by the order of the conclusion; nothing if it names none."""
     short = [one for one in chosen if one is not None and one.outcome in ("failed", "partly", "contradicted")]
     return short[0].text.rstrip(".") if short and rating != "green" else ""
+
+
+def _issue_elsewhere(found: Sequence[Finding], elsewhere: Sequence[Elsewhere]) -> str:
+    """Return the point of an aspect all of whose questions are answered under others, a shortfall first."""
+    if found or not elsewhere:
+        return ""
+    short = [one for one in elsewhere if one.outcome != "met"]
+    return (short or elsewhere)[0].text.rstrip(".")
 
 
 def _conclusion(

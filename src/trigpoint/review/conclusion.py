@@ -51,7 +51,9 @@ class LeftOut(Stored):
     aspect: str
     question: str | None = None
     outcome: str
-    by: str = Field(description="rules, other findings, second reader, conclusion, or the judge who gave it up.")
+    by: str = Field(
+        description="rules, other findings, second reader, comparison, conclusion, or the judge who gave it up."
+    )
     why: str = Field(description="What was wrong. It repeats nothing of what the finding claimed.")
 
 

@@ -130,6 +130,17 @@ class NotAssessed(Stored):
     policy: tuple[str, ...] = Field((), description="References of the policy that asks for it.")
 
 
+class Elsewhere(Stored):
+    """A question of an aspect that a finding of another aspect answers: the point is told there, and counts here too."""
+
+    requirement: str
+    essential: bool = False
+    outcome: Outcome
+    finding: str = Field(description="The `check` of the finding that answers it.")
+    aspect: str = Field(description="Name of the aspect under which it is told.")
+    text: str
+
+
 Group = Literal["proposed", "open", "ruled_out", "existing", "asked", "context", "mentioned"]
 GROUPS: dict[Group, str] = {
     "proposed": "Proposed",

@@ -12,7 +12,10 @@ from trigpoint.review.conclusion import LeftOut
 from trigpoint.review.findings import Finding, NotAssessed
 from trigpoint.review.submitted import DraftConclusion, DraftFinding, DraftOutcome, Support, Verdict
 
-By = Literal["rules", "other findings", "second reader", "judge"]
+By = Literal["rules", "other findings", "second reader", "comparison", "judge"]
+
+
+OVERTAKEN = "words that another finding quotes answer or replace it"
 
 
 class Held(BaseModel):
@@ -60,16 +63,20 @@ class Held(BaseModel):
         """Return what a review says of it if the conclusion took it out."""
         why = "it repeats another finding"
         if self.verdict.id in conclusion.overtaken:
-            why = "words that another finding quotes answer or replace it"
+            why = OVERTAKEN
         return self.left_out.model_copy(update={"by": "conclusion", "why": why})
 
     @property
     def _why(self) -> str:
-        if self.merged_into is not None:
+        if self.merged_into is not None and self.by != "comparison":
             return f"it repeats {self.merged_into}"
         if self.by == "second reader":
             return "the quoted words show less" if self.support == "overstated" else "the quoted words do not show it"
-        told = {"other findings": "it contradicts another finding", "judge": "it was withdrawn"}
+        told = {
+            "other findings": "it contradicts another finding",
+            "comparison": OVERTAKEN,
+            "judge": "it was withdrawn",
+        }
         return told.get(self.by) or "; ".join(dict.fromkeys(self.failures))
 
 

@@ -160,15 +160,23 @@ def _aspect(aspect: AspectReview) -> Iterator[str]:
         yield ""
         for finding in aspect.findings:
             yield from _finding(finding)
-    elif aspect.detail and not aspect.says:
+    elif aspect.detail and not aspect.says and not aspect.elsewhere:
         yield ""
         yield escape(aspect.detail)
+    yield from _elsewhere(aspect)
     yield from _asks(aspect)
     yield from _says(aspect)
     yield from _not_assessed(aspect)
     if aspect.policy_refs and not aspect.asks:
         yield ""
         yield "Policy: " + "; ".join(escape(ref) for ref in aspect.policy_refs)
+
+
+def _elsewhere(aspect: AspectReview) -> Iterator[str]:
+    if aspect.elsewhere and not aspect.findings:
+        yield ""
+    for one in aspect.elsewhere:
+        yield f"- {escape(one.requirement.rstrip('.'))}: see {escape(one.aspect)} ({OUTCOMES[one.outcome].lower()})"
 
 
 def _finding(finding: Finding) -> Iterator[str]:

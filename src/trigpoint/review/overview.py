@@ -91,9 +91,10 @@ class AspectOverview:
 
     @property
     def state(self) -> State:
-        if any(point.finding.outcome in PROBLEMS for point in self.points):
+        outcomes = {point.finding.outcome for point in self.points} | {one.outcome for one in self.aspect.elsewhere}
+        if outcomes & PROBLEMS:
             return "problems"
-        return "met" if any(point.finding.outcome == "met" for point in self.points) else "open"
+        return "met" if "met" in outcomes else "open"
 
     def shown(self, state: State | None) -> tuple[Point, ...]:
         """Return the findings that a filter leaves: all without one."""
@@ -144,6 +145,10 @@ class Overview:
         placed = [(finding, aspect) for aspect in self.review.aspects for finding in aspect.findings]
         placed += [(finding, None) for finding in self.review.general_contradictions()]  # type: ignore[misc]
         return tuple(Point(number, finding, aspect) for number, (finding, aspect) in enumerate(placed, 1))
+
+    def number_of(self, check: str) -> int:
+        """Return the number of a finding by its id."""
+        return next(point.number for point in self.points if point.finding.check == check)
 
     @cached_property
     def main(self) -> tuple[Point, ...]:

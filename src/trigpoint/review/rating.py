@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from trigpoint.review.findings import Finding, NotAssessed, Outcome, Quotation, Rating
 from trigpoint.review.result import AspectReview
@@ -25,7 +26,16 @@ OVERALL_RULE = (
 )
 
 
-def rate(findings: Sequence[Finding], open_points: Sequence[NotAssessed] = ()) -> Rating:
+class Weighed(Protocol):
+    """What counts in a rating: a finding, or the answer to a question that is told under another aspect."""
+
+    @property
+    def outcome(self) -> Outcome: ...
+    @property
+    def essential(self) -> bool: ...
+
+
+def rate(findings: Sequence[Weighed], open_points: Sequence[NotAssessed] = ()) -> Rating:
     """Return the rating of an aspect, by `ASPECT_RULE`. Of an aspect that is not assessed it is amber by convention."""
     essential = [finding.outcome for finding in findings if finding.essential]
     decided = [outcome for outcome in essential if outcome in ("met", "partly", "failed")]

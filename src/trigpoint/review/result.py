@@ -15,6 +15,7 @@ from trigpoint.review.consultees import Recommendation
 from trigpoint.review.findings import (
     Assessed,
     Citation,
+    Elsewhere,
     Finding,
     Group,
     NotAssessed,
@@ -64,6 +65,9 @@ class AspectReview(Stored):
     findings: tuple[Finding, ...] = ()
     assessed: Assessed = "yes"
     not_assessed: tuple[NotAssessed, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = Field(
+        (), description="Questions that a finding of another aspect answers. They count in the rating."
+    )
     applies: bool = Field(True, description="False: nothing on this aspect is asked of such a development.")
     asks: tuple[PolicyAsk, ...] = Field((), description="What policy asks.")
     says: tuple[Quotation, ...] = Field((), description="What the documents say, by what each statement is.")

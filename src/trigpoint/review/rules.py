@@ -76,7 +76,7 @@ def judge_aspect(evidence: Evidence, aspect: Aspect) -> AspectReview:
     )
 
 
-def assessed(findings: Sequence[Finding], open_points: Sequence[NotAssessed]) -> Assessed:
+def assessed(findings: Sequence[object], open_points: Sequence[NotAssessed]) -> Assessed:
     """Return whether every essential check was judged, some point was, or none."""
     if not findings:
         return "no"

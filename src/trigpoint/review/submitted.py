@@ -233,6 +233,36 @@ class DraftConclusion(Submitted):
         return frozenset((*self.repeats, *self.overtaken))
 
 
+class Twin(Submitted):
+    """A finding, and another one that is told instead."""
+
+    id: str = Field(description="Id of the finding that is left out, for example F12.")
+    other: str = Field(description="Id of the finding that is told instead, for example F3.")
+
+
+class Doubt(Submitted):
+    """A finding whose outcome does not stand, and why."""
+
+    id: str
+    why: str = Field("", max_length=300)
+
+
+class UnfitPolicies(Submitted):
+    """Policies that a finding cites and that do not ask for its point, by their references."""
+
+    id: str
+    policies: tuple[Annotated[str, Field(max_length=200)], ...] = Field(min_length=1, max_length=6)
+
+
+class Comparison(Submitted):
+    """What a reader of all findings side by side would leave out, or tell without a verdict."""
+
+    repeats: tuple[Twin, ...] = Field((), max_length=40)
+    overtaken: tuple[Twin, ...] = Field((), max_length=30)
+    doubtful: tuple[Doubt, ...] = Field((), max_length=40)
+    unfit: tuple[UnfitPolicies, ...] = Field((), max_length=40)
+
+
 class Verdict(Submitted):
     """The answer to something that was handed in.
 

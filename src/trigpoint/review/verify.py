@@ -246,21 +246,25 @@ def sources_of(finding: Finding, evidence: Evidence) -> list[str]:
 
 def _settled(one: AspectReview, kept: Sequence[Finding], dropped: Sequence[Finding]) -> AspectReview:
     """Return the aspect as it is without what was dropped: its rating, key issue and list of open points follow."""
-    open_points = (*one.not_assessed, *(_unproved(finding) for finding in dropped if finding.outcome != "contradicted"))
+    open_points = (
+        *one.not_assessed,
+        *(unproved(f.check, f.requirement, f.essential) for f in dropped if f.outcome != "contradicted"),
+    )
     if not dropped:
         return one
-    rating = rate(kept, open_points)
+    rating = rate((*kept, *one.elsewhere), open_points)
     issue = key_issue(one.name, rating, kept, open_points, one.says, applies=one.applies)
     state: Assessed = "partly" if any(point.essential for point in open_points) else "yes"
-    if not kept:
+    if not kept and not one.elsewhere:
         state = "no"
     return one.model_copy(update={"rating": rating, "key_issue": issue, "assessed": state, "not_assessed": open_points})
 
 
-def _unproved(finding: Finding) -> NotAssessed:
+def unproved(check: str, requirement: str, essential: bool) -> NotAssessed:
+    """Return the open point that takes the place of a finding that was dropped."""
     return NotAssessed(
-        check=finding.check,
-        requirement=finding.requirement,
-        essential=finding.essential,
+        check=check,
+        requirement=requirement,
+        essential=essential,
         reason="What was first found could not be proved from the page and was left out.",
     )

@@ -134,16 +134,36 @@ can look things up as in judging, at most {MOST_LOOKUPS} times. Give up the othe
 wrong again is kept. The outcomes:
 {OUTCOMES}"""
 
+COMPARE = f"""{_COMMON}
+
+You see all findings of a review side by side, each with its outcome, what is asked for, and the words that it rests on. Each has been
+checked by itself; nobody has read them together. Read them as the planning officer would who gets this review and has all documents on the
+desk: whoever finds one point made twice, or one verdict that does not stand, will doubt the rest. Hand in:
+- `repeats`: findings that make the same point as another one (`other`), in this aspect or in another: the same thing is there or is
+  lacking, for the same users at the same place, even if they quote other words or measure it by another policy; and findings whose whole point is a part
+  of another one. Keep the one that tells most. Go through those that are marked as near in words, pair by pair, and then through the rest by subject (one path, one
+  crossing, one store, one sum, one promise at a time). A contradiction between two figures and a shortfall by one of them are two points; the same
+  shortfall told of the plan and of the condition that follows it is one.
+- `overtaken`: findings that do not hold as they stand because of words that another finding (`other`) quotes: a shortfall of what a later document
+  replaces or a condition provides, or a point that is met here and refused, cut or not secured there.
+- `doubtful`: findings whose words are true and whose outcome does not stand: they are then told without a verdict. Ask of each
+  - `partly` or `failed`: which words shown here ask for what is missing: the question as it is worded, the policy or standard that is quoted, a promise of
+    the applicant's or a condition? Is it missing, or is it a detail that is left to a later stage, to a document that nobody has seen, or to somebody else?
+    Is it told of the right part and users? An absence must have been searched for in the place that would have it;
+  - `met`: do the words provide what is asked for, all of it, now? Not a claim of compliance, a target, an intention, a general description or what
+    somebody else may do; and nothing in another finding takes it back;
+  - `contradicted`: are both figures of the same thing, at the same time, and does nothing explain the difference?
+  A verdict that a fair officer would share stays, even if another one could be argued.
+- `unfit`: policies that a finding cites and whose words, as they are quoted, do not ask for its point: a general paragraph next to a
+  particular point. It is told without them.
+Hand in nothing for the findings that stand: most of them do."""
+
 CONCLUDE = f"""{_COMMON}
 
 This last step is the conclusion across all aspects. You see the proposal, the verified findings and open points (F1 …), and what the
 documents name that nobody here has read. Write:
-- `repeats`: ids of findings that only repeat another one, so that each point is made once: also one whose whole statement is a part
-  of another one. Go through those that rest on the same
-  words, pair by pair: unless they make different points, keep the one that proves most and list the other.
-- `overtaken`: ids of findings that do not hold as they stand because of words that another finding quotes: a shortfall of what a
-  later document replaces, of what a condition or another finding shows to be provided, or a point that is met here and
-  refused there. Go through the shortfalls one by one with this question. They are left out; the other finding tells the point.
+- `repeats`: ids of findings that only repeat another one, if you see any, so that each point is made once.
+- `overtaken`: ids of findings that do not hold as they stand because of words that another finding quotes, if you see any.
 - `main`: at most {MOST_MAIN} ids, what matters most to the decision, weightiest first: shortfalls and contradictions in one order
   of weight, among them at most {MOST_OPEN} open points (`noted`, `not shown`) that are weighty, then what is good. They are the main part of the report. No two of
   them make one point.

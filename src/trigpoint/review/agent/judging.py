@@ -90,6 +90,7 @@ async def _run(passes: Passes) -> DraftConclusion | None:
     await passes.check()
     passes.draft.settle()
     passes.draft.open_noted()
+    await passes.compare()
     return await passes.conclude()
 
 

@@ -20,17 +20,25 @@ from trigpoint.review.agent.answers import Judged, Mended, Opinions, Oriented, R
 from trigpoint.review.agent.calls import Desk
 from trigpoint.review.agent.lookups import Bench, PolicyReader, add_lookups
 from trigpoint.review.agent.plan import CLAIMS_PER_CHECK, Window, candidates_by_group, make_plan, packed
-from trigpoint.review.agent.shown_claims import claims
+from trigpoint.review.agent.shown_claims import claims, side_by_side
 from trigpoint.review.checked import Failure
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.held import Held
 from trigpoint.review.orientation import Candidate
-from trigpoint.review.submitted import DraftConclusion, Submitted, Verdict
+from trigpoint.review.submitted import Comparison, DraftConclusion, Submitted, Verdict
 
 RETRIES = 2
 MOST_REQUESTS = 16  # of one conversation
 MENDED_AT_ONCE = 12
-_LONGEST_ANSWER = {"orient": 2_000, "read": 18_000, "judge": 14_000, "check": 6_000, "mend": 10_000, "conclude": 10_000}
+_LONGEST_ANSWER = {
+    "orient": 2_000,
+    "read": 18_000,
+    "judge": 14_000,
+    "check": 6_000,
+    "mend": 10_000,
+    "compare": 5_000,
+    "conclude": 10_000,
+}
 
 Step = Callable[[float, str], Awaitable[None]]
 Answer = TypeVar("Answer", bound=Submitted)
@@ -195,6 +203,16 @@ class Passes:
             return None
         mended = tuple(self.draft.relabelled(one, bench.draft) for one in answer.findings)
         return answer.model_copy(update={"findings": mended})
+
+    async def compare(self) -> None:
+        """Have all findings read side by side: what repeats or overtakes another, and whose outcome does not stand."""
+        if len(self.draft.verified()) < 2:
+            return
+        await self.step(0.9, "Comparing the findings with each other")
+        text = [shown.application(self.draft.orientation()), side_by_side(self.draft)]
+        answer = await self._ask("compare", instructions.COMPARE, Comparison, text)
+        if answer is not None:
+            self.draft.compare(answer)
 
     async def conclude(self) -> DraftConclusion | None:
         """Return the conclusion of the model, or None if nothing is left to conclude from or it gave none."""

@@ -196,5 +196,6 @@ def _passes(draft: ReviewDraft, windows: Sequence[Window], groups: Sequence[Sequ
         PassPlan("judge", judging, judging * (_JUDGE_TOKENS + _ANSWER_TOKENS), f"{sum(map(len, groups))} aspects"),
         PassPlan("check", checks, checks * _CHECK_TOKENS, "every finding against its evidence"),
         PassPlan("mend", 1, _MEND_TOKENS, "findings that did not hold"),
+        PassPlan("compare", 1, 14_000, "the findings with each other"),
         PassPlan("conclude", 1, 12_000, "summary, recommendations, conditions, letter"),
     )

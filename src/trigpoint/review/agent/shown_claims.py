@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from trigpoint.errors import shorten
 from trigpoint.review.agent.shown import block, one_line
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.findings import Citation, Finding, PolicyCitation
 from trigpoint.review.held import Held
+from trigpoint.review.lookup import stems
 from trigpoint.review.people import group_named
 from trigpoint.review.policy_words import passage_shown
 from trigpoint.review.sheets import Sheets
@@ -20,6 +21,9 @@ LONGEST_CITED = 1_200  # of a passage of policy that claims cite
 LONGEST_SIBLING = 140  # of another claim on the same question
 MOST_SIBLINGS = 3
 LONGEST_BEFORE = 240  # of the statement before a quotation
+LONGEST_OPEN = 260  # of an open point
+ALIKE = 0.5  # share of the words of the shorter of two findings that the other one has
+ALIKE_WITH_SAME_WORDS = 0.3
 LONGEST_ELSEWHERE = 300  # of a statement that is not quoted
 
 
@@ -74,6 +78,52 @@ def claim(name: str, finding: Finding, draft: ReviewDraft) -> str:
     ]
     proposal = one_line(draft.evidence.profile.proposal)
     return "\n".join(lines) + (f"\n   (the proposal: {proposal})" if _leans_on(finding, proposal) else "")
+
+
+def side_by_side(draft: ReviewDraft) -> str:
+    """Return every finding with its outcome and its words, and the open points in a line each, for a reader of all."""
+    findings = draft.verified()
+    near = _near_in_words(findings)
+    told = ["\n".join(_told_whole(name, finding, draft, near.get(name, ()))) for name, finding in findings.items()]
+    open_points = [
+        f"{name} [{held.given.aspect}]: {shorten(one_line(held.open_point.reason), LONGEST_OPEN)}"
+        for name, held in draft.state.held.items()
+        if held.counts and held.finding is None and held.open_point is not None
+    ]
+    parts = [block("findings", "\n\n".join(told))]
+    parts += [block("open points, on which no verdict is given", "\n".join(open_points))] if open_points else []
+    return "\n\n".join(parts)
+
+
+def _told_whole(name: str, finding: Finding, draft: ReviewDraft, near: Iterable[str]) -> Iterator[str]:
+    held = draft.state.held[name]
+    yield f"{name} [{held.given.aspect}] {finding.outcome}: {one_line(finding.provided)}"
+    if finding.lacking:
+        yield f"   lacking: {one_line(finding.lacking)}{_searched(held, draft)}"
+    yield f"   asked for: {one_line(finding.requirement)}"
+    for one in finding.evidence:
+        place = f"{draft.sheets.label_of(one.document_id)} ({_author(one, draft)}) p{', '.join(map(str, one.pages))}"
+        yield f"   {place}: “{shorten(one_line(one.quote), LONGEST_ELSEWHERE)}”"
+    if finding.standard is not None:
+        yield f"   standard, as {finding.standard.document} quotes it: “{shorten(one_line(finding.standard.quote), 200)}”"
+    for policy in finding.policy:
+        yield f"   {policy.ref}: “{shorten(one_line(policy.quote), LONGEST_ELSEWHERE)}”"
+    if finding.calculations:
+        yield f"   sums: {'; '.join(one.expression for one in finding.calculations)}"
+    if near := list(near):
+        yield f"   (near to it in words: {', '.join(near)})"
+
+
+def _near_in_words(findings: Mapping[str, Finding]) -> dict[str, list[str]]:
+    """Return for each finding those that quote the same words or share many of its own: they may make the same point."""
+    words = {name: set(stems(one.text)) for name, one in findings.items()}
+    quoted = {name: {citation.passage_id for citation in one.evidence} for name, one in findings.items()}
+
+    def alike(name: str, other: str) -> bool:
+        shared = len(words[name] & words[other]) / max(1, min(len(words[name]), len(words[other])))
+        return shared >= (ALIKE_WITH_SAME_WORDS if quoted[name] & quoted[other] else ALIKE)
+
+    return {name: [other for other in findings if other != name and alike(name, other)] for name in findings}
 
 
 def _author(one: Citation, draft: ReviewDraft) -> str:

@@ -1,0 +1,148 @@
+"""All findings side by side: each point is told once, in the aspect that proves most, and doubt is told as doubt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from review_samples import evidence_of_text
+
+from trigpoint.review.agent.shown_claims import side_by_side
+from trigpoint.review.aspects import aspect
+from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.result import Judgement
+from trigpoint.review.submitted import Comparison, DraftFinding
+
+TEXT = (
+    "1 Proposed development\n\nThe proposed shared path along Mill Lane will be 2.5 m wide.\n\n"
+    "At the junction of Mill Lane and Station Road the proposed path crosses without priority.\n\n"
+    "Forty cycle parking spaces are proposed for the flats.\n"
+)
+ASPECTS = ("cycle_routes", "junctions")
+
+
+def finding(**changes: Any) -> DraftFinding:
+    return DraftFinding.model_validate(
+        {
+            "aspect": "cycle_routes",
+            "question": "width",
+            "outcome": "failed",
+            "statement": "The shared path along Mill Lane is 2.5 m wide, below the 3.0 m asked for.",
+            "evidence": [{"document": "D1", "page": 1, "words": "shared path along Mill Lane will be 2.5 m wide"}],
+        }
+        | changes
+    )
+
+
+CROSSING = finding(
+    aspect="junctions",
+    question="side_roads",
+    statement="At the junction of Mill Lane and Station Road the path crosses without priority.",
+    evidence=[{"document": "D1", "page": 1, "words": "the proposed path crosses without priority"}],
+)
+CROSSING_ON_THE_ROUTE = CROSSING.model_copy(
+    update={
+        "aspect": "cycle_routes",
+        "question": None,
+        "requirement": "A route that does not stop at side roads",
+        "statement": "Cyclists who use the shared path on Mill Lane give way at Station Road.",
+        "evidence": (*CROSSING.evidence, *finding().evidence),
+    }
+)
+
+
+def draft_of(*findings: DraftFinding) -> ReviewDraft:
+    draft = ReviewDraft(evidence_of_text(TEXT), ASPECTS)
+    verdicts = draft.submit_findings(findings)
+    assert {one.verdict for one in verdicts} == {"verified"}, verdicts
+    for name in draft.verified():
+        draft.record_support(name, "supported", "", outcome="failed")
+    return draft
+
+
+def compared(draft: ReviewDraft, **said: Any) -> Judgement:
+    draft.compare(Comparison.model_validate(said))
+    return draft.conclude(None, model="test")
+
+
+def test_the_reader_sees_every_finding_with_its_outcome_and_words_and_which_are_near() -> None:
+    shown = side_by_side(draft_of(finding(), CROSSING, CROSSING_ON_THE_ROUTE))
+    assert "F2 [junctions] failed: At the junction of Mill Lane" in shown
+    assert "(by the applicant) p1: “the proposed path crosses without priority.”" in shown
+    assert "(near to it in words: F1, F2)" in shown
+
+
+def test_a_repetition_is_told_once_and_its_question_is_answered_by_the_other_aspect() -> None:
+    draft = draft_of(finding(), CROSSING, CROSSING_ON_THE_ROUTE)
+    judgement = compared(draft, repeats=[{"id": "F2", "other": "F3"}])
+    routes, junctions = judgement.aspects
+    assert "junctions-side_roads-f2" not in [one.check for one in junctions.findings]
+    [answer] = junctions.elsewhere
+    assert (answer.finding, answer.aspect) == ("cycle_routes-other-f3", aspect("cycle_routes").name)
+    assert "side_roads" not in {one.check.split("-")[-1] for one in junctions.not_assessed}
+    assert junctions.key_issue == "Cyclists who use the shared path on Mill Lane give way at Station Road"
+    assert junctions.rating == "red"
+    assert junctions.assessed != "no"
+    assert [one.check for one in routes.findings].count("cycle_routes-other-f3") == 1
+    assert judgement.quality is not None
+    assert [(one.id, one.why) for one in judgement.quality.left_out] == [("F2", "it repeats F3")]
+
+
+def test_a_repetition_within_an_aspect_leaves_no_question_open() -> None:
+    judgement = compared(draft_of(finding(), CROSSING_ON_THE_ROUTE), repeats=[{"id": "F1", "other": "F2"}])
+    routes = judgement.aspects[0]
+    assert [one.check for one in routes.findings] == ["cycle_routes-other-f2"]
+    assert "cycle_routes.width" not in {one.check for one in routes.not_assessed}
+    assert routes.elsewhere == ()
+
+
+def test_what_is_overtaken_goes_and_rules_do_not_judge_its_question_again() -> None:
+    judgement = compared(draft_of(finding(), CROSSING), overtaken=[{"id": "F1", "other": "F2"}])
+    assert judgement.aspects[0].findings == ()
+    assert judgement.quality is not None
+    [left] = judgement.quality.left_out
+    assert (left.id, left.by, left.why) == (
+        "F1",
+        "comparison",
+        "words that another finding quotes answer or replace it",
+    )
+
+
+def test_a_doubtful_verdict_becomes_an_open_point_with_its_words() -> None:
+    judgement = compared(draft_of(finding(), CROSSING), doubtful=[{"id": "F1", "why": "Nobody asks for it."}])
+    routes = judgement.aspects[0]
+    assert routes.findings == ()
+    [point] = [one for one in routes.not_assessed if one.id == "open-f1"]
+    assert "2.5 m wide" in point.reason
+    assert "shared path along Mill Lane will be 2.5 m wide" in point.evidence[0].quote
+
+
+def test_policies_that_do_not_fit_are_struck() -> None:
+    draft = draft_of(finding(statement="The shared path along Mill Lane is 2.5 m wide."), CROSSING)
+    refs = [one.ref for one in draft.verified()["F2"].policy]
+    assert refs
+    draft.compare(Comparison.model_validate({"unfit": [{"id": "F2", "policies": refs}]}))
+    assert draft.verified()["F2"].policy == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"repeats": [{"id": "F1", "other": "F1"}]},
+        {"repeats": [{"id": "F1", "other": "F9"}, {"id": "F9", "other": "F1"}]},
+        {"doubtful": [{"id": "F77"}]},
+        {"unfit": [{"id": "F77", "policies": ["NPPF 1"]}]},
+    ],
+)
+def test_what_names_no_finding_changes_nothing(said: dict[str, Any]) -> None:
+    draft = draft_of(finding(), CROSSING)
+    before = draft.verified()
+    draft.compare(Comparison.model_validate(said))
+    assert draft.verified() == before
+
+
+def test_of_two_that_are_said_to_repeat_each_other_one_stays() -> None:
+    twins = [{"id": "F1", "other": "F2"}, {"id": "F2", "other": "F1"}]
+    draft = draft_of(finding(), CROSSING)
+    draft.compare(Comparison.model_validate({"repeats": twins}))
+    assert list(draft.verified()) == ["F2"]
