@@ -16,12 +16,13 @@ from mcp.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import ProgressFnT
-from mcp_types import REQUEST_TIMEOUT, CallToolResult, TextContent
+from mcp_types import REQUEST_TIMEOUT, CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
 
 from trigpoint.errors import ServerUnreachable, ToolFailed, shorten
 from trigpoint.http.certificates import certificates
 from trigpoint.logs import request_id
 from trigpoint.mcp.answers import ANY_SIZE_HEADER
+from trigpoint.mcp.shapes import wrong_shape
 
 log = logging.getLogger(__name__)
 
@@ -79,15 +80,21 @@ class ToolClient:
         if self._client is None:
             raise RuntimeError("ToolClient is used within `async with`")
         try:
-            result = await self._client.call_tool(tool, args, read_timeout_seconds=timeout, progress_callback=progress)
+            request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=args))
+            result = await self._client.session.send_request(
+                request, CallToolResult, request_read_timeout_seconds=timeout, progress_callback=progress
+            )
+            wrong = "" if result.is_error else await wrong_shape(self.url, self._client, tool, result)
         except MCPError as error:
             if error.code == REQUEST_TIMEOUT:
                 raise ToolFailed("timeout", f"{tool} at {self.url} did not answer within {timeout:g} s") from None
             raise self._unreachable(error) from None
-        except RuntimeError as error:  # the answer does not have the shape that the server declares
-            raise ToolFailed("invalid_answer", f"{tool} at {self.url}: {shorten(error, 300)}") from None
         except Exception as error:
             raise self._unreachable(error) from None
+        if wrong:
+            raise ToolFailed(
+                "invalid_answer", f"{tool} at {self.url} gave an answer that it does not declare: {shorten(wrong, 300)}"
+            )
         body = _body(result)
         if result.is_error or body.get("status") == "error":
             code, message = _failure(body)

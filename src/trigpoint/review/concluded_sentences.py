@@ -55,9 +55,10 @@ _TRIGGER = any_of(
     "maintained",
 )
 _MONEY = re.compile(r"£\s?[\d,]+|\b(?:financial )?contributions?\b|\bpay(?:s|ment)?\b", re.IGNORECASE)
-_ABOUT_DOCUMENTS = re.compile(
-    r"\b(?:documents?|application|submission|applicant) (?:do|does|did|has|have) not\b", re.IGNORECASE
-)
+_ABOUT_DOCUMENTS = any_of(
+    r"(?:documents?|application|submission) (?:do|does|did|has|have) not",
+    r"applicant (?:do|does|did|has|have) not (?:say|said|state|show|explain|mention|give|given|tell|told|address)\w*",
+)  # what an applicant does not agree to is told by the applicant
 _AGREEMENTS = re.compile(
     r"\b(?:[Ss]ection|[Ss]\.?) ?(?:106|278|38)\b"
 )  # of the planning and highways acts: no section of policy
