@@ -45,3 +45,11 @@ def test_of_several_sums_those_are_used_that_lead_to_a_figure_of_the_text() -> N
     sums = ("100 + 20 = 120", "120 / 4 = 30", "7 + 7 = 14")
     assert used_in("There are 30 of them.", sums) == sums[:2]
     assert used_in("There are none.", sums) == ()
+
+
+def test_the_number_in_a_policy_s_name_needs_no_page_that_has_it() -> None:
+    elsewhere = evidence_of_text("1 Proposed\n\nA path is proposed.\n", without=("OCC_LTCP", "BICESTER_LCWIP"))
+    assert not any("1/20" in passage.text for passage in elsewhere.policies.values())
+    assert figure_reasons("LTN 1/20, section 8.3, has a presumption against access controls.", [], [], elsewhere) == []
+    [reason] = figure_reasons("LTN 2/20 asks for it.", [], [], elsewhere)
+    assert "2/20" in reason

@@ -10,7 +10,7 @@ from trigpoint.reading.numerals import NUMBER_WORDS
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.units import MEASURES
 from trigpoint.review.arithmetic import evaluate, holds
-from trigpoint.review.evidence import Evidence, fold
+from trigpoint.review.evidence import Evidence, fold, short_name
 from trigpoint.review.findings import Calculation
 from trigpoint.review.stated import REFERENCES, Number, Stated, read_numbers, unstated
 from trigpoint.review.verify import figures_of, misquoted
@@ -134,9 +134,10 @@ def _is_page(one: Number, evidence: Evidence) -> bool:
 
 
 def _everything_said(evidence: Evidence) -> tuple[str, ...]:
-    """Return the folded text of all pages, policies and remarks and of the register's entry, in which names may be."""
+    """Return the folded text of all pages, policies with their names, and remarks and of the register's entry, in which names
+    may be."""
     register = fold(f"{evidence.profile.proposal} {evidence.profile.site} {evidence.application_ref}")
-    policies = (fold(f"{one.section_ref} {one.text}") for one in evidence.policies.values())
+    policies = (fold(f"{short_name(one.source)} {one.section_ref} {one.text}") for one in evidence.policies.values())
     return (*(page for _, _, page in evidence.words_by_page), *policies, *map(fold, evidence.remarks), register)
 
 

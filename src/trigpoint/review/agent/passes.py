@@ -267,8 +267,8 @@ def _settings(name: str, settings: Settings) -> ModelSettings:
 def _hold_findings(ctx: RunContext[Bench], answer: Judged) -> Judged:
     """Hand the findings in; what is returned goes back to the model, once."""
     bench = ctx.deps
-    own = [one for one in answer.findings if one.aspect in bench.aspects]
-    strange = [one for one in answer.findings if one.aspect not in bench.aspects]
+    own = [one for one in answer.findings if one.aspect in bench.aspects or one.settles]
+    strange = [one for one in answer.findings if one not in own]
     bench.draft.refuse(strange, Failure.STEP)
     dismissed = bench.draft.dismiss(answer.dismissed)
     bench.draft.give_up(name for name in answer.give_up if name in bench.draft.returned())
