@@ -176,3 +176,15 @@ def test_an_objection_says_in_one_sentence_which_groups_object_too() -> None:
     review = result.review.model_copy(update={"consultees": _said(forum, _comment(PARISH)), "letter": letter})
     printed = letter_text(draft_letter(result.model_copy(update={"review": review})))
     assert "Skelderby Cycle Forum and Thornmarsh Parish Council object too." in printed
+
+
+def test_of_several_answers_in_one_file_the_latest_counts() -> None:
+    both = (
+        "# Active Travel England\n\nDate: 4 July 2025\n\nRecommendation: Deferral\n\n1.1 The path is too narrow.\n\f"
+        "# Active Travel England\n\nDate: 16 October 2025\n\nRecommendation: Deferral (maintained)\n\n"
+        "1.1 The amended plans do not widen it.\n"
+    )
+    in_tables = both.replace("Recommendation: ", "Recommendation | ")
+    for text in (both, in_tables):
+        [one] = _said(_document("06_Responses.md", text))
+        assert (one.quote, one.date, one.page) == ("Deferral (maintained)", "2025-10-16", 2)

@@ -376,3 +376,17 @@ def test_a_barn_and_an_extension_get_no_demand_that_is_meant_for_large_schemes(n
     assert not [one for one in demands if review.profile is None or disproportionate(one, review.profile)]
     assert ("permeability.way_on_foot" in asked) is (name == "barn-tithe-lane")
     assert ("junctions.access" in asked) is (name == "barn-tithe-lane")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("The shared path along Mill Lane will be 2.5 m wide.", True),
+        ("The footway along Mill Lane will be 1.3 m wide.", False),
+    ],
+)
+def test_a_standard_for_cycling_is_shown_only_next_to_what_speaks_of_cycling(said: str, shown: bool) -> None:
+    evidence = evidence_of_text(f"1 Proposed development\n\nA new cycle route is proposed.\n\n{said}\n")
+    quoted = [one for one in quotations(evidence, aspect("cycle_routes")) if one.citation.quote == said]
+    assert all(bool(one.standard) is shown for one in quoted)
+    assert quoted or not shown

@@ -93,6 +93,7 @@ def unsettled_point(
         places=places,
         evidence=_citations(quotes),
         request=_request(asked, given),
+        noted=given.outcome != "not_shown",
         policy=tuple(policy.ref for policy in evidence.cite(asked.provisions)) if asked else (),
     )
 

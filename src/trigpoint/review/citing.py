@@ -127,6 +127,18 @@ def place_text(place: Place, titles: Titles = _NO_TITLES) -> str:
     return f"{title}, {listed_pages(place.pages[:_MOST_PAGES])}" if place.pages else title
 
 
+def places_text(places: Iterable[Place], most: int, titles: Titles = _NO_TITLES) -> str:
+    """Return pages of documents, each document once: `Travel Plan, pages 3 and 4; Design Statement, page 2`."""
+    pages: dict[str, dict[int, None]] = {}
+    for place in places:
+        pages.setdefault(title_in(place.document, titles), {}).update(dict.fromkeys(place.pages))
+    named = [
+        f"{title}, {listed_pages(tuple(sorted(found))[:_MOST_PAGES])}" if found else title
+        for title, found in pages.items()
+    ]
+    return "; ".join(named[:most])
+
+
 def quoted(quote: str) -> str:
     """Return a quotation as it is set within quotation marks: on one line, without marks of emphasis."""
     return collapse(quote).replace("**", "").lstrip("*> ").replace("“", "‘").replace("”", "’")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from trigpoint.review.aspects import Aspect
-from trigpoint.review.citing import Titles, document_places, place_text
+from trigpoint.review.citing import Titles, document_places, places_text
 from trigpoint.review.concluded_sentences import (
     Holding,
     Known,
@@ -257,8 +257,7 @@ def _places(text: str, quoted: Sequence[Citation], places: Sequence[Place], titl
     The documents that have its figures and words come first. An open point without quotations names the pages that touch
     on it.
     """
-    touching = "; ".join(place_text(one, titles) for one in places[:_MOST_PLACES])
-    named = document_places(quoted, _MOST_PLACES, text, titles) or touching
+    named = document_places(quoted, _MOST_PLACES, text, titles) or places_text(places, _MOST_PLACES, titles)
     return f" (See {named}.)" if named else ""
 
 

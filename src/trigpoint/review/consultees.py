@@ -27,6 +27,7 @@ Position = Literal["against", "for", "no objection", "undecided"]
 
 LONGEST = 500  # characters of a recommendation that are quoted
 _HEAD = 1_500  # characters of a letter in which its date is
+_LETTERHEAD = 400  # characters before a further answer in the same file in which its date is
 _FIRST = 60  # statements of a letter among which it says what it recommends
 
 _AGAINST = any_of(
@@ -54,7 +55,7 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 _HEADING = 90  # characters: "Response: no objection subject to conditions"
-_LABELLED = re.compile(r"(?:formal )?(?:recommendation|response|position)\s*:", re.IGNORECASE)
+_LABELLED = re.compile(r"(?:formal )?(?:recommendation|response|position)\s*[:|]", re.IGNORECASE)
 _ON_THE_WHOLE = re.compile(
     r"\b(?:application|planning permission|proposals?|development|scheme|permission)\b", re.IGNORECASE
 )
@@ -80,6 +81,7 @@ _LIMITS = any_of(
     "provided that",
     "however",
     "therefore",
+    r"maintain\w*",
     "required?s?",
     "requests?",
     "conditions?",
@@ -166,29 +168,34 @@ def _source(title: str, body: str) -> str:
 def _stated(document: Document, reference: str) -> Iterator[Recommendation]:
     """Yield the recommendation of a letter, with the sentences right after it that limit or explain it.
 
-    Minutes go through several applications: what follows the reference of another one is said of that.
+    Minutes go through several applications: what follows the reference of another one is said of that. A file may have
+    several answers of one body: each further one is known by its label and its own date.
     """
-    statements = document_statements(document)[:_FIRST]
+    statements = document_statements(document)
     others = _OTHERS_OF_GROUP if group_named(document.name) else _OTHERS
-    on_this = True
+    on_this, first = True, _day(document)
+    is_first = True
     for at, statement in enumerate(statements):
         text = _plain(statement)
         if named := [one for one in REFERENCE.findall(text) if _shape(one) == _shape(reference)]:
             on_this = reference in named
         if not on_this or _position(text) is None or len(text) > LONGEST or others.search(text):
             continue
+        day = first if is_first else _last_day(document.text[max(0, statement.start - _LETTERHEAD) : statement.start])
+        is_further = bool(_LABELLED.match(text) and day and first and day > first)
+        if not (at < _FIRST if is_first else is_further):
+            continue
+        is_first = False
         quote = " ".join([text, *_going_on(statements, at, LONGEST - len(text))])
-        day = _day(document)
         yield Recommendation(
             body=_body(document),
             position=_position(text) or "undecided",
-            quote=re.sub(r"^(?:(?:Response|Recommendation|Position)\s*:|Dear [^,.]{2,40},)\s*", "", quote),
+            quote=re.sub(r"^(?:(?:Response|Recommendation|Position)\s*[:|]|Dear [^,.]{2,40},)\s*", "", quote),
             document=document.name,
             document_id=document.id,
             page=statement.page,
             date=day.isoformat() if day else "",
         )
-        return
 
 
 def _shape(reference: str) -> str:
@@ -258,13 +265,20 @@ def _names(one: Recommendation) -> re.Pattern[str]:
 
 def _day(document: Document) -> date | None:
     """Return the first date at the head of a document; None if there is none."""
-    for match in _DAY.finditer(document.text[:_HEAD]):
+    return next(_days(document.text[:_HEAD]), None)
+
+
+def _last_day(text: str) -> date | None:
+    return next(iter([*_days(text)][-1:]), None)
+
+
+def _days(text: str) -> Iterator[date]:
+    for match in _DAY.finditer(text):
         day, month, year = match[1], match[2], match[3] if len(match[3]) == 4 else f"20{match[3]}"
         try:
-            return datetime.strptime(f"{day} {month} {year}", "%d %b %Y").date()
+            yield datetime.strptime(f"{day} {month} {year}", "%d %b %Y").date()
         except ValueError:  # such as 31 June
             continue
-    return None
 
 
 def _position(text: str) -> Position | None:

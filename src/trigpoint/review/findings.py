@@ -127,6 +127,9 @@ class NotAssessed(Stored):
     places: tuple[Place, ...] = ()
     evidence: tuple[Citation, ...] = Field((), description="What the documents do say on it, as it was quoted.")
     request: str | None = Field(None, description="What to ask of the applicant, if the documents leave it open.")
+    noted: bool = Field(
+        False, description="The documents say it, and no verdict follows; else something was not found."
+    )
     policy: tuple[str, ...] = Field((), description="References of the policy that asks for it.")
 
 

@@ -205,10 +205,13 @@ class HeldFindings(ABC):
     def _outcome_read(self, held: Held) -> DraftOutcome:
         """Return the outcome that is left by the second reader's opinion.
 
-        It has not been told the judge's. What it calls met is met unless another finding on the same question names a
-        shortfall, or the question itself names what is lacking. Readers of whom one calls a point failed and the other met
-        settle nothing: it is noted. What is called partly met without a lack is not settled.
+        It has not been told the judge's. What the judge notes stays noted: readers who do not agree give no verdict. What
+        the second one calls met is met unless another finding on the same question names a shortfall, or the question
+        itself names what is lacking. Readers of whom one calls a point failed and the other met settle nothing: it is
+        noted. What is called partly met without a lack is not settled.
         """
+        if held.given.outcome == "noted":
+            return "noted"
         said = held.instead_outcome or held.given.outcome
         if (
             said in _SHORTFALLS

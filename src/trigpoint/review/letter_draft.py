@@ -16,6 +16,7 @@ from trigpoint.review.citing import (
     in_plain_words,
     place_of_ref,
     place_text,
+    places_text,
     quoted,
     tidied,
 )
@@ -294,7 +295,7 @@ def _references(finding: Finding) -> tuple[Reference, ...]:
 
 def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
     wanted = within_sentence(point.requirement)
-    where = "; ".join(place_text(place) for place in point.places[:3])
+    where = places_text(point.places, 3)
     subject = _subject(point, aspect)
     if where:
         text = (

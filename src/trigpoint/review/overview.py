@@ -44,10 +44,13 @@ class Point:
     number: int
     finding: Finding
     aspect: AspectReview | None
+    noted: bool = False  # an open point that the documents speak of
 
     @property
     def kind(self) -> str:
         """How serious it is, in a word for styles and filters."""
+        if self.noted:
+            return "noted"
         if self.finding.outcome == "failed" and self.finding.essential:
             return "essential"
         return self.finding.outcome.replace("_", "-")
@@ -79,6 +82,7 @@ LABELS = {
     "contradicted": "Contradiction",
     "met": "Met",
     "not-found": "Not shown",
+    "noted": "Noted",
 }
 
 
@@ -191,7 +195,7 @@ class Overview:
                         text=one.reason,
                         essential=one.essential,
                     )
-                    yield Point(0, finding, aspect)
+                    yield Point(0, finding, aspect, one.noted)
 
     @cached_property
     def told(self) -> Told | None:

@@ -35,6 +35,7 @@ MOST_ROWS = 8  # of one table, before it is told by its first row
 ROW_MARK = " | "
 ROWS_APART = 2  # statements: one row in between may be on another subject
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_OF_CYCLES = re.compile(r"\b(?:bi|tri)?cycl|\bbikes?\b|\bshared\b|\btracks?\b", re.IGNORECASE)
 _WITH_STANDARD: tuple[Group, ...] = ("proposed", "open", "existing", "mentioned")
 
 
@@ -214,8 +215,12 @@ def _standard(facts: Sequence[Fact], evidence: Evidence, aspect: Aspect) -> str 
 def _has_figure(check: Check, fact: Fact) -> bool:
     if fact.topic not in check.topics:
         return False
+    units = {quantity.unit for quantity in fact.quantities}
     if check.standard is not None:
-        return any(quantity.unit in ("cycle space", "space", "cycle stand", "stand") for quantity in fact.quantities)
+        speaks_of_cycles = bool(_OF_CYCLES.search(fact.source.quote))
+        return bool(units & {"cycle space", "cycle stand"}) or (bool(units & {"space", "stand"}) and speaks_of_cycles)
+    if fact.topic == "cycle_route.width" and not _OF_CYCLES.search(fact.source.quote):
+        return False  # a footway, a carriageway, a verge
     return check.figure is not None and any(quantity.unit == check.figure.unit for quantity in fact.quantities)
 
 

@@ -86,7 +86,11 @@ def reading_account(metadata: Metadata) -> str:
     ocr = f" The text of {documents.pages_by_ocr} comes from OCR." if documents.pages_by_ocr else ""
     files = f"{documents.ingested} document{'' if documents.ingested == 1 else 's'}"
     whole = quality.pages_read >= documents.pages > 1
-    told = f"all {documents.pages} pages read whole" if whole else f"{documents.pages} pages: {counted}"
+    told = (
+        f"all {documents.pages} pages read whole"
+        if whole
+        else f"{documents.pages} page{'' if documents.pages == 1 else 's'}: {counted}"
+    )
     return f"{files}, {told}.{ocr}"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from trigpoint.reading.discrepancies import Discrepancy, DiscrepancyKind
 from trigpoint.reading.vocabulary import aspects_of
 from trigpoint.review.aspects import Aspect, Check
+from trigpoint.review.citing import document_title
 from trigpoint.review.consultees import recommendations
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Assessed, Calculation, Comparison, Finding, Measure, NotAssessed, Place
@@ -212,7 +213,7 @@ def _expression(one: Discrepancy) -> str:
 def _contradiction(one: Discrepancy) -> Finding:
     known = tuple(given.value for given in one.inputs if given.value is not None)
     computed = one.computed if one.computed is not None else one.stated
-    subject = one.topic.replace(".", ", ").replace("_", " ").capitalize()
+    subject = _subject(one)
     summary = f"{one.summary[0].lower()}{one.summary[1:].rstrip('.')}"
     calculation = Calculation(expression=_expression(one), inputs=known, result=computed or 0.0)
     return Finding(
@@ -224,8 +225,17 @@ def _contradiction(one: Discrepancy) -> Finding:
         evidence=tuple(dict.fromkeys(cite_source(given.source, "contradicted") for given in one.inputs)),
         calculations=(calculation,) if one.calculation else (),
         comparison=_compared(one),
-        recommendation=f"Say which is right on {subject.lower()}, and correct the documents",
+        recommendation=f"Say which is right on {within_sentence(subject)}, and correct the documents",
     )
+
+
+def _subject(one: Discrepancy) -> str:
+    """Return what a discrepancy is about: of a sum the place, since a table may be of something else than its topic."""
+    if one.kind != "sum":
+        return one.topic.replace(".", ", ").replace("_", " ").capitalize()
+    source = one.inputs[0].source
+    page = f", page {source.page}" if source.page else ""
+    return f"A sum in {document_title(source.document)}{page}"
 
 
 def _compared(one: Discrepancy) -> Comparison | None:
