@@ -142,3 +142,15 @@ def test_whether_anything_asks_for_a_point_is_the_second_readers_to_say() -> Non
         assert [one.outcome for one in draft.verified().values()] == published
         assert all(one.policy == () for one in draft.verified().values())
         assert draft.state.held["F1"].counts
+
+
+@pytest.mark.parametrize("said", ["failed", "partly", "contradicted", "met"])
+def test_what_the_judge_notes_is_not_made_a_verdict_by_the_second_reader_alone(said: Any) -> None:
+    draft = draft_of()
+    verdict(draft, outcome="noted", statement="The shared path will be 2.5 m wide.")
+    draft.record_support("F1", "supported", "", outcome=said)
+    assert draft.verified() == {}
+    point = draft.state.held["F1"].open_point
+    assert point is not None
+    assert point.noted
+    assert "2.5 m wide" in point.reason

@@ -115,9 +115,7 @@ def _complete(aspect: AspectReview) -> AspectReview:
 def _detail(aspect: AspectReview) -> str:
     said = [_with_places(finding) for finding in aspect.findings]
     essential = [point for point in aspect.not_assessed if point.essential]
-    left = [
-        f"Not assessed: {point.requirement[0].lower()}{point.requirement[1:]}. {point.reason}" for point in essential
-    ]
+    left = [f"Not assessed: {within_sentence(point.requirement.rstrip('.'))}. {point.reason}" for point in essential]
     return " ".join([*said, *left])
 
 

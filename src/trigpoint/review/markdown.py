@@ -230,7 +230,7 @@ def _not_assessed(aspect: AspectReview) -> Iterator[str]:
     yield ""
     for point in aspect.not_assessed:
         where = f" {'; '.join(escape(place) for place in point.places)}." if point.places else ""
-        yield f"- {escape(point.requirement)}. {escape(point.reason)}{where}"
+        yield f"- {escape(point.requirement.rstrip('.'))}. {escape(point.reason)}{where}"
 
 
 def _not_asked(aspects: Sequence[AspectReview]) -> Iterator[str]:

@@ -78,7 +78,9 @@ def _count(said: Sequence[Quotation]) -> str:
 
 
 def _what_is_met(findings: Sequence[Finding]) -> str:
-    return as_beginning(listed([one.short or one.requirement for one in findings if one.outcome == "met"]))
+    return as_beginning(
+        listed([(one.short or one.requirement).rstrip(".") for one in findings if one.outcome == "met"])
+    )
 
 
 def weightiest(findings: Sequence[Finding]) -> list[Finding]:
