@@ -19,6 +19,7 @@ from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.sources import SPEAKER_OF, genre_of
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.checked import Checked
+from trigpoint.review.compared_findings import ComparedFindings
 from trigpoint.review.concluded_sentences import conclusion_verdicts
 from trigpoint.review.concluding import conclude
 from trigpoint.review.conclusion import Quality
@@ -26,7 +27,7 @@ from trigpoint.review.elsewhere import also_said
 from trigpoint.review.evidence import Evidence, PolicyPassage
 from trigpoint.review.findings import Calculation
 from trigpoint.review.held import DraftState, Held
-from trigpoint.review.held_findings import HeldFindings, named
+from trigpoint.review.held_findings import named
 from trigpoint.review.locating import Found
 from trigpoint.review.lookup import Hit, Lookup
 from trigpoint.review.orientation import Orientation, PolicyLabels, candidates, citable, orient
@@ -49,7 +50,7 @@ READ_BY_ANOTHER = 0.89  # certainty of a fact that a model read: quoted and weig
 PolicySearch = Callable[[str], Awaitable[Sequence[PolicyPassage]]]
 
 
-class ReviewDraft(HeldFindings):
+class ReviewDraft(ComparedFindings):
     """The state of one review that is being judged. Every method that changes it replaces `state` as a whole."""
 
     def __init__(self, evidence: Evidence, aspects: Iterable[Aspect | str], state: DraftState | None = None) -> None:

@@ -20,7 +20,6 @@ from trigpoint.review.lookup import stems
 from trigpoint.review.stated import read_numbers
 from trigpoint.review.submitted import (
     MOST_QUOTES,
-    Comparison,
     DraftFinding,
     DraftOutcome,
     Lack,
@@ -242,43 +241,6 @@ class HeldFindings(ABC):
             if name != held.verdict.id
             and (self.state.held[name].given.aspect, self.state.held[name].given.question) == asked
         }
-
-    def compare(self, given: Comparison) -> None:
-        """Take over what a reader of all findings side by side says: each point is told once, and doubt is told as doubt."""
-        for cited in given.unfit:
-            self._strike(cited.id, cited.policies)
-        for one in given.repeats:
-            if self._can_replace(one.other, one.id):
-                self._end(one.id, "other findings", f"It repeats {one.other}", merged_into=one.other)
-        for one in given.overtaken:
-            if self._can_replace(one.other, one.id):
-                why = f"{one.other} quotes words that answer or replace it"
-                self._end(one.id, "comparison", why, merged_into=one.other)
-        for doubt in given.doubtful:
-            self._withdraw_verdict(doubt.id)
-
-    def _can_replace(self, name: str, other: str) -> bool:
-        """Whether a finding may be told instead of another one: both count, and an open point replaces no finding."""
-        held, gone = self.state.held.get(name), self.state.held.get(other)
-        if held is None or gone is None or name == other or not held.counts or not gone.counts:
-            return False
-        return held.finding is not None or gone.finding is None
-
-    def _strike(self, name: str, refs: Collection[str]) -> None:
-        """Leave out policies that do not ask for a finding's point, unless it is not proved without them."""
-        if name in self.verified():
-            without = self._with_other_support(name, refs, ())
-            if without.counts:
-                before = self.state.held[name]
-                self._hold(name, without.model_copy(update={"support": before.support, "reworded": before.reworded}))
-
-    def _withdraw_verdict(self, name: str) -> None:
-        """Make a finding an open point with all of its words: they are true, and its outcome is in doubt."""
-        if name not in self.verified():
-            return
-        doubtful = self.state.held[name].given.model_copy(update={"outcome": "noted"})
-        if not self._leave_open(name, doubtful):
-            self._end(name, "second reader", "Its outcome does not follow from the quoted words")
 
     def settle(self) -> None:
         """End the waiting of everything that was returned: it is kept without what failed, reworded, or dropped."""
