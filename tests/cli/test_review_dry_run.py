@@ -19,7 +19,7 @@ from trigpoint.demo.register import sample_register
 from trigpoint_process import SMALL
 
 KNOWN = ("--ref", "24/00593/FUL", "--authority", "york", "--validated", "2025-05-21", "--proposal", "9 dwellings")
-PASSES = ("orient", "read", "judge", "check", "mend", "conclude")
+PASSES = ("orient", "read", "judge", "check", "mend", "compare", "conclude")
 PRICES = {"REVIEW_PRICE_INPUT": "3", "REVIEW_PRICE_OUTPUT": "15"}
 
 

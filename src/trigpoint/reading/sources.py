@@ -27,6 +27,8 @@ _NAMES = Lexicon(
         "report": "committee_report officer_report officer's_report officers_report delegated_report report_to_committee "
         "secretary_of_state_referral committee case_officer_report",
         "appeal": "appeal_decision inspector's_report decision_letter",
+        "applicant": "applicant applicant's applicants addendum cover_letter covering_letter planning_statement "
+        "design_and_access transport_assessment transport_statement travel_plan environmental_statement technical_note",
     }
 )
 _WORDS = Lexicon(
@@ -88,7 +90,7 @@ def _genre_by_name(title: str, text: str) -> Genre | None:
         return "representation"
     if "consultee" in named or ("body" in named and len(text) < _FEW_PAGES):
         return "consultee letter"
-    return None
+    return "application" if "applicant" in named else None
 
 
 def _genre_by_words(text: str) -> Genre:
