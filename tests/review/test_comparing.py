@@ -146,3 +146,19 @@ def test_of_two_that_are_said_to_repeat_each_other_one_stays() -> None:
     draft = draft_of(finding(), CROSSING)
     draft.compare(Comparison.model_validate({"repeats": twins}))
     assert list(draft.verified()) == ["F2"]
+
+
+def test_an_aspect_is_rated_by_what_was_found_on_its_own_question() -> None:
+    offered = CROSSING_ON_THE_ROUTE.model_copy(
+        update={
+            "outcome": "partly",
+            "lacking": "At Station Road the path crosses without priority.",
+            "statement": "A shared path along Mill Lane is proposed.",
+        }
+    )
+    draft = draft_of(finding(), CROSSING)
+    draft.submit_findings([offered])
+    draft.record_support("F3", "supported", "", outcome="partly")
+    junctions = compared(draft, repeats=[{"id": "F2", "other": "F3"}]).aspects[1]
+    assert [(one.finding, one.outcome) for one in junctions.elsewhere] == [("cycle_routes-other-f3", "failed")]
+    assert junctions.rating == "red"

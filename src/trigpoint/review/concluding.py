@@ -108,7 +108,7 @@ def _told_elsewhere(
             told[question] = Elsewhere(
                 requirement=asked.requirement if asked else kept.finding.requirement,
                 essential=asked.essential if asked else False,
-                outcome=kept.finding.outcome,
+                outcome=(one.finding or kept.finding).outcome,  # what was found on this question
                 finding=kept.finding.check,
                 aspect=names.get(kept.given.aspect, kept.given.aspect),
                 text=kept.finding.text,
