@@ -14,8 +14,9 @@ import pytest
 from page_samples import NOWHERE, finding, model_led, result
 
 from review_states import advance, complete, fail
+from trigpoint.review.findings import Elsewhere
 from trigpoint.review.models import Progress
-from trigpoint.review.result import ReviewResult
+from trigpoint.review.result import AspectReview, ReviewResult
 
 
 def test_the_first_page_offers_the_form_and_every_aspect(site: httpx.Client) -> None:
@@ -306,3 +307,19 @@ def test_evidence_without_the_document_store_says_so_and_still_shows_the_quotati
     assert "cannot be used" in answer.text
     for address in ("evidence/2", "evidence/0", "evidence/x", "evidence/1/pages/2.png", "evidence/1/pages/..%2f.png"):
         assert site.get(f"{finished}/{address}").status_code == 404
+
+
+def test_an_aspect_points_to_the_finding_of_another_one_that_answers_its_question(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place, judged = submit(), result()
+    first = judged.review.aspects[0]
+    other = {"requirement": "Room for larger cycles.", "outcome": "failed", "finding": first.findings[0].check}
+    other |= {"aspect": first.name, "text": first.findings[0].text}
+    pointing = AspectReview(
+        id="off_site", name="Off-site", rating="amber", key_issue="", elsewhere=(Elsewhere.model_validate(other),)
+    )
+    review = judged.review.model_copy(update={"aspects": (first, pointing)})
+    complete(clean_redis_url, judged.model_copy(update={"review": review}))
+    shown = site.get(place).text
+    assert f'Room for larger cycles: see <a href="#finding-1">{first.findings[0].text}' in shown
