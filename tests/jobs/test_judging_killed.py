@@ -32,6 +32,7 @@ FINDING: dict[str, Any] = {
     "statement": "Cycle parking is proposed, and nothing more is certain.",
     "evidence": [{"document": "D1", "page": 1, "words": "Cycle parking is proposed."}],
 }
+ANOTHER = FINDING | {"question": "short_stay", "statement": "Cycle parking is proposed."}
 MENDED = FINDING | {"id": "F1", "statement": "Cycle parking is proposed."}
 CONCLUSION = {"summary": [{"text": "Cycle parking is proposed.", "rests_on": ["F1"]}], "stance": "comment"}
 
@@ -45,7 +46,7 @@ class HeldModel:
         self.requests: Counter[str] = Counter()
         opinions = [{"id": "F1", "support": "overstated", "outcome": "met", "why": "more is said than quoted"}]
         self.script = ScriptedModel(
-            judge={"findings": [FINDING]},
+            judge={"findings": [FINDING, ANOTHER]},
             check=[
                 lambda _: hand_in({"opinions": opinions}),
                 {"opinions": [{"id": "F1", "support": "supported", "outcome": "met"}]},
@@ -87,9 +88,17 @@ async def test_a_worker_killed_while_the_model_is_asked_spends_nothing_twice(
         with worker(settings, **env):
             assert await until_status(reviews, review_id, "completed", "failed", seconds=120) == "completed"
     assert sorted(model.requests.values()) == [1] * (len(model.requests) - 1) + [2], "only what was never answered"
-    assert dict(model.script.asked) == {"orient": 1, "read": 1, "judge": 1, "check": 2, "mend": 1, "conclude": 1}
+    assert dict(model.script.asked) == {
+        "orient": 1,
+        "read": 1,
+        "judge": 1,
+        "check": 2,
+        "mend": 1,
+        "compare": 1,
+        "conclude": 1,
+    }
     result = (await reviews.get(review_id)).result()
-    assert result.metadata.total_tokens_used == 7 * 1000  # with what the killed worker spent
+    assert result.metadata.total_tokens_used == 8 * 1000  # with what the killed worker spent
     assert result.metadata.quality is not None
-    assert (result.metadata.quality.verified, result.metadata.quality.corrected) == (1, 1)
+    assert (result.metadata.quality.verified, result.metadata.quality.corrected) == (2, 1)
     assert result.review.summary.startswith("Cycle parking is proposed.")
