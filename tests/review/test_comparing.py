@@ -9,7 +9,9 @@ from review_samples import evidence_of_text
 
 from trigpoint.review.agent.shown_claims import side_by_side
 from trigpoint.review.aspects import aspect
+from trigpoint.review.assemble import assemble_review
 from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.models import ReviewOptions
 from trigpoint.review.result import Judgement
 from trigpoint.review.submitted import Comparison, DraftFinding
 
@@ -162,3 +164,16 @@ def test_an_aspect_is_rated_by_what_was_found_on_its_own_question() -> None:
     junctions = compared(draft, repeats=[{"id": "F2", "other": "F3"}]).aspects[1]
     assert [(one.finding, one.outcome) for one in junctions.elsewhere] == [("cycle_routes-other-f3", "failed")]
     assert junctions.rating == "red"
+
+
+def test_if_verification_drops_the_answer_under_another_aspect_the_question_is_open() -> None:
+    judgement = compared(draft_of(finding(), CROSSING, CROSSING_ON_THE_ROUTE), repeats=[{"id": "F2", "other": "F3"}])
+    routes, junctions = judgement.aspects
+    left = tuple(one for one in routes.findings if one.check != "cycle_routes-other-f3")
+    dropped = judgement.model_copy(update={"aspects": (routes.model_copy(update={"findings": left}), junctions)})
+    shown = assemble_review(dropped, ReviewOptions()).aspects[1]
+    assert shown.elsewhere == ()
+    assert [one.check for one in shown.not_assessed].count("cycle_routes-other-f3") == 1
+    assert shown.assessed == "no"
+    kept = assemble_review(judgement, ReviewOptions()).aspects[1]
+    assert (kept.elsewhere, kept.rating) == (junctions.elsewhere, "red")

@@ -46,4 +46,4 @@ class ComparedFindings(HeldFindings):
             return
         doubtful = self.state.held[name].given.model_copy(update={"outcome": "noted"})
         if not self._leave_open(name, doubtful):
-            self._end(name, "second reader", "Its outcome does not follow from the quoted words")
+            self._end(name, "comparison", "Its outcome does not follow from the quoted words")

@@ -74,7 +74,7 @@ class Held(BaseModel):
             return "the quoted words show less" if self.support == "overstated" else "the quoted words do not show it"
         told = {
             "other findings": "it contradicts another finding",
-            "comparison": OVERTAKEN,
+            "comparison": OVERTAKEN if self.merged_into else "its outcome does not follow from the quoted words",
             "judge": "it was withdrawn",
         }
         return told.get(self.by) or "; ".join(dict.fromkeys(self.failures))
