@@ -175,5 +175,7 @@ def test_if_verification_drops_the_answer_under_another_aspect_the_question_is_o
     assert shown.elsewhere == ()
     assert [one.check for one in shown.not_assessed].count("cycle_routes-other-f3") == 1
     assert shown.assessed == "no"
+    assert "give way at Station Road" in junctions.key_issue
+    assert "give way at Station Road" not in shown.key_issue
     kept = assemble_review(judgement, ReviewOptions()).aspects[1]
     assert (kept.elsewhere, kept.rating) == (junctions.elsewhere, "red")

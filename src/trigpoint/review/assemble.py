@@ -13,7 +13,7 @@ from trigpoint.review.comparisons import with_comparisons
 from trigpoint.review.conclusion import Conclusion
 from trigpoint.review.findings import Assessed, Finding, PolicyCitation
 from trigpoint.review.models import ReviewOptions
-from trigpoint.review.rating import overall_rating, rate, weightiest
+from trigpoint.review.rating import key_issue, overall_rating, rate, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
 from trigpoint.review.rules import assessed
 from trigpoint.review.verify import is_from_draft, unproved
@@ -75,10 +75,15 @@ def _without_lost_answers(aspect: AspectReview, kept: Set[str]) -> AspectReview:
         return aspect
     answers = tuple(one for one in aspect.elsewhere if one.finding in kept)
     open_points = (*aspect.not_assessed, *(unproved(one.finding, one.requirement, one.essential) for one in lost))
+    rating = rate((*aspect.findings, *answers), open_points)
+    issue = key_issue(
+        aspect.name, rating, aspect.findings, open_points, aspect.says, applies=aspect.applies, elsewhere=answers
+    )
     changed = {
         "elsewhere": answers,
         "not_assessed": open_points,
-        "rating": rate((*aspect.findings, *answers), open_points),
+        "rating": rating,
+        "key_issue": issue,
         "assessed": assessed((*aspect.findings, *answers), open_points),
     }
     return aspect.model_copy(update=changed)

@@ -155,8 +155,7 @@ def _aspect(
         name=aspect.name,
         rating=rating,
         key_issue=_key_issue(chosen, rating)
-        or _issue_elsewhere(found, elsewhere)
-        or key_issue(aspect.name, rating, found, open_points, said, applies=applies),
+        or key_issue(aspect.name, rating, found, open_points, said, applies=applies, elsewhere=elsewhere),
         findings=found,
         assessed=assessed((*found, *elsewhere), open_points),
         elsewhere=elsewhere,
@@ -171,14 +170,6 @@ def _key_issue(chosen: Iterable[Finding | None], rating: Rating) -> str:
     """Return the weightiest shortfall of an aspect by the order of the conclusion; nothing if it names none."""
     short = [one for one in chosen if one is not None and one.outcome in ("failed", "partly", "contradicted")]
     return short[0].text.rstrip(".") if short and rating != "green" else ""
-
-
-def _issue_elsewhere(found: Sequence[Finding], elsewhere: Sequence[Elsewhere]) -> str:
-    """Return the point of an aspect all of whose questions are answered under others, a shortfall first."""
-    if found or not elsewhere:
-        return ""
-    short = [one for one in elsewhere if one.outcome != "met"]
-    return (short or elsewhere)[0].text.rstrip(".")
 
 
 def _conclusion(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from trigpoint.review.findings import Finding, NotAssessed, Outcome, Quotation, Rating
+from trigpoint.review.findings import Elsewhere, Finding, NotAssessed, Outcome, Quotation, Rating
 from trigpoint.review.result import AspectReview
 from trigpoint.review.wording import as_beginning, listed, within_sentence
 
@@ -54,8 +54,14 @@ def key_issue(
     said: Sequence[Quotation] = (),
     *,
     applies: bool = True,
+    elsewhere: Sequence[Elsewhere] = (),
 ) -> str:
-    """Return the one line that says why. A green one names what is met, and nothing else."""
+    """Return the one line that says why. A green one names what is met, and nothing else.
+
+    An aspect whose questions are all answered under others (`elsewhere`) has the weightiest of those answers.
+    """
+    if elsewhere and not findings:
+        return min(elsewhere, key=lambda one: SEVERITY[one.outcome]).text.rstrip(".")
     if rating == "green":
         return _what_is_met(findings)
     wanting = [finding for finding in findings if finding.outcome not in ("met", "not_found")]

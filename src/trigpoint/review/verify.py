@@ -253,7 +253,7 @@ def _settled(one: AspectReview, kept: Sequence[Finding], dropped: Sequence[Findi
     if not dropped:
         return one
     rating = rate((*kept, *one.elsewhere), open_points)
-    issue = key_issue(one.name, rating, kept, open_points, one.says, applies=one.applies)
+    issue = key_issue(one.name, rating, kept, open_points, one.says, applies=one.applies, elsewhere=one.elsewhere)
     state: Assessed = "partly" if any(point.essential for point in open_points) else "yes"
     if not kept and not one.elsewhere:
         state = "no"
