@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-ci test-all coverage up bench docs format lint type lock clean
+.PHONY: help demo test test-chosen test-all coverage up bench docs format lint type lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -36,14 +36,14 @@ test-all: $(STAMP) lint type ## The same, and the slow suites: faults, soak, big
 	@$(BIN)/python -m pytest -n 2 -m "slow or not slow" --timeout=1200
 
 # By value for the minutes: what is promised when stores, servers and workers die, and what a person does in a browser.
-CI_SLOW := tests/faults/test_damaged_stores.py tests/faults/test_edge.py tests/faults/test_outages.py \
+CHOSEN := tests/faults/test_damaged_stores.py tests/faults/test_edge.py tests/faults/test_outages.py \
 	tests/documents/test_document_faults.py tests/passages/test_crashes.py tests/api/test_hanging_redis.py \
 	tests/jobs/test_worker_faults.py tests/jobs/test_judging_killed.py tests/jobs/test_space.py \
 	tests/product/test_up.py tests/product/test_letter_survives.py \
 	tests/web/test_letter_in_browser.py tests/web/test_pages_in_browser.py tests/web/test_pages_watch.py
 
-test-ci: test ## What .ci/run runs: `test`, then the fault and browser suites that fit into 45 minutes on two cores
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m slow --timeout=600 $(CI_SLOW)
+test-chosen: $(STAMP) ## The fault and browser suites that .ci/run adds to `test`: those that fit into 45 minutes on two cores
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m slow --timeout=600 $(CHOSEN)
 
 coverage: $(STAMP) ## Which lines the tests run, the thinnest files first; processes that tests start are not counted
 	@status=0; $(BIN)/python -m pytest -n 2 --timeout=600 --cov=trigpoint --cov-report=json:.coverage.json || status=$$?; \

@@ -39,7 +39,7 @@ def follow(command: list[str], cwd: Path, redis_url: str, result: ReviewResult) 
         first = client.stdout.readline()
         if first.strip() == "submitted":
             complete(redis_url, result)
-        out, err = client.communicate(timeout=120)
+        out, err = client.communicate(timeout=300)
     assert client.returncode == 0, err[-3000:]
     shown: dict[str, Any] = json.loads(out)
     return shown

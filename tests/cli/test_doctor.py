@@ -25,7 +25,7 @@ def run_doctor(folder: Path, **variables: str) -> subprocess.CompletedProcess[st
     ports = {name.upper(): "0" for name in PORTS}  # what others run on this machine does not matter
     outside = {"CHERWELL_PORTAL_URL": "http://127.0.0.1:9"}  # tests ask nobody outside this machine
     environment = os.environ | {"TRIGPOINT_DATA_DIR": str(folder), "COLUMNS": "200"} | outside | ports | variables
-    return subprocess.run([PROGRAM, "doctor"], env=environment, capture_output=True, text=True, timeout=100)
+    return subprocess.run([PROGRAM, "doctor"], env=environment, capture_output=True, text=True, timeout=300)
 
 
 def test_a_fresh_machine_is_found_in_order(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ PROGRAM = Path(sys.executable).with_name("trigpoint")
 
 def run(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"TRIGPOINT_DATA_DIR": str(folder)} | variables
-    return subprocess.run([PROGRAM, *arguments], env=environment, capture_output=True, text=True, timeout=100)
+    return subprocess.run([PROGRAM, *arguments], env=environment, capture_output=True, text=True, timeout=300)
 
 
 def test_a_wrong_name_of_a_model_is_said_before_anything_is_fetched(

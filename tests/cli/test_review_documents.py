@@ -126,7 +126,7 @@ def test_at_a_terminal_what_is_missing_is_asked_for(papers: Path, tmp_path: Path
         stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ) as asking:  # fmt: skip
         os.write(ours, b"2025-02-30\n")
-        said, _ = asking.communicate(timeout=100)
+        said, _ = asking.communicate(timeout=300)
     os.close(ours)
     os.close(theirs)
     assert "When was the application validated (YYYY-MM-DD)?" in said

@@ -186,6 +186,6 @@ def test_the_command_in_the_configuration_starts_by_its_full_path(tmp_path: Path
     env = environment(tmp_path / "data", HOME=str(tmp_path))
     content = json.loads(trigpoint("connect", "claude-desktop", env=env).stdout)
     entry = content["mcpServers"]["trigpoint-reviewer"]
-    help_text = subprocess.run([entry["command"], "mcp", "--help"], env={}, capture_output=True, text=True, timeout=60)
+    help_text = subprocess.run([entry["command"], "mcp", "--help"], env={}, capture_output=True, text=True, timeout=300)
     assert help_text.returncode == 0, help_text.stderr
     assert "reviewer" in help_text.stdout

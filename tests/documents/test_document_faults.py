@@ -37,7 +37,7 @@ def start_ingest(data: Path, file: Path, chroma_url: str | None) -> subprocess.P
 
 
 def finished(process: subprocess.Popen[str]) -> dict:
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     return {key: value for line in out.splitlines() for key, value in json.loads(line).items()}
 

@@ -52,7 +52,7 @@ def test_a_killed_write_leaves_nothing(database: dict[str, Any], store, table):
         what = [ROW | {"query": f"q{n}", "pageUrl": "https://x.test"} for n in range(300)]
     settings = json.dumps({name: str(value) for name, value in database.items()})
     command = [sys.executable, "-W", "ignore", "-c", _KILLED, settings, table]
-    ended = subprocess.run(command, input=json.dumps(what).encode(), timeout=120, check=False)
+    ended = subprocess.run(command, input=json.dumps(what).encode(), timeout=300, check=False)
     assert ended.returncode == -signal.SIGKILL
     with store.snapshot() as connection:
         left = {name: connection.execute(text(f"SELECT count(*) FROM {name}")).scalar_one() for name in COUNTED}

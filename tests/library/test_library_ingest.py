@@ -243,7 +243,7 @@ def test_four_processes_search_while_one_writes_without_error_or_stale_read(tmp_
         os.replace(tmp_path / "next", board)
     stop.touch()
     for searcher in searchers:
-        said, complaint = searcher.communicate(timeout=120)
+        said, complaint = searcher.communicate(timeout=300)
         assert searcher.returncode == 0, complaint
         assert int(said) > 0
     stores.close()

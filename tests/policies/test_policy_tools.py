@@ -151,7 +151,7 @@ def test_the_cli_seeds_lists_and_refuses(tmp_path: Path, clean_redis_url: str, f
 
     def trigpoint(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "trigpoint.cli.main", "policies", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
     seeded = trigpoint("seed", "--digest", "NPPF")
     assert seeded.returncode == 0, seeded.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -68,6 +69,12 @@ def supported_as_met(request: Request) -> Answer:
     return hand_in(opinions(request, "met"))
 
 
+def all_stand(request: Request) -> Answer:
+    """Say of every finding that is compared that its outcome stands."""
+    names = re.findall(r"^(F\d+) \[\w+\] (?:met|partly|failed|contradicted|noted)", text_of(request), re.MULTILINE)
+    return hand_in({"outcomes": [{"id": name, "because": "Policy asks for it.", "stands": True} for name in names]})
+
+
 class ScriptedModel:
     """Answers by pass: `judge=[first, second]`. A list is used up in order, its last answer for good."""
 
@@ -78,7 +85,7 @@ class ScriptedModel:
             "judge": {"findings": []},
             "check": supported,
             "mend": {"give_up": []},
-            "compare": {},
+            "compare": all_stand,
             "conclude": {"summary": [{"text": "Homes are proposed."}], "stance": "comment"},
         }
         self.replies = plain | replies

@@ -110,8 +110,15 @@ def test_what_is_overtaken_goes_and_rules_do_not_judge_its_question_again() -> N
     )
 
 
+def test_an_outcome_that_stands_is_left_as_it_is() -> None:
+    tested = {"id": "F1", "because": "The question asks for 3.0 m.", "stands": True}
+    judgement = compared(draft_of(finding(), CROSSING), outcomes=[tested])
+    assert [(one.check, one.outcome) for one in judgement.aspects[0].findings] == [("cycle_routes-width-f1", "failed")]
+
+
 def test_a_doubtful_verdict_becomes_an_open_point_with_its_words() -> None:
-    judgement = compared(draft_of(finding(), CROSSING), doubtful=[{"id": "F1", "why": "Nobody asks for it."}])
+    doubted = {"id": "F1", "because": "Nobody asks for it.", "stands": False}
+    judgement = compared(draft_of(finding(), CROSSING), outcomes=[doubted])
     routes = judgement.aspects[0]
     assert routes.findings == ()
     [point] = [one for one in routes.not_assessed if one.id == "open-f1"]
@@ -132,7 +139,7 @@ def test_policies_that_do_not_fit_are_struck() -> None:
     [
         {"repeats": [{"id": "F1", "other": "F1"}]},
         {"repeats": [{"id": "F1", "other": "F9"}, {"id": "F9", "other": "F1"}]},
-        {"doubtful": [{"id": "F77"}]},
+        {"outcomes": [{"id": "F77", "because": "Nobody asks for it.", "stands": False}]},
         {"unfit": [{"id": "F77", "policies": ["NPPF 1"]}]},
     ],
 )
@@ -179,3 +186,26 @@ def test_if_verification_drops_the_answer_under_another_aspect_the_question_is_o
     assert "give way at Station Road" not in shown.key_issue
     kept = assemble_review(judgement, ReviewOptions()).aspects[1]
     assert (kept.elsewhere, kept.rating) == (junctions.elsewhere, "red")
+
+
+def test_a_shortfall_that_is_told_elsewhere_does_not_leave_its_question_met() -> None:
+    met = finding(
+        aspect="junctions",
+        question="side_roads",
+        outcome="met",
+        statement="At Church Street the path has priority over the side road.",
+        evidence=[{"document": "D1", "page": 1, "words": "the proposed path has priority over the side road"}],
+    )
+    text = f"{TEXT}\nAt Church Street the proposed path has priority over the side road.\n"
+    draft = ReviewDraft(evidence_of_text(text), ASPECTS)
+    draft.submit_findings([met, CROSSING, CROSSING_ON_THE_ROUTE])
+    for name, outcome in (("F1", "met"), ("F2", "failed"), ("F3", "failed")):
+        draft.record_support(name, "supported", "", outcome=outcome)
+    asked = aspect("junctions").check("side_roads")
+    assert asked is not None
+    junctions = compared(draft, repeats=[{"id": "F2", "other": "F3"}]).aspects[1]
+    assert [(one.finding, one.outcome) for one in junctions.elsewhere] == [("cycle_routes-other-f3", "failed")]
+    assert [(one.outcome, one.requirement) for one in junctions.findings] == [
+        ("met", f"{asked.requirement} (a part of it)")
+    ]
+    assert junctions.rating != "green"

@@ -188,3 +188,22 @@ def test_of_several_answers_in_one_file_the_latest_counts() -> None:
     for text in (both, in_tables):
         [one] = _said(_document("06_Responses.md", text))
         assert (one.quote, one.date, one.page) == ("Deferral (maintained)", "2025-10-16", 2)
+
+
+@pytest.mark.parametrize(("empty", "ticked"), [("☐", "☒"), ("[ ]", "[x]"), ("□", "✓")])
+def test_of_a_form_the_box_that_is_ticked_is_the_answer_and_an_empty_one_is_none(empty: str, ticked: str) -> None:
+    form = (
+        "# Active Travel England\n\nDate: 12 November 2025\n\n## 1.0 Recommendation\n\n"
+        f"a. No objection {empty}\n"
+        f"b. Conditional approval {empty}\n"
+        f"c. **Deferral {ticked}** – ATE is not currently in a position to support this application.\n"
+        f"d. Refusal {empty}\n"
+    )
+    [one] = _said(_document("07_Active_Travel_England_Response.md", form))
+    assert one.position == "against"
+    assert one.quote == "Deferral – ATE is not currently in a position to support this application."
+
+
+def test_a_form_of_which_no_box_is_ticked_is_no_answer() -> None:
+    form = "# Active Travel England\n\nDate: 12 November 2025\n\n☐ No objection\n\n☐ Deferral\n"
+    assert _said(_document("07_Response.md", form)) == ()

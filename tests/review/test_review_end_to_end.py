@@ -138,7 +138,7 @@ def test_the_command_uses_an_api_that_runs(tmp_path: Path, free_port: Callable[[
                 timeout=300,
             )
             unknown = subprocess.run(
-                [*command, "25/99999/F"], env=environment, capture_output=True, text=True, timeout=60
+                [*command, "25/99999/F"], env=environment, capture_output=True, text=True, timeout=300
             )
             listed = httpx.get(f"http://127.0.0.1:{environment['API_PORT']}/api/v1/reviews", trust_env=False).json()
     assert done.returncode == 0, done.stderr

@@ -211,7 +211,7 @@ def test_a_figure_is_not_judged_met_where_the_documents_name_another_standard() 
 def test_only_what_is_proposed_is_provision(status: Status) -> None:
     evidence = evidence_of_text("A shared path 3.0 m wide runs along the road. A travel plan is provided.")
     for topic, words, check in (
-        ("cycle_route.width", "3.0 m", "cycle_routes.width"),
+        ("cycle_route.width", "A shared path 3.0 m wide", "cycle_routes.width"),
         ("travel_plan.exists", "A travel plan is provided", "travel_planning.plan"),
     ):
         made = stated(evidence, fact(evidence, topic, words, status=status))  # type: ignore[arg-type]
@@ -223,9 +223,25 @@ def test_only_what_is_proposed_is_provision(status: Status) -> None:
 )
 def test_widths_are_held_against_their_bounds(words: str, outcome: str) -> None:
     evidence = evidence_of_text(f"The shared path will be {words} wide.")
-    found = judged(stated(evidence, fact(evidence, "cycle_route.width", words)), "cycle_routes.width")
+    path = fact(evidence, "cycle_route.width", f"The shared path will be {words} wide")
+    found = judged(stated(evidence, path), "cycle_routes.width")
     assert isinstance(found, Finding)
     assert found.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Advisory cycle lanes 1.5 m wide will be provided on both sides of the road",
+        "A one-way cycle track 2.0 m wide will be provided on each side",
+        "The cycle track will be 2.0 m wide",
+    ],
+)
+def test_the_bounds_of_shared_and_two_way_routes_are_not_those_of_lanes_and_one_way_tracks(words: str) -> None:
+    evidence = evidence_of_text(f"{words}.")
+    found = judged(stated(evidence, fact(evidence, "cycle_route.width", words)), "cycle_routes.width")
+    assert isinstance(found, NotAssessed)
+    assert "no statement" not in found.reason
 
 
 def test_a_statement_with_two_widths_is_for_a_person() -> None:
@@ -259,7 +275,8 @@ def test_what_is_ruled_out_fails_and_what_is_said_both_ways_is_for_a_person() ->
 def test_what_follows_later_is_said_to_follow_later() -> None:
     evidence = evidence_of_text("The shared path, 3.5 m wide, will follow with phase two.")
     found = judged(
-        stated(evidence, fact(evidence, "cycle_route.width", "3.5 m", status="phased")), "cycle_routes.width"
+        stated(evidence, fact(evidence, "cycle_route.width", "The shared path, 3.5 m wide", status="phased")),
+        "cycle_routes.width",
     )
     assert isinstance(found, Finding)
     assert found.flags == ("Part of it is to follow in a later phase.",)

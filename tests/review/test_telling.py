@@ -184,6 +184,27 @@ def test_a_ground_ends_with_the_pages_on_which_it_can_be_checked() -> None:
     assert letter.grounds[0].text.endswith(", page 1.)")
 
 
+def test_a_ground_names_the_pages_that_have_its_words_and_those_of_what_was_noted() -> None:
+    draft = draft_of()
+    judged(draft)
+    noted = DraftFinding(
+        aspect="cycle_routes",
+        outcome="noted",
+        requirement="What is offered for cycling",
+        statement="The applicant offers nothing more for the shared path.",
+        evidence=(Quote(document="D1", page=4, words="The applicant offers nothing more."),),
+    )
+    [verdict] = draft.submit_findings([noted])
+    draft.open_noted()
+    assert verdict.verdict == "verified"
+    both = ground("The shared path along Mill Lane is 2.5 m wide, and the applicant offers nothing more.")
+    only = ground("The shared path along Mill Lane is 2.5 m wide.")
+    for given, pages in ((both.model_copy(update={"rests_on": ("F1", "F2")}), "pages 1 and 4"), (only, "page 1")):
+        letter = judged(draft, letter=(given,)).review.letter
+        assert letter is not None
+        assert letter.grounds[0].text.endswith(f", {pages}.)")
+
+
 def test_a_letter_writes_units_and_apostrophes_as_printed_text_does_and_leaves_quotations_alone() -> None:
     said = "The applicant's path is 2.5m wide at 30mph and costs £2m; page 3 says “a 2.5m path in the council's plan”."
     assert tidied(said) == (

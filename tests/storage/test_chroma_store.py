@@ -89,7 +89,7 @@ def test_two_processes_share_the_server_of_a_folder(store: ChromaStore, settings
         "    store.collection('shared').delete(['p0001']); print(store.collection('shared').count())"
     )
     said = subprocess.run(
-        [sys.executable, "-c", code, str(settings.data_dir)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, str(settings.data_dir)], capture_output=True, text=True, timeout=300
     )
     assert said.stdout.strip() == str(COUNT - 1), said.stderr
     assert store.collection("shared").count() == COUNT - 1

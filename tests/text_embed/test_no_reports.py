@@ -16,6 +16,6 @@ def test_embedding_leaves_nothing_outside_the_data_folder(tmp_path: Path) -> Non
     code += "print(len(EmbeddingService(load_settings()).embed('a cycle track')))"
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     environment["TRIGPOINT_DATA_DIR"] = str(tmp_path / "data")
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert done.stdout == "384\n", done.stderr
     assert [str(path) for path in home.rglob("*")] == []

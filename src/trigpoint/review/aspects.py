@@ -4,6 +4,7 @@ facts decide it, the provisions of policy it rests on, and the words of findings
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 from typing import Annotated, Literal, Self
@@ -18,6 +19,7 @@ from trigpoint.reading.kinds import Kind
 from trigpoint.reading.profile import Profile, Scale
 from trigpoint.reading.vocabulary import PROVISION, Status, Topic, aspects_of
 from trigpoint.review.models import FOCUS_AREAS, FocusArea
+from trigpoint.review.wording import any_of
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # by libyaml if it is there: this is read at every start
 
@@ -67,6 +69,9 @@ class Figure(_Frozen):
     take: Literal["every", "best"] = Field("every", description="best: the nearest stop counts, not every stop.")
     origin: str = Field("", description="Where a bound comes from that no policy of ours states.")
     show: str = Field(description="How a value is written, for example `{value:g} m`.")
+    only_of: tuple[str, ...] = Field(
+        (), description="Words of which a statement must have one: the bounds are not those of its other kinds."
+    )
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:
@@ -79,6 +84,10 @@ class Figure(_Frozen):
 
     def shown(self, value: float) -> str:
         return self.show.format(value=value)
+
+    def bounds(self, statement: str) -> bool:
+        """Return whether the bounds are those of what a statement speaks of."""
+        return not self.only_of or any_of(*map(re.escape, self.only_of)).search(statement) is not None
 
 
 class Words(_Frozen):

@@ -11,7 +11,7 @@ from trigpoint.review.aspects import load_aspects
 from trigpoint.review.citing import document_place, document_title
 from trigpoint.review.comparisons import with_comparisons
 from trigpoint.review.conclusion import Conclusion
-from trigpoint.review.findings import Assessed, Finding, PolicyCitation
+from trigpoint.review.findings import SHORTFALLS, Assessed, Finding, PolicyCitation
 from trigpoint.review.models import ReviewOptions
 from trigpoint.review.rating import key_issue, overall_rating, rate, weightiest
 from trigpoint.review.result import AspectReview, ComplianceRow, DocumentCounts, Judgement, ReviewBody, RevisionUsed
@@ -140,7 +140,7 @@ def compliance_rows(findings: Sequence[Finding]) -> tuple[ComplianceRow, ...]:
 
 def _has_row(finding: Finding) -> bool:
     """Whether a finding is in the matrix: what is measured by something, and every shortfall and contradiction that was judged."""
-    judged_short = finding.outcome in ("failed", "partly", "contradicted") and is_from_draft(finding)
+    judged_short = finding.outcome in SHORTFALLS and is_from_draft(finding)
     return bool(finding.standard or finding.policy or judged_short)
 
 

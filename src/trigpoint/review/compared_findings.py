@@ -22,8 +22,9 @@ class ComparedFindings(HeldFindings):
             if self._can_replace(one.other, one.id):
                 why = f"{one.other} quotes words that answer or replace it"
                 self._end(one.id, "comparison", why, merged_into=one.other)
-        for doubt in given.doubtful:
-            self._withdraw_verdict(doubt.id)
+        for tested in given.outcomes:
+            if not tested.stands:
+                self._withdraw_verdict(tested.id)
 
     def _can_replace(self, name: str, other: str) -> bool:
         """Whether a finding may be told instead of another one: both count, and an open point replaces no finding."""
@@ -44,6 +45,6 @@ class ComparedFindings(HeldFindings):
         """Make a finding an open point with all of its words: they are true, and its outcome is in doubt."""
         if name not in self.verified():
             return
-        doubtful = self.state.held[name].given.model_copy(update={"outcome": "noted"})
-        if not self._leave_open(name, doubtful):
+        noted = self.state.held[name].given.model_copy(update={"outcome": "noted"})
+        if not self._leave_open(name, noted):
             self._end(name, "comparison", "Its outcome does not follow from the quoted words")

@@ -22,9 +22,9 @@ from trigpoint.review.concluded_sentences import (
 )
 from trigpoint.review.conclusion import Conclusion
 from trigpoint.review.consultees import Recommendation, recommendations
-from trigpoint.review.deciding import deciding_first
+from trigpoint.review.deciding import deciding_first, proving
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import Citation, Elsewhere, Finding, Place, Rating
+from trigpoint.review.findings import SHORTFALLS, Citation, Elsewhere, Finding, Outcome, Place, Rating
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
 from trigpoint.review.not_seen import not_seen
 from trigpoint.review.quoting import asks, quotations
@@ -58,9 +58,7 @@ def conclude(
     counting = {name: one for name, one in held.items() if one.counts and not (given and name in given.left_out)}
     main = given.main if given else ()
     told = _told_elsewhere(held, counting, aspects)
-    told |= {
-        (one.given.aspect, one.given.question): None for name, one in held.items() if given and name in given.overtaken
-    }
+    told |= {_question(one): None for name, one in held.items() if given and name in given.overtaken}
     judged = tuple(_aspect(left, one, counting, told, main) for one in aspects)
     findings = {name: one.finding for name, one in counting.items() if one.finding is not None}
     return Judgement(
@@ -92,15 +90,18 @@ def _unsettled(evidence: Evidence, settled: frozenset[str]) -> Evidence:
 def _told_elsewhere(
     held: Mapping[str, Holding], counting: Mapping[str, Holding], aspects: Sequence[Aspect]
 ) -> dict[tuple[str, str | None], Elsewhere | None]:
-    """Return the questions whose only answer repeats another one, with that answer; None if it is told in the same aspect
-    or is an open point.
+    """Return the questions of which an answer repeats another one, with that answer; None if it is told in the same aspect
+    or is an open point. A question that has other answers is among them if these alone would hide that it falls short.
     """
     names = {one.id: one.name for one in aspects}
-    answered = {(one.given.aspect, one.given.question) for one in counting.values()}
     told: dict[tuple[str, str | None], Elsewhere | None] = {}
     for one in held.values():
-        question, kept = (one.given.aspect, one.given.question), counting.get(_merged_into(one, held))
-        if kept is None or question[1] is None or question in answered:
+        question, kept = _question(one), counting.get(_merged_into(one, held))
+        if kept is None or question[1] is None:
+            continue
+        others = [_outcome(other) for other in counting.values() if _question(other) == question]
+        hidden = _falls_short([_outcome(one)]) and not _falls_short(others)
+        if others and not hidden:
             continue
         told[question] = None
         if kept.finding is not None and kept.given.aspect != one.given.aspect:
@@ -114,6 +115,18 @@ def _told_elsewhere(
                 text=kept.finding.text,
             )
     return told
+
+
+def _question(one: Holding) -> tuple[str, str | None]:
+    return one.given.aspect, one.given.question
+
+
+def _outcome(one: Holding) -> Outcome | None:
+    return one.finding.outcome if one.finding is not None else None
+
+
+def _falls_short(outcomes: Iterable[Outcome | None]) -> bool:
+    return any(one in SHORTFALLS for one in outcomes)
 
 
 def _merged_into(one: Holding, held: Mapping[str, Holding]) -> str:
@@ -140,6 +153,7 @@ def _aspect(
     ]
     answered = {one.given.question for one in own.values()} | {question for name, question in told if name == aspect.id}
     elsewhere = tuple(one for (name, _), one in told.items() if name == aspect.id and one is not None)
+    findings = [_of_a_part(one, findings, elsewhere) for one in findings]
     asked = aspect.asked(evidence.profile)
     for check in asked:
         if check.id not in answered:
@@ -166,9 +180,19 @@ def _aspect(
     )
 
 
+def _of_a_part(one: Finding, findings: Iterable[Finding], elsewhere: Iterable[Elsewhere]) -> Finding:
+    """Return a finding of something that is met so that it does not seem to answer the whole question, if another one on
+    the same question falls short."""
+    others: list[Finding | Elsewhere] = [*findings, *elsewhere]
+    outcomes = [other.outcome for other in others if other.requirement == one.requirement]
+    if one.outcome != "met" or not _falls_short(outcomes):
+        return one
+    return one.model_copy(update={"requirement": f"{one.requirement} (a part of it)"})
+
+
 def _key_issue(chosen: Iterable[Finding | None], rating: Rating) -> str:
     """Return the weightiest shortfall of an aspect by the order of the conclusion; nothing if it names none."""
-    short = [one for one in chosen if one is not None and one.outcome in ("failed", "partly", "contradicted")]
+    short = [one for one in chosen if one is not None and one.outcome in SHORTFALLS]
     return short[0].text.rstrip(".") if short and rating != "green" else ""
 
 
@@ -228,14 +252,17 @@ def _ground(number: int, one: DraftGround, known: Known, counting: Mapping[str, 
     resting = [finding for finding in cited if finding.outcome != "met"] or cited
     kind: PointKind = "strength" if one.welcomes else _kind(resting)
     told = cited if one.welcomes else resting
-    places = [place for name in one.rests_on if (left := counting[name].open_point) for place in left.places]
-    quoted = deciding_first(one.text, (citation for finding in told for citation in finding.evidence))
+    left_open = [point for name in one.rests_on if (point := counting[name].open_point)]
+    evidence = [*(finding.evidence for finding in told), *(point.evidence for point in left_open)]
+    quoted = deciding_first(one.text, (citation for citations in evidence for citation in citations))
+    shown = [citation for citations in evidence for citation in proving(one.text, citations, most=_MOST_PLACES)]
+    touched = [place for point in left_open if not point.evidence for place in point.places]
     return Ground(
         id=f"ground-{number}",
         kind=kind,
         ticked=kind != "strength" or (one.welcomes and not any(f.outcome in ("failed", "contradicted") for f in told)),
         heading=one.heading.strip().rstrip("."),
-        text=f"{as_sentence(one.text)}{_places(one.text, quoted, places, titles)}",
+        text=f"{as_sentence(one.text)}{_places(one.text, deciding_first(one.text, shown), touched, titles)}",
         references=tuple(_references(quoted, told))[:_MOST_REFERENCES],
         asks=" ".join(one.asks.split()) if kind != "strength" else "",
         rests_on=ids_of((name for name in one.rests_on if known[name] not in cited or known[name] in told), known),
@@ -245,8 +272,8 @@ def _ground(number: int, one: DraftGround, known: Known, counting: Mapping[str, 
 def _places(text: str, quoted: Sequence[Citation], places: Sequence[Place], titles: Titles) -> str:
     """Return where the documents say what a ground tells, in brackets, without the pages that it names itself.
 
-    The documents that have its figures and words come first. An open point without quotations names the pages that touch
-    on it.
+    Of each finding those pages are named that have figures or words of the text, and the documents that have most of them
+    come first. An open point without quotations names the pages that touch on it.
     """
     named = document_places(quoted, _MOST_PLACES, text, titles) or places_text(places, _MOST_PLACES, titles)
     return f" (See {named}.)" if named else ""
@@ -277,7 +304,7 @@ def _references(quoted: Iterable[Citation], resting: Sequence[Finding]) -> Itera
 
 def _stance(given: Stance, findings: Iterable[Finding]) -> Stance:
     """Return the stance, unless no finding bears it: an objection needs a shortfall."""
-    short = any(finding.outcome in ("failed", "partly", "contradicted") for finding in findings)
+    short = any(finding.outcome in SHORTFALLS for finding in findings)
     return "comment" if given == "object" and not short else given
 
 

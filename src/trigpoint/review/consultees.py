@@ -104,6 +104,8 @@ _HOPED = re.compile(
     r"\b(?:will|would|could|can|may|might|should|trust|hope|expect|invite|asked? to|request|not|if|once|until|unless)\b",
     re.IGNORECASE,
 )
+_BOX = re.compile(r"(?P<empty>[☐□▢]|\[ ?\])|[☒☑✓✔☓■]|\[[xX]\]")
+_ITEM = re.compile(r"^\(?[a-z0-9]{1,2}[.)]\s+")
 _SENDER = re.compile(r"^from\s*:\s*", re.IGNORECASE)
 _HIGHWAYS = re.compile(r"\b(?:(?:local )?highways? authority|LHA)\b", re.IGNORECASE)
 _DAY = re.compile(
@@ -179,14 +181,14 @@ def _stated(document: Document, reference: str) -> Iterator[Recommendation]:
         text = _plain(statement)
         if named := [one for one in REFERENCE.findall(text) if _shape(one) == _shape(reference)]:
             on_this = reference in named
-        if not on_this or _position(text) is None or len(text) > LONGEST or others.search(text):
+        if not on_this or _position(text) is None or len(text) > LONGEST or others.search(text) or _is_unticked(text):
             continue
         day = first if is_first else _last_day(document.text[max(0, statement.start - _LETTERHEAD) : statement.start])
         is_further = bool(_LABELLED.match(text) and day and first and day > first)
         if not (at < _FIRST if is_first else is_further):
             continue
         is_first = False
-        quote = " ".join([text, *_going_on(statements, at, LONGEST - len(text))])
+        quote = " ".join([_without_boxes(text), *_going_on(statements, at, LONGEST - len(text))])
         yield Recommendation(
             body=_body(document),
             position=_position(text) or "undecided",
@@ -205,6 +207,19 @@ def _shape(reference: str) -> str:
 
 def _plain(statement: Statement) -> str:
     return collapse(statement.text).replace("*", "")
+
+
+def _without_boxes(text: str) -> str:
+    """Return a line of a form as it would be read out: without its letter or number and its box."""
+    if not _BOX.search(text):
+        return text
+    return collapse(_BOX.sub(" ", _ITEM.sub("", text)))
+
+
+def _is_unticked(text: str) -> bool:
+    """Whether a line of a form offers an answer that was not chosen: its box is empty."""
+    boxes = list(_BOX.finditer(text))
+    return bool(boxes) and all(one["empty"] for one in boxes)
 
 
 def _going_on(statements: Sequence[Statement], at: int, room: int) -> Iterator[str]:

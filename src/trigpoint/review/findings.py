@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Rating = Literal["green", "amber", "red"]
 Outcome = Literal["met", "partly", "failed", "contradicted", "noted", "not_found"]
 """`noted` is published as an open point, never as a finding; `not_found` is only in results of version 0.1.0."""
+SHORTFALLS: frozenset[Outcome] = frozenset({"partly", "failed", "contradicted"})
 Assessed = Literal["yes", "partly", "no"]
 
 

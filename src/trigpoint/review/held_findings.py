@@ -14,7 +14,7 @@ from typing import Any
 
 from trigpoint.review.checked import Checked, Failure
 from trigpoint.review.conclusion import LeftOut
-from trigpoint.review.findings import Finding
+from trigpoint.review.findings import SHORTFALLS, Finding
 from trigpoint.review.held import By, DraftState, Held
 from trigpoint.review.lookup import stems
 from trigpoint.review.stated import read_numbers
@@ -32,7 +32,6 @@ from trigpoint.review.verify_figures import used_in
 from trigpoint.review.verify_together import contradicted, repeated
 
 MOST_FINDINGS = 120
-_SHORTFALLS = ("failed", "partly", "contradicted")
 
 
 class HeldFindings(ABC):
@@ -213,8 +212,8 @@ class HeldFindings(ABC):
             return "noted"
         said = held.instead_outcome or held.given.outcome
         if (
-            said in _SHORTFALLS
-            and held.given.outcome in _SHORTFALLS
+            said in SHORTFALLS
+            and held.given.outcome in SHORTFALLS
             and (held.given.outcome != "partly" or held.instead_lacking)
         ):
             return held.given.outcome
@@ -228,7 +227,7 @@ class HeldFindings(ABC):
         return said
 
     def _falls_short_elsewhere(self, held: Held) -> bool:
-        return any(one.outcome in _SHORTFALLS for one in self.siblings(held).values())
+        return any(one.outcome in SHORTFALLS for one in self.siblings(held).values())
 
     def siblings(self, held: Held) -> dict[str, Finding]:
         """Return the other findings that count on the question of a finding; none for one without a question."""

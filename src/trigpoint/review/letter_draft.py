@@ -23,7 +23,7 @@ from trigpoint.review.citing import (
 from trigpoint.review.consultees import Recommendation, body_name, recommends
 from trigpoint.review.disagreements import DISAGREEMENTS
 from trigpoint.review.evidence import collapse
-from trigpoint.review.findings import Citation, Finding, NotAssessed, listed_pages
+from trigpoint.review.findings import SHORTFALLS, Citation, Finding, NotAssessed, listed_pages
 from trigpoint.review.letter import (
     LINE,
     LONGEST_ADDRESS,
@@ -153,7 +153,7 @@ def _grounds(review: ReviewBody) -> Iterator[Ground]:
     aspects = [aspect for aspect in review.aspects if aspect.applies]
     of = {id(finding): aspect for aspect in aspects for finding in aspect.findings}
     judged = [*(finding for aspect in aspects for finding in aspect.findings), *review.general_contradictions()]
-    wanting = [finding for finding in judged if finding.outcome in ("failed", "partly", "contradicted")]
+    wanting = [finding for finding in judged if finding.outcome in SHORTFALLS]
     for finding in weightiest(wanting):
         yield _against(finding, of.get(id(finding)))
     for aspect in aspects:

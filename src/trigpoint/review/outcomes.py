@@ -4,7 +4,9 @@ from __future__ import annotations
 
 OUTCOMES = """\
 - `met`: this scheme provides what is asked for, all of it. More could always be wished: that something could be better, longer,
-  earlier, safeguarded further or described in more detail does not make it less than met.
+  earlier, safeguarded further or described in more detail does not make it less than met. But words elsewhere that limit it do: for
+  some users or hours only, later, if money is found, by a way that people could not use. A wide question (off-site works,
+  connections on every side) is not met by one good thing among several: that is a finding without a question.
 - `partly`: something is provided, and something that is asked for is lacking. `statement` tells what is provided, and `lacking`, in one
   sentence, what is not, without repeating it. Either quoted words or policy show the lack (an exception, a part that has less, a
   refusal), or it was looked for and not found: "We did not find a date for it in conditions 1 to 50." What one place promises
@@ -18,9 +20,9 @@ OUTCOMES = """\
   refused, cut or not taken up, a claim that is not borne out, a figure that may or may not be of the same thing as another, an
   offer that nobody has to keep. `statement` tells who says or asks what, and what the scheme does.
 - `not_shown`: it applies, and it was looked for and not found.
-A shortfall (`partly`, `failed`) needs somebody who asks for what is missing, and you must be able to point at the words: the
-question or requirement as it is worded; policy or a standard that is quoted; a promise of the applicant's; a condition. The wish of an
-objector or consultee alone, a general aim of policy, or what you know as good practice, does not make one: then it is `noted`.
+A shortfall (`partly`, `failed`) needs somebody who asks for what is missing, and you must be able to point at the words: policy or
+a standard that is quoted; a promise of the applicant's; a condition. A question says where to look, not what has to be there. If only the
+question asks for it, an objector or consultee wishes it, policy has it as a general aim, or you know it as good practice, it is `noted`.
 What a later document, a condition or an obligation provides, replaces or withdraws counts as it is now, not as it was. What an
 outline application leaves to reserved matters is not lacking for that reason alone. Between two kinds of shortfall do not hesitate
 long: `failed` if it falls short as a whole, `partly` if some of it is there.

@@ -16,7 +16,7 @@ from trigpoint.errors import InvalidDate
 from trigpoint.review.citing import in_plain_words
 from trigpoint.review.conclusion import Sentence
 from trigpoint.review.deciding import deciding_first, proving
-from trigpoint.review.findings import Citation, Finding, NotAssessed, Outcome
+from trigpoint.review.findings import SHORTFALLS, Citation, Finding, NotAssessed, Outcome
 from trigpoint.review.rating import weightiest
 from trigpoint.review.result import AspectReview, ReviewBody
 from trigpoint.review.wording import as_beginning, listed, within_sentence
@@ -25,7 +25,6 @@ MOST_POINTS = 5
 MOST_CONTRADICTIONS = 10
 MOST_QUOTED = 2
 MOST_IN_REPORT = MOST_POINTS + MOST_CONTRADICTIONS
-PROBLEMS: frozenset[Outcome] = frozenset({"failed", "partly", "contradicted"})
 
 _OUTCOME_WORDS = {
     "met": "met",
@@ -96,7 +95,7 @@ class AspectOverview:
     @property
     def state(self) -> State:
         outcomes = {point.finding.outcome for point in self.points} | {one.outcome for one in self.aspect.elsewhere}
-        if outcomes & PROBLEMS:
+        if outcomes & SHORTFALLS:
             return "problems"
         return "met" if "met" in outcomes else "open"
 
@@ -105,7 +104,7 @@ class AspectOverview:
         if state is None:
             return self.points
         wanted: dict[State, frozenset[Outcome]] = {
-            "problems": PROBLEMS,
+            "problems": SHORTFALLS,
             "met": frozenset({"met"}),
             "open": frozenset({"not_found"}),
         }

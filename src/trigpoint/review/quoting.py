@@ -219,9 +219,9 @@ def _has_figure(check: Check, fact: Fact) -> bool:
     if check.standard is not None:
         speaks_of_cycles = bool(_OF_CYCLES.search(fact.source.quote))
         return bool(units & {"cycle space", "cycle stand"}) or (bool(units & {"space", "stand"}) and speaks_of_cycles)
-    if fact.topic == "cycle_route.width" and not _OF_CYCLES.search(fact.source.quote):
-        return False  # a footway, a carriageway, a verge
-    return check.figure is not None and any(quantity.unit == check.figure.unit for quantity in fact.quantities)
+    if check.figure is None or not check.figure.bounds(fact.source.quote):
+        return False
+    return any(quantity.unit == check.figure.unit for quantity in fact.quantities)
 
 
 def standard_words(check: Check, evidence: Evidence) -> str | None:

@@ -85,13 +85,9 @@ def reading_account(metadata: Metadata) -> str:
     counted = ", ".join(f"{count} {words}" for count, words in parts if count > 0)
     ocr = f" The text of {documents.pages_by_ocr} comes from OCR." if documents.pages_by_ocr else ""
     files = f"{documents.ingested} document{'' if documents.ingested == 1 else 's'}"
-    whole = quality.pages_read >= documents.pages > 1
-    told = (
-        f"all {documents.pages} pages read whole"
-        if whole
-        else f"{documents.pages} page{'' if documents.pages == 1 else 's'}: {counted}"
-    )
-    return f"{files}, {told}.{ocr}"
+    if quality.pages_read >= documents.pages > 1:
+        return f"{files}, all {documents.pages} pages read whole.{ocr}"
+    return f"{files}, {documents.pages} page{'' if documents.pages == 1 else 's'}: {counted}.{ocr}"
 
 
 def _in_short(not_seen: Sequence[str]) -> str:

@@ -240,11 +240,15 @@ class Twin(Submitted):
     other: str = Field(description="Id of the finding that is told instead, for example F3.")
 
 
-class Doubt(Submitted):
-    """A finding whose outcome does not stand, and why."""
+class OutcomeTested(Submitted):
+    """The outcome of a finding, put to the test: the words that carry it come first, and then whether it stands."""
 
-    id: str
-    why: str = Field("", max_length=300)
+    id: str = Field(description="Id of the finding, for example F3.")
+    because: str = Field(
+        max_length=300,
+        description="Which words ask for what is missing, and whose they are; or which words provide all that is asked for.",
+    )
+    stands: bool
 
 
 class UnfitPolicies(Submitted):
@@ -259,8 +263,16 @@ class Comparison(Submitted):
 
     repeats: tuple[Twin, ...] = Field((), max_length=40)
     overtaken: tuple[Twin, ...] = Field((), max_length=30)
-    doubtful: tuple[Doubt, ...] = Field((), max_length=40)
+    outcomes: tuple[OutcomeTested, ...] = Field(
+        (), max_length=120, description="One for every finding with an outcome."
+    )
     unfit: tuple[UnfitPolicies, ...] = Field((), max_length=40)
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The findings on which it says something that ends or tests them."""
+        left_out = [one.id for one in (*self.repeats, *self.overtaken)]
+        return frozenset((*left_out, *(one.id for one in self.outcomes)))
 
 
 class Verdict(Submitted):

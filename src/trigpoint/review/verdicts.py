@@ -126,6 +126,8 @@ def phased(facts: Sequence[Fact]) -> tuple[str, ...]:
 
 
 def _measure(figure: Figure, fact: Fact) -> Quantity | None:
+    if not figure.bounds(fact.source.quote):
+        return None
     fitting = [
         one
         for one in fact.quantities

@@ -89,7 +89,7 @@ hand in your findings, at most {MOST_FINDINGS}. The outcomes:
 - A standard that you know only from the application's documents (a council's parking standard, say) is not cited as policy: give
   its words in `standard`, and say which document quotes it: "1 per bedroom, the standard that the Transport Statement
   quotes". What is provided needs its own quotation. If the documents name a standard of the development plan that you are not
-  shown (the London Plan's, say), a lower or higher rate of national guidance decides nothing: tell both figures as `not_shown`.
+  shown (the London Plan's, say), a lower or higher rate of national guidance decides nothing: tell both figures as `noted`.
 - A good thing that is met nationally and missed locally is one finding, told by the local standard.
 - A recommendation says what to change and where. A condition says what shall be done, by when, and can be enforced.
 - Suspected discrepancies (C1 …) of your aspects: report each real one as `contradicted` with `settles`, and dismiss each
@@ -143,20 +143,25 @@ desk: whoever finds one point made twice, or one verdict that does not stand, wi
   lacking, for the same users at the same place, even if they quote other words or measure it by another policy; and findings whose whole point is a part
   of another one. Keep the one that tells most. Go through those that are marked as near in words, pair by pair, and then through the rest by subject (one path, one
   crossing, one store, one sum, one promise at a time). A contradiction between two figures and a shortfall by one of them are two points; the same
-  shortfall told of the plan and of the condition that follows it is one.
-- `overtaken`: findings that do not hold as they stand because of words that another finding (`other`) quotes: a shortfall of what a later document
-  replaces or a condition provides, or a point that is met here and refused, cut or not secured there.
-- `doubtful`: findings whose words are true and whose outcome does not stand: they are then told without a verdict. Ask of each
-  - `partly` or `failed`: which words shown here ask for what is missing: the question as it is worded, the policy or standard that is quoted, a promise of
-    the applicant's or a condition? Is it missing, or is it a detail that is left to a later stage, to a document that nobody has seen, or to somebody else?
-    Is it told of the right part and users? An absence must have been searched for in the place that would have it;
-  - `met`: do the words provide what is asked for, all of it, now? Not a claim of compliance, a target, an intention, a general description or what
-    somebody else may do; and nothing in another finding takes it back;
-  - `contradicted`: are both figures of the same thing, at the same time, and does nothing explain the difference?
-  A verdict that a fair officer would share stays, even if another one could be argued.
+  shortfall told of the plan and of the condition that follows it is one. A good thing (a bridge, a store, a sum of money) is told once, with all that is
+  good about it, however many questions it answers. An open point that a finding tells as well is named here too.
+- `overtaken`: findings that do not hold as they stand because of words that another finding (`other`) quotes: a shortfall of
+  what a later document replaces or a condition provides, or a point that is met here and refused, cut or not secured there.
+- `outcomes`: one entry for every other finding. Say first, in `because` and at most 30 words, what carries its outcome; only then
+  whether it `stands`. One that does not stand is told with all of its words, without a verdict.
+  - `partly`, `failed`: whose words, as they are shown here, ask for what is missing: the policy or standard that is quoted, a promise of the
+    applicant's, a condition? Copy the few that do. It does not stand if all you can name is the question (what is `asked for`), good practice, the wish of
+    a consultee or objector, a general aim, or policy that asks for the thing and not for this quality of it; nor if what is missing is left to a
+    later stage, to a document or drawing that nobody here has seen, or to somebody else, or is told of the wrong part or users. An absence must have
+    been searched for in the place that would have it.
+  - `met`: which words provide all that is asked for, now? A claim of compliance, a target, an intention, a distance without a way
+    there, a general description or what somebody else may do does not carry it. Nor does it stand if words in this or another
+    finding or open point limit it: for some users only, at some hours, later, if money is found.
+  - `contradicted`: are both figures of the same thing, at the same time, and does nothing explain the difference (a later revision,
+    another boundary, rounding)?
+  A verdict that a fair officer would share stands, even if another one could be argued.
 - `unfit`: policies that a finding cites and whose words, as they are quoted, do not ask for its point: a general paragraph next to a
-  particular point. It is told without them.
-Hand in nothing for the findings that stand: most of them do."""
+  particular point. It is told without them."""
 
 CONCLUDE = f"""{_COMMON}
 
@@ -185,8 +190,8 @@ documents name that nobody here has read. Write:
   the county council asks"), and the reason that the applicant gives, if there is one. Things that are counted are whole: 4.9 spaces
   short are five.
 - In the letter, what was not found is told as "I found no …" or "I did not find …". If one of the documents that were named and not
-  read may have it, write "I have not seen the Travel Plan, which the Planning Statement names", and ask that it be published, not
-  that it be submitted.
+  read may have it, write "I have not seen the Travel Plan, which the Planning Statement names", and ask the council to check it
+  there, not to have it submitted or published.
 - `asks` completes "I ask the council, before it decides, to …" in a list at the end of the letter: "require the path on Mill Lane to
   be widened to 3.0 m", "secure by condition that …", "have the applicant show …". Each names its place by itself, not "these" or "the
   junction", has the figures of its ground, and asks for no less than the grounds and conditions say. Do not ask for a rate of national

@@ -36,7 +36,7 @@ _LONGEST_ANSWER = {
     "judge": 14_000,
     "check": 6_000,
     "mend": 10_000,
-    "compare": 5_000,
+    "compare": 9_000,
     "conclude": 10_000,
 }
 
@@ -294,6 +294,18 @@ def _hold_findings(ctx: RunContext[Bench], answer: Judged) -> Judged:
     )
 
 
+def _hold_comparison(ctx: RunContext[Bench], answer: Comparison) -> Comparison:
+    """Send a comparison back once if it passes over findings: an outcome that nobody tests is one that nobody doubts."""
+    bench = ctx.deps
+    passed_over = [name for name in bench.draft.verified() if name not in answer.named]
+    if bench.sent_back or not passed_over:
+        return answer
+    bench.sent_back = True
+    raise ModelRetry(
+        f"`outcomes` has no entry for {', '.join(passed_over)}. Hand in the whole comparison again, with one for each of them."
+    )
+
+
 def _hold_conclusion(ctx: RunContext[Bench], answer: DraftConclusion) -> DraftConclusion:
     """Send a conclusion back once if some of its sentences do not hold; what still does not is left out."""
     bench = ctx.deps
@@ -312,7 +324,7 @@ def _told(verdict: Verdict) -> str:
     return f"- {verdict.id}: {'; '.join(verdict.reasons)}"
 
 
-_VALIDATORS: dict[str, Any] = {"judge": _hold_findings, "conclude": _hold_conclusion}
+_VALIDATORS: dict[str, Any] = {"judge": _hold_findings, "compare": _hold_comparison, "conclude": _hold_conclusion}
 
 T = TypeVar("T")
 
