@@ -159,4 +159,4 @@ def test_masking_never_moves_a_sign(pieces: list[str], kind: tuple[str, bool]) -
 def test_no_text_takes_long(piece: str) -> None:
     began = time.process_time()
     without_people(piece * (60_000 // len(piece)), "public")
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 60  # it takes less than a second; a pattern that backtracks takes hours

@@ -119,6 +119,18 @@ def test_a_database_is_whole_missing_or_damaged(tmp_path: Path) -> None:
         require_whole(path, "The store")
 
 
+def test_a_table_whose_key_has_another_order_than_its_columns_is_whole(tmp_path: Path) -> None:
+    """SQLite 3.40 (`pragma quick_check`) finds NULL in such a table, and every library with tags has one."""
+    path = tmp_path / "library.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            "create table tag (no integer not null, tag text not null, primary key (tag, no)) without rowid"
+        )
+        database.execute("insert into tag values (1, 'a')")
+        database.commit()
+    assert damage_of(path) is None
+
+
 def test_a_vector_store_with_a_damaged_file_is_named_at_once(settings: Settings) -> None:
     folder = settings.chroma_dir("documents")
     folder.mkdir(parents=True)
