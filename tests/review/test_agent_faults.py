@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from messages_server import Answer, failure, message
 from review_samples import document, evidence_of_text, make_evidence
-from scripted_model import PASSES, ScriptedModel, hand_in, pass_of, text_of, use_tool
+from scripted_model import PASSES, ScriptedModel, all_stand, hand_in, pass_of, text_of, use_tool
 from scripted_servers import Kept
 from test_agent import CONCLUSION, MODEL, TEXT, finding, judge, judged, use
 
@@ -366,3 +366,22 @@ async def test_without_a_key_the_message_says_so(use: Use, monkeypatch: pytest.M
             await judge(evidence_of_text(TEXT), settings)
         with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
             await probe_model(settings)
+
+
+async def test_a_comparison_that_passes_over_findings_is_asked_for_again_once(use: Use) -> None:
+    lit = finding(
+        question="surface_and_lighting",
+        outcome="met",
+        statement="Street lighting will be provided along the proposed path.",
+        evidence=[{"document": "D1", "page": 1, "words": "Street lighting will be provided along the proposed path"}],
+        recommendation=None,
+    )
+    said = [{"id": name, "support": "supported", "outcome": one} for name, one in (("F1", "failed"), ("F2", "met"))]
+    unsure = {"id": "F2", "because": "It is lit, and nothing is said of its surface.", "stands": False}
+    for second, left in ((all_stand, 2), ({"outcomes": [unsure]}, 1)):
+        model = ScriptedModel(judge=judged(finding(), lit), check={"opinions": said}, compare=[{}, second])
+        with use(model) as (_, settings):
+            judging = await judge(evidence_of_text(TEXT), settings)
+        assert model.asked["compare"] == 2
+        routes = judging.judgement.aspects[0]
+        assert len([one for one in routes.findings if "-f" in one.check]) == left
