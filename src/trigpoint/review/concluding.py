@@ -59,7 +59,8 @@ def conclude(
     main = given.main if given else ()
     told = _told_elsewhere(held, counting, aspects)
     told |= {_question(one): None for name, one in held.items() if given and name in given.overtaken}
-    judged = tuple(_aspect(left, one, counting, told, main) for one in aspects)
+    short = _short_questions(held, counting)
+    judged = tuple(_aspect(left, one, counting, told, short, main) for one in aspects)
     findings = {name: one.finding for name, one in counting.items() if one.finding is not None}
     return Judgement(
         aspects=judged,
@@ -117,6 +118,17 @@ def _told_elsewhere(
     return told
 
 
+def _short_questions(held: Mapping[str, Holding], counting: Mapping[str, Holding]) -> frozenset[tuple[str, str | None]]:
+    """Return the questions on which something falls short, whether it is told there or merged into another finding."""
+    return frozenset(
+        _question(one)
+        for name, one in held.items()
+        if one.given.question is not None
+        and _falls_short([_outcome(one)])
+        and (name in counting or _merged_into(one, held) in counting)
+    )
+
+
 def _question(one: Holding) -> tuple[str, str | None]:
     return one.given.aspect, one.given.question
 
@@ -142,10 +154,11 @@ def _aspect(
     aspect: Aspect,
     counting: Mapping[str, Holding],
     told: Mapping[tuple[str, str | None], Elsewhere | None],
+    short: frozenset[tuple[str, str | None]],
     main: Sequence[str] = (),
 ) -> AspectReview:
     own = {name: one for name, one in counting.items() if one.given.aspect == aspect.id}
-    findings = [one.finding for one in own.values() if one.finding is not None]
+    findings = [_of_a_part(one.finding, _question(one) in short) for one in own.values() if one.finding is not None]
     open_points = [
         one.open_point.model_copy(update={"id": open_id(name)})
         for name, one in own.items()
@@ -153,7 +166,6 @@ def _aspect(
     ]
     answered = {one.given.question for one in own.values()} | {question for name, question in told if name == aspect.id}
     elsewhere = tuple(one for (name, _), one in told.items() if name == aspect.id and one is not None)
-    findings = [_of_a_part(one, findings, elsewhere) for one in findings]
     asked = aspect.asked(evidence.profile)
     for check in asked:
         if check.id not in answered:
@@ -180,12 +192,9 @@ def _aspect(
     )
 
 
-def _of_a_part(one: Finding, findings: Iterable[Finding], elsewhere: Iterable[Elsewhere]) -> Finding:
-    """Return a finding of something that is met so that it does not seem to answer the whole question, if another one on
-    the same question falls short."""
-    others: list[Finding | Elsewhere] = [*findings, *elsewhere]
-    outcomes = [other.outcome for other in others if other.requirement == one.requirement]
-    if one.outcome != "met" or not _falls_short(outcomes):
+def _of_a_part(one: Finding, is_short: bool) -> Finding:
+    """Return a finding of something that is met so that it does not seem to answer the whole question, if that falls short."""
+    if one.outcome != "met" or not is_short:
         return one
     return one.model_copy(update={"requirement": f"{one.requirement} (a part of it)"})
 
