@@ -4,7 +4,7 @@ Searches, ingests, reviews, uploads, downloads and pages run side by side withou
 for the status of a review twenty times a second. Printed are, minute by minute: requests, errors that are not 429, the
 95th percentile of the status, how busy the processors are, and the memory of all processes. Exit code 1 if there was such
 an error, the status took longer than 100 ms at the 95th percentile, or memory grew by more than a quarter after the first
-third.
+third. `--apart` gives the API a process of its own, as in `deploy/compose.yaml`; otherwise `trigpoint up` is measured.
 """
 
 from __future__ import annotations
@@ -270,13 +270,18 @@ def _work(product: Product, seconds: float, files: list[Path], references: list[
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
-    minutes = parser.parse_args().minutes
+    parser.add_argument("--apart", action="store_true", help="the API in a process of its own")
+    given = parser.parse_args()
+    minutes = given.minutes
     with tempfile.TemporaryDirectory(prefix="trigpoint-load-") as name:
         folder = Path(name)
         settings = load_settings(trigpoint_data_dir=folder / "portal")
         files = [path for group in sample_documents(settings).values() for path in group.values()]
         register = sample_register(settings)
-        with DemoPortal(register, port=0) as portal, running(folder, portal.url, folder / "portal") as product:
+        with (
+            DemoPortal(register, port=0) as portal,
+            running(folder, portal.url, folder / "portal", apart=given.apart) as product,
+        ):
             readable = sorted(path for path in files if path.suffix == ".pdf")
             measured = _work(product, minutes * 60, readable, sorted(register))
     print(f"{minutes:g} minutes: {dict(measured.requests)}, {measured.limited} limited (429)")

@@ -13,6 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
+
+from trigpoint.mcp import SERVERS
+
 _PORTS = ("API", "CHERWELL_SCRAPER", "DOCUMENT_STORE", "POLICY_KB", "LIBRARY", "GRAPH", "REVIEWER")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -21,16 +25,16 @@ PROJECT = "load"
 
 @dataclass(frozen=True)
 class Product:
-    """`trigpoint up` as it runs: its data folder, its process, and its addresses by the names of the port variables."""
+    """Trigpoint as it runs: its data folder, its processes, and its addresses by the names of the port variables."""
 
     data: Path
-    pid: int
+    pids: tuple[int, ...]
     urls: dict[str, str]
 
     def memory_mb(self) -> tuple[float, float]:
         """Return the memory of all its processes but Valkey, and that of Valkey, which holds the finished reviews."""
         others = valkey = 0.0
-        for pid, command in _processes_of(self.data, self.pid).items():
+        for pid, command in _processes_of(self.data, self.pids).items():
             size = _resident_mb(pid)
             if b"valkey-server" in command:
                 valkey += size
@@ -40,8 +44,11 @@ class Product:
 
 
 @contextmanager
-def running(folder: Path, portal_url: str, documents: Path) -> Iterator[Product]:
-    """Start `trigpoint up` with a library of the documents and no rate limit, and stop it at the end."""
+def running(folder: Path, portal_url: str, documents: Path, *, apart: bool = False) -> Iterator[Product]:
+    """Start `trigpoint up` with a library of the documents and no rate limit, and stop it at the end.
+
+    With `apart`, the API has a process of its own, as it has in `deploy/compose.yaml`, and all else runs in another.
+    """
     ports = _free_ports()
     projects = folder / "trigpoint.toml"
     projects.write_text(f'[library.projects."{PROJECT}"]\nsources = ["{documents}"]\n', encoding="utf-8")
@@ -54,19 +61,31 @@ def running(folder: Path, portal_url: str, documents: Path) -> Iterator[Product]
     subprocess.run(
         [*command, "library", "sync", "--project", PROJECT], env=env, capture_output=True
     )  # drawings have no text: exit code 1
+    parts = [["serve", "api"], ["serve", "worker", *SERVERS]] if apart else [["up"]]
+    if apart:
+        subprocess.run([*command, "policies", "seed", "--digest"], env=env, capture_output=True, check=True)
+    urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
     with log.open("wb") as output:
-        process = subprocess.Popen([*command, "up"], env=env, stdout=output, stderr=output)
+        processes = [subprocess.Popen([*command, *one], env=env, stdout=output, stderr=output) for one in parts]
     try:
-        while b"Trigpoint is up" not in log.read_bytes():
-            if process.poll() is not None:
+        while not (all(map(_answers, urls.values())) and (apart or b"Trigpoint is up" in log.read_bytes())):
+            if any(one.poll() is not None for one in processes):
                 sys.exit(log.read_text())
             time.sleep(0.5)
-        urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
-        yield Product(folder / "data", process.pid, urls)
+        yield Product(folder / "data", tuple(one.pid for one in processes), urls)
     finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        for one in processes:
+            one.send_signal(signal.SIGTERM)
+        for one in processes:
+            one.wait(60)
         print(log.read_text().partition("in a browser.")[2].strip()[-3000:])
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=5, trust_env=False).is_success
+    except httpx.HTTPError:
+        return False
 
 
 def _free_ports() -> dict[str, int]:
@@ -109,9 +128,9 @@ def _resident_mb(pid: int) -> float:
         return 0.0  # it has ended since
 
 
-def _processes_of(folder: Path, first: int) -> dict[int, bytes]:
-    """The process, those that name its data folder (embedded servers, keepers) and all their children, with their commands."""
-    parents, commands, found = {}, {}, {first}
+def _processes_of(folder: Path, first: tuple[int, ...]) -> dict[int, bytes]:
+    """The processes, those that name its data folder (embedded servers, keepers) and all their children, with their commands."""
+    parents, commands, found = {}, {}, set(first)
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:

@@ -88,6 +88,15 @@ def test_a_letter_quotes_the_answer_whole_with_what_limits_it() -> None:
     ) in printed
 
 
+def test_what_an_answer_depends_on_is_quoted_with_it() -> None:
+    answer = "The County Council raises no objection to the application with these three conditions."
+    limit = "Without all of them the County Council would object."
+    (said,) = _said(
+        _document("Highways.md", f"{HEAD.format(day='3 March 2026')}{answer} {limit} Street lighting is ours.\n")
+    )
+    assert said.quote == f"{answer} {limit}"
+
+
 def test_what_minutes_say_of_another_application_or_a_letter_of_a_bridge_is_no_answer() -> None:
     minutes = _document(
         "Marlow Town Council.md",

@@ -104,14 +104,15 @@ def test_the_verdict_counts_what_was_judged_and_names_the_worst() -> None:
 def test_the_numbers_of_the_verdict_add_up_with_contradictions_and_open_points() -> None:
     concluded = Conclusion(summary=(Sentence(text="The path is too narrow.", rests_on=("c",)),))
     open_point = {"check": "x", "requirement": "X", "reason": "Not found."}
+    notes = [open_point | {"reason": "The parish asks for a bench.", "noted": True}] * 2
     shown = review(
-        aspect("A", finding("failed"), finding("met"), not_assessed=[open_point]),
+        aspect("A", finding("failed"), finding("met"), not_assessed=[open_point, *notes]),
         contradictions=(finding("contradicted", "Two widths"), finding("contradicted", "Two dates")),
         conclusion=concluded,
     )
     assert shown.verdict == (
         "Four of 5 points could be judged: one is met, one is not met and two are contradicted within the documents. One is "
-        "left open.",
+        "left open. Two more are told without a verdict.",
         "The path is too narrow.",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from trigpoint.reading.profile import Profile
 from trigpoint.review.citing import document_places
-from trigpoint.review.findings import GROUPS, Finding, Outcome, Quotation
+from trigpoint.review.findings import GROUPS, Finding, NotAssessed, Outcome, Quotation
 from trigpoint.review.overview import Overview, plain_text
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
 from trigpoint.review.result import AspectReview, ComplianceRow, ReviewBody, ReviewResult
@@ -166,7 +166,8 @@ def _aspect(aspect: AspectReview) -> Iterator[str]:
     yield from _elsewhere(aspect)
     yield from _asks(aspect)
     yield from _says(aspect)
-    yield from _not_assessed(aspect)
+    yield from _open_points("Noted, without a verdict", aspect.noted)
+    yield from _open_points("Not assessed", aspect.left_open)
     if aspect.policy_refs and not aspect.asks:
         yield ""
         yield "Policy: " + "; ".join(escape(ref) for ref in aspect.policy_refs)
@@ -222,15 +223,16 @@ def _quoted(quotation: Quotation) -> str:
     return f"“{escape(quotation.citation.quote)}”{rest} ({escape(quotation.citation.place)}){standard}"
 
 
-def _not_assessed(aspect: AspectReview) -> Iterator[str]:
-    if not aspect.not_assessed:
+def _open_points(title: str, points: Sequence[NotAssessed]) -> Iterator[str]:
+    if not points:
         return
     yield ""
-    yield "**Not assessed**"
+    yield f"**{title}**"
     yield ""
-    for point in aspect.not_assessed:
+    for point in points:
         where = f" {'; '.join(escape(place) for place in point.places)}." if point.places else ""
-        yield f"- {escape(point.requirement.rstrip('.'))}. {escape(point.reason)}{where}"
+        ask = f" To ask: {escape(point.request.rstrip('.'))}." if point.request else ""
+        yield f"- {escape(point.requirement.rstrip('.'))}. {escape(point.reason)}{where}{ask}"
 
 
 def _not_asked(aspects: Sequence[AspectReview]) -> Iterator[str]:

@@ -274,7 +274,8 @@ class Overview:
             return "Nothing that this review looks at is asked of a development of this kind and size."
         if not judged:
             return "No requirement could be judged with certainty from these documents."
-        left = sum(len(one.aspect.not_assessed) for one in self.aspects) + self._count("not_found")
+        left = sum(len(one.aspect.left_open) for one in self.aspects) + self._count("not_found")
+        noted = sum(len(one.aspect.noted) for one in self.aspects)
         whole = {1: "the only point", 2: "both points"}.get(judged, f"all {_number(judged)} points")
         asked = f"{_number(judged)} of {judged + left} points" if left else whole
         essential = sum(point.kind == "essential" for point in self.points)
@@ -292,7 +293,8 @@ class Overview:
         elif counts["failed"] == judged:
             parts = [f"{'neither is met' if judged == 2 else 'none of them is met'}{_stress(essential, judged)}"]
         settled = f". {as_beginning(_number(left))} {_is(left)} left open" if left else ""
-        return f"{as_beginning(asked)} could be judged: {listed(parts)}{settled}."
+        told = f". {as_beginning(_number(noted))} more {_is(noted)} told without a verdict" if noted else ""
+        return f"{as_beginning(asked)} could be judged: {listed(parts)}{settled}{told}."
 
     def _worst(self) -> str:
         if not self.main:

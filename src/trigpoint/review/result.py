@@ -89,6 +89,16 @@ class AspectReview(Stored):
         return [quotation for quotation in self.says if quotation.group == group]
 
     @property
+    def noted(self) -> list[NotAssessed]:
+        """What the documents say and no verdict follows from."""
+        return [point for point in self.not_assessed if point.noted]
+
+    @property
+    def left_open(self) -> list[NotAssessed]:
+        """What could not be judged, or was looked for and not found."""
+        return [point for point in self.not_assessed if not point.noted]
+
+    @property
     def shown_rating(self) -> str:
         """The rating as every surface shows it: `not assessed` unless something was judged."""
         return "not assessed" if self.assessed == "no" else self.rating
