@@ -174,6 +174,14 @@ def test_what_is_true_and_decides_nothing_is_read_a_second_time_and_published_wi
     assert not [one for aspect in judged.aspects for one in aspect.findings if one.outcome == "noted"]
 
 
+def test_nothing_is_asked_for_because_of_what_is_noted_unless_the_judge_recommends_it() -> None:
+    draft = draft_of()
+    submit(draft, **REFUSED | {"recommendation": None})
+    draft.record_support("F1", "supported", "", outcome="noted")
+    judged = draft.conclude(None, model="test")
+    assert [one.request for aspect in judged.aspects for one in aspect.noted] == [None]
+
+
 def test_what_is_noted_needs_words_for_its_figures_like_everything_else() -> None:
     draft = draft_of()
     wrong = REFUSED | {"statement": "The county council asks for a path of 3.7 m; it will be 2.5 m wide."}

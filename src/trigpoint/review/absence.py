@@ -92,7 +92,7 @@ def unsettled_point(
         reason=" ".join(sentences),
         places=places,
         evidence=_citations(quotes),
-        request=_request(asked, given),
+        request=_request(asked, given) if given.outcome == "not_shown" else _recommended(given),
         noted=given.outcome != "not_shown",
         policy=tuple(policy.ref for policy in evidence.cite(asked.provisions)) if asked else (),
     )
@@ -104,9 +104,13 @@ def _subject(asked: Check | None, given: DraftFinding) -> str:
 
 def _request(asked: Check | None, given: DraftFinding) -> str | None:
     """Return what to ask for: what the judge recommends, or to show the point."""
-    if given.recommendation:
-        return " ".join(given.recommendation.split()).rstrip(".")
+    if recommended := _recommended(given):
+        return recommended
     return f"Show {_subject(asked, given)}" if asked is None or asked.essential or asked.show else None
+
+
+def _recommended(given: DraftFinding) -> str | None:
+    return " ".join(given.recommendation.split()).rstrip(".") if given.recommendation else None
 
 
 def _citations(quotes: Sequence[Found]) -> tuple[Citation, ...]:

@@ -231,7 +231,7 @@ def _open_points(title: str, points: Sequence[NotAssessed]) -> Iterator[str]:
     yield ""
     for point in points:
         where = f" {'; '.join(escape(place) for place in point.places)}." if point.places else ""
-        ask = f" To ask: {escape(point.request.rstrip('.'))}." if point.request else ""
+        ask = f" Recommended: {escape(point.request.rstrip('.'))}." if point.request else ""
         yield f"- {escape(point.requirement.rstrip('.'))}. {escape(point.reason)}{where}{ask}"
 
 
