@@ -325,6 +325,8 @@ def test_an_essential_contradiction_or_lack_is_not_green_and_three_essential_fai
     assert rate([_judged("met", "a"), _judged("contradicted", "a")]) == "amber"
     assert rate([_judged("met", "a"), _judged("partly", "a")]) == "amber"
     assert rate([_judged("failed", "a"), _judged("contradicted", "a")]) == "red"
+    assert rate([_judged("failed", "a"), _judged("partly", "a")]) == "red"
+    assert rate([_judged("failed", "a"), _judged("met", "a"), _judged("partly", "a")]) == "amber"
     core = frozenset(("a", "b"))
     spread = [_aspect("a", "failed", "failed", "met", "met"), _aspect("b", "failed", "met")]
     assert [one.rating for one in spread] == ["amber", "amber"]

@@ -14,7 +14,7 @@ SEVERITY: dict[Outcome, int] = {"failed": 0, "partly": 1, "contradicted": 2, "me
 
 FAILURES_THAT_DECIDE = 3
 ASPECT_RULE = (
-    "An aspect is red when more than half of its essential points that could be judged fail; green when every essential "
+    "An aspect is red when at least half of its essential points that could be judged fail; green when every essential "
     "point is judged and met, with nothing lacking, and nothing fails or is contradicted; amber otherwise. An aspect of which "
     "nothing could be judged is not assessed, and has no rating."
 )
@@ -39,7 +39,7 @@ def rate(findings: Sequence[Weighed], open_points: Sequence[NotAssessed] = ()) -
     """Return the rating of an aspect, by `ASPECT_RULE`. Of an aspect that is not assessed it is amber by convention."""
     essential = [finding.outcome for finding in findings if finding.essential]
     decided = [outcome for outcome in essential if outcome in ("met", "partly", "failed")]
-    if decided and sum(outcome == "failed" for outcome in decided) * 2 > len(decided):
+    if decided and sum(outcome == "failed" for outcome in decided) * 2 >= len(decided):
         return "red"
     clean = not any(finding.outcome in ("failed", "contradicted") for finding in findings)
     complete = not any(point.essential for point in open_points)
