@@ -212,3 +212,21 @@ def test_a_shortfall_that_is_told_elsewhere_does_not_leave_its_question_met(told
         ("met", f"{asked.requirement} (a part of it)")
     ]
     assert junctions.rating != "green"
+
+
+def test_what_is_met_answers_a_part_of_a_question_of_which_another_part_is_open() -> None:
+    noted = CROSSING.model_copy(update={"outcome": "noted"})
+    met = finding(outcome="met", aspect="junctions", question="side_roads", statement="The path crosses Station Road.")
+    draft = ReviewDraft(evidence_of_text(TEXT), ASPECTS)
+    words = [
+        {
+            "document": "D1",
+            "page": 1,
+            "words": "At the junction of Mill Lane and Station Road the proposed path crosses",
+        }
+    ]
+    draft.submit_findings([met.model_copy(update={"evidence": finding(evidence=words).evidence}), noted])
+    for name, outcome in (("F1", "met"), ("F2", "noted")):
+        draft.record_support(name, "supported", "", outcome=outcome)
+    junctions = draft.conclude(None, model="test").aspects[1]
+    assert [one.requirement.endswith("(a part of it)") for one in junctions.findings if one.outcome == "met"] == [True]

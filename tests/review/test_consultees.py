@@ -88,6 +88,32 @@ def test_a_letter_quotes_the_answer_whole_with_what_limits_it() -> None:
     ) in printed
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ECC Highways | No objection (12 June 2026), subject to conditions. Earlier objection withdrawn.",
+        "Essex County Council's original objection was withdrawn on 12 June 2026.",
+    ],
+)
+def test_an_answer_without_objection_stands_if_a_report_says_that_the_earlier_objection_was_withdrawn(
+    words: str,
+) -> None:
+    letter = _document("Highways.md", HEAD.format(day="12 June 2026") + CONTENT)
+    report = _document("Report.md", f"# Update to committee\n\n9 July 2026\n\n{words}\n", "council")
+    assert [one.position for one in _said(letter, report)] == ["no objection"]
+
+
+def test_that_a_group_did_not_object_before_is_not_its_answer() -> None:
+    words = (
+        "We did not object in July. We are sorry to say that the addendum has changed our minds, and **we now object**."
+    )
+    letter = _document(
+        "Public comment Orrin Cycling Campaign.md", f"# Orrin Cycling Campaign\n\n4 May 2026\n\n{words}\n", "public"
+    )
+    (said,) = _said(letter)
+    assert said.quote.endswith("and we now object.")
+
+
 def test_what_an_answer_depends_on_is_quoted_with_it() -> None:
     answer = "The County Council raises no objection to the application with these three conditions."
     limit = "Without all of them the County Council would object."

@@ -59,6 +59,15 @@ def test_letters_are_told_from_the_applicants_documents(document: Document, name
         ),
         ("Little Barton Parish Council\nDear Sir, flood risk, flood risk, flood zone. The council objects.", "public"),
         ("Dear Sir or Madam,\nI object to the extension. The location plan is wrong.", "public"),
+        (
+            "# Barton Cycling Forum\nDear Mr Hale,\nWe have read the location plan. A white line is not enough.",
+            "public",
+        ),
+        (
+            "Barton Community Council\nTo: Planning, Barton City Council\nMembers resolved to offer qualified support.",
+            "public",
+        ),
+        ("Barton Housing Association\nDear Sir,\nwe enclose the planning statement and the location plan.", None),
         ("Dear Sir,\nOn behalf of our client we submit the planning statement and the location plan.", None),
         ("Transport Assessment\nPrepared for Barton Homes. Our ref: 77. Submitted to Barton County Council.", None),
         ("Flood Risk Assessment\n1 Introduction. The Environment Agency was consulted.", None),

@@ -328,10 +328,10 @@ def test_an_essential_contradiction_or_lack_is_not_green_and_three_essential_fai
     assert rate([_judged("failed", "a"), _judged("partly", "a")]) == "red"
     assert rate([_judged("failed", "a"), _judged("met", "a"), _judged("partly", "a")]) == "amber"
     core = frozenset(("a", "b"))
-    spread = [_aspect("a", "failed", "failed", "met", "met"), _aspect("b", "failed", "met")]
+    spread = [_aspect("a", "failed", "failed", "met", "met", "met"), _aspect("b", "failed", "met", "met")]
     assert [one.rating for one in spread] == ["amber", "amber"]
     assert overall_rating(spread, core) == "red"
-    two = [_aspect("a", "failed", "met"), _aspect("b", "failed", "met")]
+    two = [_aspect("a", "failed", "met", "met"), _aspect("b", "failed", "met", "met")]
     assert overall_rating(two, core) == "amber"
 
 

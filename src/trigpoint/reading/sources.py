@@ -23,7 +23,8 @@ _NAMES = Lexicon(
         "historic_england county_council highway_authority highways_authority thames_water sport_england transport_for_london "
         "lead_local_flood tfl police network_rail",
         "public": "objection objections representation representations neighbour neighbours comment_from letter_of_support public_comment* "
-        "letters_of parish_council town_council residents_association petition",
+        "letters_of parish_council town_council community_council residents_association petition "
+        "cycling_campaign cycle_campaign cycling_forum cycling_group cycling_club civic_society amenity_society",
         "report": "committee_report officer_report officer's_report officers_report delegated_report report_to_committee "
         "secretary_of_state_referral committee case_officer_report",
         "appeal": "appeal_decision inspector's_report decision_letter",

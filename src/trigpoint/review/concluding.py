@@ -119,12 +119,12 @@ def _told_elsewhere(
 
 
 def _short_questions(held: Mapping[str, Holding], counting: Mapping[str, Holding]) -> frozenset[tuple[str, str | None]]:
-    """Return the questions on which something falls short, whether it is told there or merged into another finding."""
+    """Return the questions on which something falls short or is open, told there or merged into another finding."""
     return frozenset(
         _question(one)
         for name, one in held.items()
         if one.given.question is not None
-        and _falls_short([_outcome(one)])
+        and (one.open_point is not None or _falls_short([_outcome(one)]))
         and (name in counting or _merged_into(one, held) in counting)
     )
 
@@ -193,7 +193,7 @@ def _aspect(
 
 
 def _of_a_part(one: Finding, is_short: bool) -> Finding:
-    """Return a finding of something that is met so that it does not seem to answer the whole question, if that falls short."""
+    """Return what is met marked as a part of what is asked for, if another part falls short or is open."""
     if one.outcome != "met" or not is_short:
         return one
     return one.model_copy(update={"requirement": f"{one.requirement} (a part of it)"})

@@ -46,10 +46,10 @@ _OPEN = re.compile(
 )
 _NOT_AGAINST = any_of(
     "(?:no|not) (?:formal )?objections?",
-    "does not object",
-    "do not object",
+    "do(?:es)? not object",
     "withdraws? (?:its|the) objections?",
 )
+_EARLIER = any_of("did not object", "ha(?:s|ve|d) (?:not )?objected", "objected")  # which says nothing of today
 _WHOLE = re.compile(
     r"\b(?:is|are|was|has|have|does|do|raises?|objects?|recommends?|supports?|wish(?:es)?|considers?|cannot|offers?)\b",
     re.IGNORECASE,
@@ -103,6 +103,7 @@ _REPLACED = re.compile(
     rf"\b(?:{_GIVEN_UP})\b[^.;]{{0,40}}?\b(?:{_ANSWER})\b|\b(?:{_ANSWER})\b[^.;]{{0,40}}?\b(?:{_GIVEN_UP})\b",
     re.IGNORECASE,
 )
+_OBJECTED = re.compile(r"\b(?:object(?:ions?|s)?|concerns?)\b", re.IGNORECASE)
 _HOPED = re.compile(
     r"\b(?:will|would|could|can|may|might|should|trust|hope|expect|invite|asked? to|request|not|if|once|until|unless)\b",
     re.IGNORECASE,
@@ -263,7 +264,9 @@ def _is_replaced(one: Recommendation, documents: Iterable[Document]) -> bool:
         for statement in document_statements(document):
             text = collapse(statement.text)
             said = _REPLACED.search(text)
-            if said and names.search(text) and not _HOPED.search(text[: said.end()]):
+            if said is None or not names.search(text) or _HOPED.search(text[: said.end()]):
+                continue
+            if one.position == "against" or not _OBJECTED.search(said[0]):  # an earlier objection led to this answer
                 return True
     return False
 
@@ -303,7 +306,7 @@ def _position(text: str) -> Position | None:
     """Return what a statement says of the application as a whole; None if it speaks of something else."""
     if len(text) > _HEADING and not (_ON_THE_WHOLE.search(text) or _LABELLED.match(text)):
         return None
-    if _TO_SOMETHING_ELSE.search(text) and not _LABELLED.match(text):
+    if not _LABELLED.match(text) and (_TO_SOMETHING_ELSE.search(text) or _EARLIER.search(text)):
         return None
     if _NOT_AGAINST.search(text):
         return "no objection"

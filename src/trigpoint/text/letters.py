@@ -56,6 +56,14 @@ _CITIZENS = _any_phrase(
     "public comments?",
     "neighbour comments?",
 )
+_GROUPS = _any_phrase(
+    "(?:parish|town|community) council",
+    "forum",
+    "campaign",
+    "society",
+    "(?<!housing )association",
+    "(?:cycling|cycle|walking|access|action|bicycle) (?:group|club|network|alliance|users)",
+)
 _FROM_PEOPLE = _any_phrase(
     "(?:public|neighbours?|residents?) comments?",
     "comments? from (?:a |the )?(?:members? of the public|public|neighbours?|residents?)",
@@ -160,6 +168,9 @@ def letter_writer(text: str) -> LetterWriter | None:
     if is_applicants_paper(text) or len(text) > _LONGEST_LETTER:
         return None
     if _FROM_PEOPLE.search(head[:_TITLE]) or (_LOCAL_COUNCIL.search(head[:_LETTERHEAD]) and _OBJECTION.search(page)):
+        return "public"
+    first_line = _first_page_words(text.strip().partition("\n")[0])
+    if _GROUPS.search(first_line[:_LETTERHEAD]) and (greets or _HEADER.search(head)):
         return "public"
     if _OFFICERS.search(head[:_TITLE]) or (greets and _PLANNERS.search(head[:_TITLE])):
         return "council"
