@@ -49,7 +49,7 @@ _NOT_AGAINST = any_of(
     "do(?:es)? not object",
     "withdraws? (?:its|the) objections?",
 )
-_EARLIER = any_of("did not object", "ha(?:s|ve|d) (?:not )?objected", "objected")  # which says nothing of today
+_EARLIER = any_of(r"did not (?:\w+ )?object")  # which says nothing of today
 _WHOLE = re.compile(
     r"\b(?:is|are|was|has|have|does|do|raises?|objects?|recommends?|supports?|wish(?:es)?|considers?|cannot|offers?)\b",
     re.IGNORECASE,
@@ -306,8 +306,9 @@ def _position(text: str) -> Position | None:
     """Return what a statement says of the application as a whole; None if it speaks of something else."""
     if len(text) > _HEADING and not (_ON_THE_WHOLE.search(text) or _LABELLED.match(text)):
         return None
-    if not _LABELLED.match(text) and (_TO_SOMETHING_ELSE.search(text) or _EARLIER.search(text)):
+    if _TO_SOMETHING_ELSE.search(text) and not _LABELLED.match(text):
         return None
+    text = _EARLIER.sub("", text)
     if _NOT_AGAINST.search(text):
         return "no objection"
     if _AGAINST.search(text):
