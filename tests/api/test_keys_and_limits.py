@@ -32,7 +32,10 @@ async def many(api: httpx.Client, number: int, **headers: str) -> list[httpx.Res
 
 
 async def test_of_200_parallel_requests_at_limit_60_exactly_60_pass(keyed_api: httpx.Client) -> None:
+    began = time.monotonic()
     answers = await many(keyed_api, 200)
+    if (taken := time.monotonic() - began) > 60:
+        pytest.skip(f"the requests took {taken:.0f} s: the first of them had left the window of 60 s")
     assert Counter(answer.status_code for answer in answers) == {200: 60, 429: 140}
     passed = [answer for answer in answers if answer.status_code == 200]
     assert sorted(int(answer.headers["x-ratelimit-remaining"]) for answer in passed) == list(range(60))
