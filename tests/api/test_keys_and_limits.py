@@ -31,14 +31,17 @@ async def many(api: httpx.Client, number: int, **headers: str) -> list[httpx.Res
         return list(await asyncio.gather(*(client.get(PATH, headers=sent) for _ in range(number))))
 
 
-async def test_of_200_parallel_requests_at_limit_60_exactly_60_pass(keyed_api: httpx.Client) -> None:
-    began = time.monotonic()
-    answers = await many(keyed_api, 200)
-    if (taken := time.monotonic() - began) > 60:
-        pytest.skip(f"the requests took {taken:.0f} s: the first of them had left the window of 60 s")
-    assert Counter(answer.status_code for answer in answers) == {200: 60, 429: 140}
+async def test_of_200_parallel_requests_at_limit_60_exactly_60_pass(
+    keyed_api: httpx.Client, clean_redis_url: str
+) -> None:
+    with sync_redis.Redis.from_url(clean_redis_url) as redis:
+        began = redis.time()[0]
+        answers = await many(keyed_api, 200)
+        windows = 1 + (redis.time()[0] - began) // 60  # one, unless the machine stands still
     passed = [answer for answer in answers if answer.status_code == 200]
-    assert sorted(int(answer.headers["x-ratelimit-remaining"]) for answer in passed) == list(range(60))
+    assert Counter(answer.status_code for answer in answers) == {200: len(passed), 429: 200 - len(passed)}
+    assert 60 <= len(passed) <= 60 * windows
+    assert {int(answer.headers["x-ratelimit-remaining"]) for answer in passed} == set(range(60))
     (other,) = await many(keyed_api, 1, authorization=f"Bearer {OTHER_KEY}")
     assert (other.status_code, other.headers["x-ratelimit-remaining"]) == (200, "59")
 
