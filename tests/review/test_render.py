@@ -14,7 +14,7 @@ from stated_facts import fact, stated
 from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.review.citing import policy_place
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import GROUPS
+from trigpoint.review.findings import GROUPS, NotAssessed
 from trigpoint.review.letter_files import first_letter, letter_pdf
 from trigpoint.review.markdown import built
 from trigpoint.review.models import ReviewOptions
@@ -108,6 +108,24 @@ def test_what_was_not_assessed_shows_grey_in_every_form(result: ReviewResult) ->
     assert "Junctions NOT ASSESSED" in pdf
     junctions = next(aspect for aspect in result.review.aspects if aspect.id == "junctions")
     assert (junctions.rating, junctions.shown_rating) == ("amber", "not assessed")
+
+
+def test_what_is_noted_stands_apart_from_what_is_open_with_what_is_recommended(result: ReviewResult) -> None:
+    point = NotAssessed(check="x", requirement="A bench", reason="The parish asks for it.", request="Put one there")
+    points = (
+        point.model_copy(update={"noted": True}),
+        point.model_copy(update={"reason": "Not found.", "request": None}),
+    )
+    first, *others = result.review.aspects
+    aspects = (first.model_copy(update={"not_assessed": points}), *others)
+    told = result.model_copy(update={"review": result.review.model_copy(update={"aspects": aspects})})
+    for text in (render_markdown(told).replace("*", "").replace("- ", ""), _text(render_pdf(told)).replace("•", "")):
+        plain = " ".join(text.split())
+        assert (
+            "Noted, without a verdict A bench. The parish asks for it. Recommended: Put one there. Not assessed"
+            in plain
+        )
+        assert "A bench. Not found." in plain
 
 
 def test_a_brief_says_at_the_top_what_it_is_and_how_to_get_a_judged_review(result: ReviewResult) -> None:
