@@ -181,7 +181,9 @@ def _line(number: int, finding: Finding) -> str:
     places = "; ".join(f"{one.place}: “{one.quote}”" for one in finding.evidence)
     policy = ", ".join(f"{one.ref} “{one.quote}”" for one in finding.policy)
     sums = "; ".join(one.expression for one in finding.calculations)
-    more = "".join(f"\n      {name}: {text}" for name, text in (("policy", policy), ("sums", sums)) if text)
+    told = "; ".join((*(f"limited by: {one.text}" for one in finding.limits), *finding.flags))
+    parts = (("policy", policy), ("sums", sums), ("told with it", told))
+    more = "".join(f"\n      {name}: {text}" for name, text in parts if text)
     return f"- [ ] {number}. {finding.check} **{finding.outcome}**: {finding.text}\n      {places}{more}"
 
 

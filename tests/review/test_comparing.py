@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from trigpoint.review.agent.shown_claims import side_by_side
 from trigpoint.review.aspects import aspect
 from trigpoint.review.assemble import assemble_review
 from trigpoint.review.draft import ReviewDraft
+from trigpoint.review.findings import Finding
 from trigpoint.review.models import ReviewOptions
-from trigpoint.review.result import Judgement
+from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.submitted import Comparison, DraftFinding
 
 TEXT = (
@@ -229,4 +231,65 @@ def test_what_is_met_answers_a_part_of_a_question_of_which_another_part_is_open(
     for name, outcome in (("F1", "met"), ("F2", "noted")):
         draft.record_support(name, "supported", "", outcome=outcome)
     junctions = draft.conclude(None, model="test").aspects[1]
-    assert [one.requirement.endswith("(a part of it)") for one in junctions.findings if one.outcome == "met"] == [True]
+    [part] = [one for one in junctions.findings if one.outcome == "met"]
+    assert part.requirement.endswith("(a part of it)")
+    assert part.flags == ("Other parts of what is asked for fall short or are open.",)
+
+
+def limited(*limits: str) -> Judgement:
+    """The path is there (F1), and at Station Road it has no priority (F2): the second is said to limit the first."""
+    met = finding(
+        outcome="met",
+        question=None,
+        requirement="A path along Mill Lane",
+        statement="A shared path runs along Mill Lane.",
+    )
+    draft = ReviewDraft(evidence_of_text(TEXT), ASPECTS)
+    draft.submit_findings([met, CROSSING])
+    for name, outcome in (("F1", "met"), ("F2", "failed")):
+        draft.record_support(name, "supported", "", outcome=outcome)
+    tested = {"id": "F1", "because": "A path will run along Mill Lane.", "stands": True, "limited_by": limits}
+    return compared(draft, outcomes=[tested])
+
+
+def path_of(aspects: Sequence[AspectReview]) -> Finding:
+    return next(one for one in aspects[0].findings if one.check == "cycle_routes-other-f1")
+
+
+def test_what_is_met_names_the_point_under_another_question_that_limits_it() -> None:
+    path = path_of(assemble_review(limited("F2"), ReviewOptions()).aspects)
+    assert (path.outcome, path.requirement) == ("met", "A path along Mill Lane (a part of it)")
+    assert [one.text for one in path.limits] == [CROSSING.statement]
+
+
+def test_a_limit_that_verification_drops_is_not_told() -> None:
+    judgement = limited("F2")
+    routes, junctions = judgement.aspects
+    dropped = judgement.model_copy(update={"aspects": (routes, junctions.model_copy(update={"findings": ()}))})
+    path = path_of(assemble_review(dropped, ReviewOptions()).aspects)
+    assert path.limits == ()
+
+
+@pytest.mark.parametrize("limits", [("F1",), ("F77",), ()])
+def test_nothing_limits_itself_and_nothing_unknown_limits_anything(limits: tuple[str, ...]) -> None:
+    path = path_of(limited(*limits).aspects)
+    assert (path.limits, path.requirement) == ((), "A path along Mill Lane")
+
+
+def test_a_limit_that_is_merged_is_told_by_what_it_was_merged_into() -> None:
+    met = finding(
+        outcome="met",
+        question=None,
+        requirement="A path along Mill Lane",
+        statement="A shared path runs along Mill Lane.",
+    )
+    draft = ReviewDraft(evidence_of_text(TEXT), ASPECTS)
+    draft.submit_findings([met, CROSSING, CROSSING_ON_THE_ROUTE])
+    for name, outcome in (("F1", "met"), ("F2", "failed"), ("F3", "failed")):
+        draft.record_support(name, "supported", "", outcome=outcome)
+    tested = {"id": "F1", "because": "A path will run along Mill Lane.", "stands": True, "limited_by": ["F2"]}
+    judgement = compared(draft, repeats=[{"id": "F2", "other": "F3"}], outcomes=[tested])
+    path = path_of(judgement.aspects)
+    assert [(one.point, one.text) for one in path.limits] == [
+        ("cycle_routes-other-f3", CROSSING_ON_THE_ROUTE.statement)
+    ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from review_samples import evidence_of_text
+from review_samples import HOMES, REF, document, evidence_of_text, make_evidence
 from test_draft import finding, quote
 
+from trigpoint.reading.documents import Document
+from trigpoint.reading.profile import Application
 from trigpoint.review.assemble import NO_PROVISION, compliance_rows
 from trigpoint.review.draft import ReviewDraft
 from trigpoint.review.drafted import finding_of
@@ -343,3 +345,42 @@ def test_a_lack_that_the_statement_has_told_is_not_told_twice() -> None:
     assert finding_of(given, None, (), (), ()).text == statement
     added = given.model_copy(update={"lacking": "No date for its opening is given."})
     assert finding_of(added, None, (), (), ()).text == f"{statement} No date for its opening is given."
+
+
+STATEMENT = (
+    "1 Proposed development\n\nVouchers for electric cycles will be offered to each household.\n\n"
+    "The measures are set out in the Travel Plan that has been submitted with the application.\f"
+    "2 Heads of terms\n\nA contribution to bus services will be made.\n"
+)
+REPORT = (
+    "Planning Committee: officer report\n\nRecommendation: grant permission.\n\n"
+    "Conditions\n\nCondition 5: Street lighting shall be installed before first occupation.\n"
+)
+NOT_LISTED = VOUCHERS | {"lacking": "We did not find the vouchers in the heads of terms."}
+
+
+def settled(*documents: Document, **changes: Any) -> ReviewDraft:
+    application = Application(reference=REF, proposal=HOMES, authority="cherwell")
+    draft = ReviewDraft(make_evidence(documents, application), ("cycle_routes", "travel_planning"))
+    assert submit(draft, **NOT_LISTED | changes).verdict == "verified"
+    draft.open_unsettled()
+    return draft
+
+
+def test_what_the_applicants_own_list_lacks_is_left_open_if_a_plan_that_it_names_was_not_read() -> None:
+    draft = settled(document(STATEMENT, name="Planning Statement.pdf"))
+    assert draft.verified() == {}
+    assert reason_of(draft) == f"{VOUCHERS['statement']} {NOT_LISTED['lacking']}"
+
+
+def test_what_the_councils_conditions_lack_is_a_shortfall_though_a_plan_was_not_read() -> None:
+    report = document(REPORT, 2, name="Officer Report.pdf")
+    place = {"looked_in": [{"document": "D2", "first": 1, "last": 1}]}
+    draft = settled(document(STATEMENT, name="Planning Statement.pdf"), report, **place)
+    assert [one.outcome for one in draft.verified().values()] == ["partly"]
+
+
+def test_if_all_that_is_named_was_read_a_search_shows_a_lack() -> None:
+    plan = document("Travel Plan\n\nA coordinator will be appointed.\n", 2, name="Travel Plan.pdf")
+    draft = settled(document(STATEMENT, name="Planning Statement.pdf"), plan)
+    assert [one.outcome for one in draft.verified().values()] == ["partly"]

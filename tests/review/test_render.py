@@ -14,7 +14,7 @@ from stated_facts import fact, stated
 from trigpoint.reading.profile import Profile, UseSize
 from trigpoint.review.citing import policy_place
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import GROUPS, NotAssessed
+from trigpoint.review.findings import GROUPS, Limit, NotAssessed
 from trigpoint.review.letter_files import first_letter, letter_pdf
 from trigpoint.review.markdown import built
 from trigpoint.review.models import ReviewOptions
@@ -328,3 +328,14 @@ def test_whatever_characters_a_document_has_the_files_are_made(odd: str) -> None
     assert _letter(made).startswith(b"%PDF")
     assert json.loads(render_json(made))["review"]["overall_rating"] == "amber"
     assert render_pdf(made) == render_pdf(made)
+
+
+def test_what_limits_a_point_that_is_met_is_told_with_it(result: ReviewResult) -> None:
+    limit = Limit(point="junctions-crossing-f2", text="At Station Road the path gives way.")
+    first = next(one for one in result.review.aspects if one.findings)
+    met = first.findings[0].model_copy(update={"outcome": "met", "limits": (limit,)})
+    changed = {first.id: first.model_copy(update={"findings": (met, *first.findings[1:])})}
+    aspects = tuple(changed.get(one.id, one) for one in result.review.aspects)
+    told = result.model_copy(update={"review": result.review.model_copy(update={"aspects": aspects})})
+    for text in (render_markdown(told), " ".join(_text(render_pdf(told)).split())):
+        assert f"Limited by another point of this review: {limit.text}" in text

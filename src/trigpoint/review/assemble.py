@@ -48,6 +48,7 @@ def assemble_review(
     contradicted = [finding for finding in findings if finding.outcome == "contradicted"]
     kept = {finding.check for finding in (*findings, *judgement.contradictions)}
     kept |= {point.id for aspect in judged for point in aspect.not_assessed if point.id}
+    judged = tuple(_without_lost_limits(aspect, kept) for aspect in judged)
     conclusion = judgement.conclusion and judgement.conclusion.resting_on(kept)
     return ReviewBody(
         overall_rating=overall_rating(judged, CORE),
@@ -87,6 +88,15 @@ def _without_lost_answers(aspect: AspectReview, kept: Set[str]) -> AspectReview:
         "assessed": assessed((*aspect.findings, *answers), open_points),
     }
     return aspect.model_copy(update=changed)
+
+
+def _without_lost_limits(aspect: AspectReview, kept: Set[str]) -> AspectReview:
+    """Return an aspect whose findings name no limit that verification dropped."""
+    findings = tuple(
+        one.model_copy(update={"limits": tuple(limit for limit in one.limits if limit.point in kept)})
+        for one in aspect.findings
+    )
+    return aspect.model_copy(update={"findings": findings})
 
 
 def _notice(judgement: Judgement) -> str:

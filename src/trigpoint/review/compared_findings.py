@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from trigpoint.review.checked import Checked
 from trigpoint.review.held_findings import HeldFindings
 from trigpoint.review.submitted import Comparison
 
@@ -25,6 +26,19 @@ class ComparedFindings(HeldFindings):
         for tested in given.outcomes:
             if not tested.stands:
                 self._withdraw_verdict(tested.id)
+            elif tested.limited_by:
+                self._limit(tested.id, tested.limited_by)
+
+    def open_unsettled(self) -> None:
+        """Make open points of whatever gets no verdict: what is noted, and what a document that nobody has read may supply."""
+        for name in self.verified():
+            if self._may_be_unread(name):
+                self._withdraw_verdict(name)
+        self.open_noted()
+
+    def _may_be_unread(self, name: str) -> bool:
+        given, verifier = self.state.held[name].given, self._verifier()
+        return verifier.lacks.may_be_unread(given, verifier.quotes(given.evidence, Checked()))
 
     def _can_replace(self, name: str, other: str) -> bool:
         """Whether a finding may be told instead of another one: both count, and an open point replaces no finding."""
@@ -40,6 +54,12 @@ class ComparedFindings(HeldFindings):
             if without.counts:
                 before = self.state.held[name]
                 self._hold(name, without.model_copy(update={"support": before.support, "reworded": before.reworded}))
+
+    def _limit(self, name: str, limits: Collection[str]) -> None:
+        """Note which other points limit what is met, so that it is told as a part of what is asked for."""
+        if name in self.verified() and self.verified()[name].outcome == "met":
+            known = tuple(one for one in limits if one != name and one in self.state.held)
+            self._hold(name, self.state.held[name].model_copy(update={"limited_by": known}))
 
     def _withdraw_verdict(self, name: str) -> None:
         """Make a finding an open point with all of its words: they are true, and its outcome is in doubt."""

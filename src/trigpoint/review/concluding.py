@@ -24,7 +24,7 @@ from trigpoint.review.conclusion import Conclusion
 from trigpoint.review.consultees import Recommendation, recommendations
 from trigpoint.review.deciding import deciding_first, proving
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.findings import SHORTFALLS, Citation, Elsewhere, Finding, Outcome, Place, Rating
+from trigpoint.review.findings import SHORTFALLS, Citation, Elsewhere, Finding, Limit, Outcome, Place, Rating
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
 from trigpoint.review.not_seen import not_seen
 from trigpoint.review.quoting import asks, quotations
@@ -59,8 +59,8 @@ def conclude(
     main = given.main if given else ()
     told = _told_elsewhere(held, counting, aspects)
     told |= {_question(one): None for name, one in held.items() if given and name in given.overtaken}
-    short = _short_questions(held, counting)
-    judged = tuple(_aspect(left, one, counting, told, short, main) for one in aspects)
+    marked = _with_limits(held, counting)
+    judged = tuple(_aspect(left, one, counting, told, marked, main) for one in aspects)
     findings = {name: one.finding for name, one in counting.items() if one.finding is not None}
     return Judgement(
         aspects=judged,
@@ -154,11 +154,11 @@ def _aspect(
     aspect: Aspect,
     counting: Mapping[str, Holding],
     told: Mapping[tuple[str, str | None], Elsewhere | None],
-    short: frozenset[tuple[str, str | None]],
+    marked: Mapping[str, Finding],
     main: Sequence[str] = (),
 ) -> AspectReview:
     own = {name: one for name, one in counting.items() if one.given.aspect == aspect.id}
-    findings = [_of_a_part(one.finding, _question(one) in short) for one in own.values() if one.finding is not None]
+    findings = [marked[name] for name in own if name in marked]
     open_points = [
         one.open_point.model_copy(update={"id": open_id(name)})
         for name, one in own.items()
@@ -192,11 +192,38 @@ def _aspect(
     )
 
 
-def _of_a_part(one: Finding, is_short: bool) -> Finding:
-    """Return what is met marked as a part of what is asked for, if another part falls short or is open."""
-    if one.outcome != "met" or not is_short:
-        return one
-    return one.model_copy(update={"requirement": f"{one.requirement} (a part of it)"})
+def _with_limits(held: Mapping[str, Holding], counting: Mapping[str, Holding]) -> dict[str, Finding]:
+    """Return the findings. What is met is marked as a part of what is asked for if another part of the question falls short
+    or is open, or if another point of the review limits it, which is told with it.
+    """
+    short = _short_questions(held, counting)
+    marked = {}
+    for name, one in counting.items():
+        if (finding := one.finding) is not None:
+            limits = _limits(name, held, counting) if finding.outcome == "met" else ()
+            if limits or (finding.outcome == "met" and _question(one) in short):
+                finding = _of_a_part(finding, limits)
+            marked[name] = finding
+    return marked
+
+
+def _of_a_part(finding: Finding, limits: tuple[Limit, ...]) -> Finding:
+    flags = finding.flags if limits else (*finding.flags, "Other parts of what is asked for fall short or are open.")
+    marked = {"requirement": f"{finding.requirement} (a part of it)", "limits": limits, "flags": flags}
+    return finding.model_copy(update=marked)
+
+
+def _limits(name: str, held: Mapping[str, Holding], counting: Mapping[str, Holding]) -> tuple[Limit, ...]:
+    """Return the points that limit what is met, as they are told in the end: a merged one by what it was merged into."""
+    ends = [other if other in counting else _merged_into(held[other], held) for other in held[name].limited_by]
+    limits = []
+    for other in dict.fromkeys(ends):
+        limit = counting.get(other) if other != name else None
+        if limit is not None and limit.finding is not None:
+            limits.append(Limit(point=limit.finding.check, text=limit.finding.text))
+        elif limit is not None and limit.open_point is not None:
+            limits.append(Limit(point=open_id(other), text=limit.open_point.reason))
+    return tuple(limits)
 
 
 def _key_issue(chosen: Iterable[Finding | None], rating: Rating) -> str:

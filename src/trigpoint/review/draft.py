@@ -255,7 +255,7 @@ class ReviewDraft(ComparedFindings):
 
     def conclude(self, given: DraftConclusion | None, *, model: str) -> Judgement:
         """Return the judgement of everything that counts. Without a conclusion it is assembled from the findings."""
-        self.open_noted()
+        self.open_unsettled()
         given = self._keeping_answers(given) if given else None
         self._change(conclusion=given)
         return conclude(

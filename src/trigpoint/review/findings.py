@@ -76,6 +76,13 @@ class Comparison(Stored):
     bound_shown: str = ""
 
 
+class Limit(Stored):
+    """Another point of the review that limits what is met."""
+
+    point: str = Field(description="The `check` of the finding, or the id of the open point, that limits it.")
+    text: str
+
+
 class Finding(Stored):
     """One judged point: its outcome, the words that prove it, and the policy it rests on."""
 
@@ -92,6 +99,7 @@ class Finding(Stored):
     standard: Citation | None = Field(
         None, description="The standard by which it is measured, as a document quotes it. None: the policies."
     )
+    limits: tuple[Limit, ...] = Field((), description="Other points of the review that limit what is met here.")
     flags: tuple[str, ...] = Field((), description="Remarks of the verification.")
     short: str | None = Field(None, description="The point in a few words, for the key issue of a green aspect.")
     calculations: tuple[Calculation, ...] = ()

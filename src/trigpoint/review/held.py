@@ -42,6 +42,7 @@ class Held(BaseModel):
     unfit: tuple[str, ...] = Field((), description="References of policies that the second reader found not to fit.")
     reworded: bool = Field(False, description="Whether it counts in the second reader's words.")
     merged_into: str | None = Field(None, description="The finding that says the same.")
+    limited_by: tuple[str, ...] = Field((), description="Findings and open points that limit what is met here.")
 
     @property
     def counts(self) -> bool:

@@ -187,6 +187,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield f"  - Calculation: {escape(calculation.expression.replace('*', '×'))}"
     for citation in finding.evidence:
         yield f"  - “{escape(citation.quote)}” ({escape(citation.place)})"
+    for limit in finding.limits:
+        yield f"  - Limited by another point of this review: {escape(limit.text)}"
     for flag in finding.flags:
         yield f"  - {escape(flag)}"
 

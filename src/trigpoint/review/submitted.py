@@ -249,6 +249,9 @@ class OutcomeTested(Submitted):
         description="Which words ask for what is missing, and whose they are; or which words provide all that is asked for.",
     )
     stands: bool
+    limited_by: tuple[str, ...] = Field(
+        (), max_length=4, description="If it is met and stands: ids of findings or open points that limit it (F7)."
+    )
 
 
 class UnfitPolicies(Submitted):

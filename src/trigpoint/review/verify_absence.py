@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from trigpoint.reading.facts import Fact
 from trigpoint.review.aspects import Check
+from trigpoint.review.elsewhere import pages_that_secure
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Place
 from trigpoint.review.locating import Found
@@ -95,6 +96,16 @@ class AbsenceDesk:
             for one in given.looked_in
             if not known & set(_page_keys(one))
         ]
+
+    def searched_list_of_council(self, given: DraftFinding) -> bool:
+        """Return whether pages on which the council lists conditions or obligations are in the place that was searched."""
+        listed = {
+            f"{label}:{page}"
+            for label, pages in pages_that_secure(self.sheets)
+            for page in pages
+            if self.sheets.labels[label].source_kind == "council"
+        }
+        return bool(listed & self._keys(given) if given.looked_in else listed)
 
     def named_place(self, given: DraftFinding) -> str:
         """Return `Decision Notice, pages 3 to 9` for the place in which something was looked for; nothing without one."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trigpoint.review.absence import claims_absence, in_searched_words, tells_what_was_found
 from trigpoint.review.locating import Found
 from trigpoint.review.lookup import Hit
+from trigpoint.review.not_seen import not_seen
 from trigpoint.review.submitted import DraftFinding
 from trigpoint.review.verify_absence import AbsenceDesk, shown
 
@@ -50,6 +51,16 @@ class LackDesk:
         """Return the keys of the statements that the reasons quote."""
         absent = bool(given.lacking) and self._is_absence(given, quotes)
         return [hit.key for hit in self.absence.speaking(given, quotes)] if absent else []
+
+    def may_be_unread(self, given: DraftFinding, quotes: Sequence[Found]) -> bool:
+        """Return whether a document that is named and that nobody here has read may have what a search did not find.
+
+        Only the council's own list of conditions and obligations is complete: what the applicant's statement promises and
+        does not list again may well be in the plan that it names.
+        """
+        if not given.lacking or not self._is_absence(given, quotes):
+            return False
+        return bool(not_seen(self.absence.evidence)) and not self.absence.searched_list_of_council(given)
 
     def nearest(self, given: DraftFinding) -> list[Hit]:
         """Return the statements nearest to what was looked for, in the place in which it was looked for."""

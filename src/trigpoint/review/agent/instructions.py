@@ -155,8 +155,10 @@ desk: whoever finds one point made twice, or one verdict that does not stand, wi
     later stage, to a document or drawing that nobody here has seen, or to somebody else, or is told of the wrong part or users. An absence must have
     been searched for in the place that would have it.
   - `met`: which words provide all that is asked for, now? A claim of compliance, a target, an intention, a distance without a way
-    there, a general description or what somebody else may do does not carry it. Nor does it stand if words in this or another
-    finding or open point limit it: for some users only, at some hours, later, if money is found.
+    there, a general description or what somebody else may do does not carry it. Then hold it against every other finding and open point,
+    whatever its question: does one of them limit the same thing, for some users or places only, at some hours, later, if money is found,
+    not secured, or by a figure that another document gives differently? If the thing is there all the same, it stands, with the ids of those points in
+    `limited_by`: it is told as a part of what is asked for, next to them. If the limit takes away what is asked for, it does not stand.
   - `contradicted`: are both figures of the same thing, at the same time, and does nothing explain the difference (a later revision,
     another boundary, rounding)?
   A verdict that a fair officer would share stands, even if another one could be argued.

@@ -89,7 +89,7 @@ async def _run(passes: Passes) -> DraftConclusion | None:
     await passes.mend()
     await passes.check()
     passes.draft.settle()
-    passes.draft.open_noted()
+    passes.draft.open_unsettled()
     await passes.compare()
     return await passes.conclude()
 
