@@ -26,7 +26,7 @@ from trigpoint.review.wording import any_of, listed
 
 _HEAD = 1_500  # characters of a report in which it names its application
 _LONGEST = 1_200  # characters of a recommendation
-_BELOW = 4  # statements below a heading "Recommendation" among which the recommendation is
+_BELOW = 3  # statements below a heading "Recommendation" among which the recommendation is
 _MOST_ITEMS = 6  # statements below an approval "subject to:" among which its items are
 
 _OTHERS_SAY = ("consultees", "objectors", "history", "others", "policy", "engagement")
@@ -47,7 +47,7 @@ _RECOMMENDED = any_of(
 _OFFICERS = re.compile(r"(?:^|[,;:] |\b(\w+)(?:['’]s)? )officers? (?:\w+ )?recommends?\b", re.IGNORECASE)
 _PLANNING_OFFICERS = frozenset("planning case the your council and therefore that so accordingly which overall".split())
 _PLACE_LABEL = re.compile(r"(?:parish|ward|site|location)\s*:", re.IGNORECASE)
-_OTHER_BODIES = any_of(
+_CONSULTED = any_of(
     "highways? authority",
     "county council",
     "parish council",
@@ -63,11 +63,8 @@ _OTHER_BODIES = any_of(
     "ecologist",
     "police",
     "panel",
-    "inspector",
-    "applicant",
-    "agent",
-    "objectors?",
 )
+_OTHERS = any_of("inspector", "applicant", "agent", "objectors?")
 _NAMES_ITS_APPLICATION = any_of(r"application(?: no| number| ref(?:erence)?)?", "reference", "ref", "item", "case")
 _IS_CONDITION = any_of("shall")
 _GOES_ON = re.compile(r"(?:[:;,–—]|\band|\bto|\(?[a-z0-9]\))$", re.IGNORECASE)  # "subject to:", "subject to A)"
@@ -191,11 +188,12 @@ def _found(document: Document, reference: str) -> Iterator[_Found]:
         if quote is not None and not _after_label(quote):
             below = _BELOW
             continue
-        below = max(0, below - 1)
         quote = quote or (collapse(statement.text) if below or _is_said_by_officers(statement) else "")
-        if quote and (found := _read(statements, index, quote, document)):
-            below = 0
+        found = _read(statements, index, quote, document) if quote else None
+        if found:
             yield found
+        ends = found is not None or statement.kind == "heading"  # another heading begins another part
+        below = 0 if ends else max(0, below - 1)
 
 
 def _still_on_this(statement: Statement, reference: str, on_this: bool) -> bool:
@@ -210,7 +208,11 @@ def _belongs_to_others(statement: Statement, title: str) -> bool:
     headings = [one for one in statement.headings if not _PLACE_LABEL.match(one)]  # "PARISH: Stow" is no such part
     if section_under(headings) in _OTHERS_SAY:
         return True
-    return any(_OTHER_BODIES.search(one) for one in headings if one != title)  # a county council decides on its own
+    return any(_speaks_of_others(one) for one in headings if one != title)  # a county council decides on its own
+
+
+def _speaks_of_others(text: str) -> bool:
+    return bool(_CONSULTED.search(text) or _OTHERS.search(text))
 
 
 def _labelled(statement: Statement) -> str | None:
@@ -218,7 +220,7 @@ def _labelled(statement: Statement) -> str | None:
     for part in re.finditer(r"[^|*\s][^|*]*", statement.text):
         before, text = statement.text[: part.start()], statement.text[part.start() :]
         label = _LABEL.match(text)
-        if label and not _OF_SOMEBODY.match(text[label.end() :]) and not _OTHER_BODIES.search(before):
+        if label and not _OF_SOMEBODY.match(text[label.end() :]) and not _CONSULTED.search(before):
             return collapse(text).strip("* ")
     return None
 
@@ -233,7 +235,7 @@ def _after_label(quote: str) -> str:
 def _is_said_by_officers(statement: Statement) -> bool:
     """Whether a sentence recommends something now, in the officers' voice, and speaks of nobody else."""
     text = _QUOTED.sub("", collapse(statement.text))
-    if _OTHER_BODIES.search(text):
+    if _speaks_of_others(text):
         return False
     officers = _OFFICERS.search(text)
     by_officers = officers is not None and (officers[1] or "the").lower() in _PLANNING_OFFICERS
