@@ -16,6 +16,7 @@ from page_samples import NOWHERE, finding, model_led, result
 from review_states import advance, complete, fail
 from trigpoint.review.findings import Elsewhere
 from trigpoint.review.models import Progress
+from trigpoint.review.officers import OfficersRecommendation
 from trigpoint.review.result import AspectReview, ReviewResult
 
 
@@ -323,3 +324,38 @@ def test_an_aspect_points_to_the_finding_of_another_one_that_answers_its_questio
     complete(clean_redis_url, judged.model_copy(update={"review": review}))
     shown = site.get(place).text
     assert f'Room for larger cycles: see <a href="#finding-1">{first.findings[0].text}' in shown
+
+
+@pytest.mark.parametrize(
+    ("day", "told"),
+    [
+        ("2999-12-10", "; the committee meets on 10 December 2999."),
+        ("2020-12-10", ", in a report to the committee of 10 December 2020."),
+    ],
+)
+def test_what_officers_recommend_is_shown_with_its_place(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str, day: str, told: str
+) -> None:
+    place, made = submit(), result()
+    cited = (
+        made.review.aspects[0]
+        .findings[0]
+        .evidence[0]
+        .model_copy(update={"document": "Officer_Report.pdf", "quote": "Recommendation: Approve", "pages": (3,)})
+    )
+    officers = OfficersRecommendation(advice="approval", conditions=True, citation=cited, committee=day)
+    review = made.review.model_copy(update={"officers": officers})
+    complete(clean_redis_url, made.model_copy(update={"review": review}))
+    shown = site.get(place).text
+    assert f"Officers recommend approval subject to conditions (Officer Report, page 3){told}" in shown
+    number = re.search(r'evidence/(\d+)" data-evidence>Their words', shown)
+    assert number is not None
+    assert "Recommendation: Approve" in site.get(f"{place}/evidence/{number[1]}").text
+
+
+def test_a_review_without_an_officers_report_says_nothing_of_one(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place = submit()
+    complete(clean_redis_url, result())
+    assert "Officers recommend" not in site.get(place).text

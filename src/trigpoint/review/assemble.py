@@ -64,6 +64,7 @@ def assemble_review(
         letter=judgement.letter and judgement.letter.resting_on(kept),
         conclusion=conclusion,
         consultees=judgement.consultees,
+        officers=judgement.officers,
         not_seen=judgement.not_seen,
         titles=judgement.titles,
     )

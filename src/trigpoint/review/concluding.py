@@ -27,6 +27,7 @@ from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import SHORTFALLS, Citation, Elsewhere, Finding, Limit, Outcome, Place, Rating
 from trigpoint.review.letter import Condition, Ground, Letter, PointKind, Reference, Stance, Suggestion
 from trigpoint.review.not_seen import not_seen
+from trigpoint.review.officers import officers_recommendation
 from trigpoint.review.quoting import asks, quotations
 from trigpoint.review.rating import key_issue, rate, weightiest
 from trigpoint.review.result import AspectReview, Judgement
@@ -71,6 +72,7 @@ def conclude(
         conclusion=_conclusion(given, findings, counting, evidence) if given else None,
         letter=_letter(given, findings, counting, evidence) if given else None,
         consultees=_current(given, evidence),
+        officers=officers_recommendation(evidence),
         not_seen=not_seen(evidence),
         titles=titles_of(evidence.documents),
     )

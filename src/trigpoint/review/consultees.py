@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Literal
 
 from pydantic import Field
 
 from trigpoint.reading.context import REFERENCE
+from trigpoint.reading.days import days_in_words
 from trigpoint.reading.documents import Document
 from trigpoint.reading.sources import is_superseded
 from trigpoint.reading.statements import Statement, document_statements
@@ -112,10 +113,6 @@ _BOX = re.compile(r"(?P<empty>[☐□▢]|\[ ?\])|[☒☑✓✔☓■]|\[[xX]\]"
 _ITEM = re.compile(r"^\(?[a-z0-9]{1,2}[.)]\s+")
 _SENDER = re.compile(r"^from\s*:\s*", re.IGNORECASE)
 _HIGHWAYS = re.compile(r"\b(?:(?:local )?highways? authority|LHA)\b", re.IGNORECASE)
-_DAY = re.compile(
-    r"\b(\d{1,2})(?:st|nd|rd|th)?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,?\s+(20\d\d|\d\d)\b",
-    re.IGNORECASE,
-)
 
 
 class Recommendation(Stored):
@@ -286,20 +283,11 @@ def _names(one: Recommendation) -> re.Pattern[str]:
 
 def _day(document: Document) -> date | None:
     """Return the first date at the head of a document; None if there is none."""
-    return next(_days(document.text[:_HEAD]), None)
+    return next(days_in_words(document.text[:_HEAD]), None)
 
 
 def _last_day(text: str) -> date | None:
-    return next(iter([*_days(text)][-1:]), None)
-
-
-def _days(text: str) -> Iterator[date]:
-    for match in _DAY.finditer(text):
-        day, month, year = match[1], match[2], match[3] if len(match[3]) == 4 else f"20{match[3]}"
-        try:
-            yield datetime.strptime(f"{day} {month} {year}", "%d %b %Y").date()
-        except ValueError:  # such as 31 June
-            continue
+    return next(iter([*days_in_words(text)][-1:]), None)
 
 
 def _position(text: str) -> Position | None:

@@ -119,6 +119,8 @@ def _application(result: ReviewResult) -> Iterator[str]:
             yield f"- {label}: {escape(value)}"
     if result.review.profile and (line := built(result.review.profile)):
         yield f"- What is being built: {escape(line)}"
+    if officers := result.review.officers:
+        yield f"- {escape(officers.sentence(result.review.titles))}"
     why = f" ({result.metadata.why_policy_date})" if result.metadata.why_policy_date else ""
     yield f"- Policy as of: {result.metadata.policy_effective_date}{why}"
     yield f"- Documents read: {application.documents_ingested} of {application.documents_fetched} fetched"

@@ -39,7 +39,7 @@ def render_pdf(result: ReviewResult, pictures: Pictures | None = None) -> bytes:
 def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[str, Any]:
     """Return what the templates print, as plain data: the last line before typst."""
     profile, overview, quality = result.review.profile, Overview(result.review), result.metadata.quality
-    told = overview.told
+    told, officers = overview.told, result.review.officers
     return {
         **result.model_dump(mode="json", exclude={"review": {"full_markdown", "profile"}}),
         "built": built(profile) if profile else "",
@@ -50,6 +50,7 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "stance": _stance(result),
         "verdict": overview.verdict[0] if overview.told else " ".join(overview.verdict),
         "consultees": [recommends(one) for one in result.review.consultees],
+        "officers": officers.sentence(result.review.titles) if officers else "",
         "main": [_point(point, pictures or {}, result.review.titles) for point in overview.report.matters],
         "good": [_point(point, {}, result.review.titles) for point in overview.report.good],
         "policies": [policy.model_dump(mode="json") for policy in result.review.policies()],

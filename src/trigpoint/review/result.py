@@ -27,6 +27,7 @@ from trigpoint.review.findings import (
     Stored,
 )
 from trigpoint.review.letter import Letter
+from trigpoint.review.officers import OfficersRecommendation
 
 
 class Application(Stored):
@@ -144,6 +145,10 @@ class ReviewBody(Stored):
     letter: Letter | None = Field(None, description="The letter as it was drafted with the judgement, if it was.")
     conclusion: Conclusion | None = Field(None, description="What a judged review comes to, sentence by sentence.")
     consultees: tuple[Recommendation, ...] = Field((), description="What consultees and groups recommend, quoted.")
+    officers: OfficersRecommendation | None = Field(
+        None,
+        description="What the council's officers recommend, quoted from their report, and the day of the committee.",
+    )
     not_seen: tuple[str, ...] = Field(
         (), description="Documents, parts and pages that the documents name and that are not among those read."
     )
@@ -168,6 +173,8 @@ class ReviewBody(Stored):
             yield from (quotation.citation for quotation in aspect.says)
         for finding in self.contradictions:
             yield from finding.evidence
+        if self.officers:
+            yield self.officers.citation
 
     def general_contradictions(self) -> list[Finding]:
         """Return the contradictions that belong to no aspect."""
@@ -308,6 +315,7 @@ class Judgement(Stored):
     fallback_from: str | None = None
     conclusion: Conclusion | None = None
     consultees: tuple[Recommendation, ...] = ()
+    officers: OfficersRecommendation | None = None
     not_seen: tuple[str, ...] = ()
     titles: dict[str, str] = Field(default_factory=dict)
     quality: Quality | None = None

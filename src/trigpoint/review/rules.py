@@ -14,6 +14,7 @@ from trigpoint.review.consultees import recommendations
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Assessed, Calculation, Comparison, Finding, Measure, NotAssessed, Place
 from trigpoint.review.not_seen import not_seen
+from trigpoint.review.officers import officers_recommendation
 from trigpoint.review.parking import by_standard
 from trigpoint.review.quoting import asks, cite, cite_source, places, quotations, rates_asked
 from trigpoint.review.rating import key_issue, rate
@@ -47,6 +48,7 @@ def judge_by_rules(evidence: Evidence, aspects: Iterable[Aspect]) -> Judgement:
         analyser="rules",
         model="rules",
         consultees=recommendations(evidence),
+        officers=officers_recommendation(evidence),
         not_seen=not_seen(evidence),
         titles=titles_of(evidence.documents),
     )

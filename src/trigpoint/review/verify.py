@@ -23,6 +23,7 @@ from trigpoint.review.findings import (
     PolicyAsk,
     PolicyCitation,
 )
+from trigpoint.review.officers import OfficersRecommendation
 from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, CitationCounts, Judgement
 from trigpoint.review.verdicts import SPEAKERS
@@ -61,7 +62,8 @@ def verify(judgement: Judgement, evidence: Evidence) -> tuple[Judgement, Citatio
     verifier = _Verifier(evidence)
     aspects = tuple(verifier.aspect(one) for one in judgement.aspects)
     general = tuple(kept for one in judgement.contradictions if (kept := verifier.proved(one)) is not None)
-    return judgement.model_copy(update={"aspects": aspects, "contradictions": general}), verifier.count
+    changed = {"aspects": aspects, "contradictions": general, "officers": verifier.quoted(judgement.officers)}
+    return judgement.model_copy(update=changed), verifier.count
 
 
 class _Verifier:
@@ -78,6 +80,11 @@ class _Verifier:
         dropped = [before for before, after in proved if after is None]
         changed = one.model_copy(update={"says": quoted, "asks": asked, "findings": tuple(kept)})
         return _settled(changed, kept, dropped)
+
+    def quoted(self, officers: OfficersRecommendation | None) -> OfficersRecommendation | None:
+        """Return the officers' recommendation, if its words are where it says."""
+        holds = officers is not None and self.count.take(citation_problem(officers.citation, self.evidence))
+        return officers if holds else None
 
     def _checked_ask(self, ask: PolicyAsk) -> PolicyAsk:
         if ask.citation is None or self.count.take(policy_problem(ask.citation, self.evidence)):

@@ -44,6 +44,7 @@ def review_page(request: Request, review: Review) -> Response:
         result=result,
         overview=overview,
         deadline=deadline(result.application.consultation_end, today()),
+        officers=result.review.officers.sentence(result.review.titles, today()) if result.review.officers else "",
         register=web_address(result.application.portal_url),
         numbers={quotation: number for number, quotation in enumerate(result.review.quotations(), 1)},
         built=built(result.review.profile) if result.review.profile else "",
