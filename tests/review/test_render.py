@@ -337,5 +337,6 @@ def test_what_limits_a_point_that_is_met_is_told_with_it(result: ReviewResult) -
     changed = {first.id: first.model_copy(update={"findings": (met, *first.findings[1:])})}
     aspects = tuple(changed.get(one.id, one) for one in result.review.aspects)
     told = result.model_copy(update={"review": result.review.model_copy(update={"aspects": aspects})})
+    assert f"**Met, with limits:** {met.text}" in render_markdown(told)
     for text in (render_markdown(told), " ".join(_text(render_pdf(told)).split())):
-        assert f"Limited by another point of this review: {limit.text}" in text
+        assert f"Limit: {limit.text}" in text

@@ -222,7 +222,7 @@ def _limits(name: str, held: Mapping[str, Holding], counting: Mapping[str, Holdi
     for other in dict.fromkeys(ends):
         limit = counting.get(other) if other != name else None
         if limit is not None and limit.finding is not None:
-            limits.append(Limit(point=limit.finding.check, text=limit.finding.text))
+            limits.append(Limit(point=limit.finding.check, text=limit.finding.lacking or limit.finding.text))
         elif limit is not None and limit.open_point is not None:
             limits.append(Limit(point=open_id(other), text=limit.open_point.reason))
     return tuple(limits)

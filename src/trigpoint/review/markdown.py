@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from trigpoint.reading.profile import Profile
 from trigpoint.review.citing import document_places
 from trigpoint.review.findings import GROUPS, Finding, NotAssessed, Outcome, Quotation
-from trigpoint.review.overview import Overview, plain_text
+from trigpoint.review.overview import Overview, outcome_label, plain_text
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
 from trigpoint.review.result import AspectReview, ComplianceRow, ReviewBody, ReviewResult
 
@@ -184,13 +184,13 @@ def _elsewhere(aspect: AspectReview) -> Iterator[str]:
 
 def _finding(finding: Finding) -> Iterator[str]:
     refs = f" ({'; '.join(escape(policy.ref) for policy in finding.policy)})" if finding.policy else ""
-    yield f"- **{OUTCOMES[finding.outcome]}:** {escape(finding.text)}{refs}"
+    yield f"- **{outcome_label(finding, OUTCOMES[finding.outcome])}:** {escape(finding.text)}{refs}"
     for calculation in finding.calculations:
         yield f"  - Calculation: {escape(calculation.expression.replace('*', '×'))}"
     for citation in finding.evidence:
         yield f"  - “{escape(citation.quote)}” ({escape(citation.place)})"
     for limit in finding.limits:
-        yield f"  - Limited by another point of this review: {escape(limit.text)}"
+        yield f"  - Limit: {escape(limit.text)}"
     for flag in finding.flags:
         yield f"  - {escape(flag)}"
 

@@ -56,7 +56,7 @@ class Point:
 
     @property
     def label(self) -> str:
-        return LABELS[self.kind]
+        return outcome_label(self.finding, LABELS[self.kind])
 
     @property
     def deciding(self) -> tuple[Citation, ...]:
@@ -72,6 +72,11 @@ class Point:
         if self.finding.outcome == "contradicted":
             return self.finding.evidence[:MOST_QUOTED]
         return proving(self.finding.text, self.finding.evidence, most=MOST_QUOTED)
+
+
+def outcome_label(finding: Finding, plain: str) -> str:
+    """Return the label of a finding's outcome, which says so if other points limit what is met."""
+    return f"{plain}, with limits" if finding.limits else plain
 
 
 LABELS = {
