@@ -288,6 +288,8 @@ def test_a_superseded_report_is_not_read() -> None:
         "Target date for decision: 20 August 2025",
         "Extension of time: 30 September 2025",
         "The Design Review Panel saw the scheme on 3 March 2025.",
+        "The parish council's meeting of 4 March 2025 supported the scheme.",
+        "A public meeting on 4 March 2025 was well attended.",
         "Planning Committee, 31 June 2025",
     ],
 )
@@ -308,6 +310,7 @@ def test_another_day_is_not_taken_for_that_of_the_committee(line: str) -> None:
         "Wednesday 10 December 2025: Planning Committee",
         "PLANNING COMMITTEE\nDATE:\n10 December 2025",
         "This application is to be determined at the Planning Committee on 10 December 2025.",
+        "# Report to Planning Committee\n\nFenwick Council. Meeting of 10 December 2025. Agenda item 6",
     ],
 )
 def test_the_day_of_the_committee_is_read_from_the_first_lines(head: str) -> None:

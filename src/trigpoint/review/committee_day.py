@@ -29,6 +29,7 @@ _WEEKDAY = re.compile(
     r"(?:on |at )?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,?\s*", re.IGNORECASE
 )
 _COMMITTEE = any_of("committee", "sub-committee", "planning board")
+_MEETING_OF = re.compile(r"\bmeeting (?:of|on|to be held on)\s+", re.IGNORECASE)
 _WILL_DECIDE = any_of(
     r"(?:will|to|is|be|being) (?:\w+ )?(?:considered|determined|decided|reported|presented|heard|taken)(?: by| to| at)"
 )
@@ -91,11 +92,14 @@ def _day_at_start(text: str) -> list[date]:
 
 
 def _labelled_days(head: Sequence[Statement]) -> Iterator[date]:
-    """Yield the days of "Committee date: 10 December 2025", also if the day is on the next line."""
+    """Yield the days of "Committee date: 10 December 2025", also if the day is on the next line, and of "Meeting of …"."""
     for statement, following in zip(head, [*head[1:], None], strict=True):
         parts = _parts(statement)
         below = _parts(following)[:1] if following else []
         yield from _days_after(_LABEL, [*parts, *below])
+        named = _MEETING_OF.search(collapse(statement.text))
+        if named and len(statement.text) <= _TITLE and not _ANOTHER_MEETING.search(statement.text):
+            yield from _day_at_start(named.string[named.end() :])
 
 
 def _titled_days(head: Sequence[Statement]) -> Iterator[date]:
