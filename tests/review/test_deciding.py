@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trigpoint.review.citing import document_places
-from trigpoint.review.deciding import deciding_first
+from trigpoint.review.deciding import deciding_first, proving
 from trigpoint.review.findings import Citation, Finding
 from trigpoint.review.overview import Point
 
@@ -46,3 +46,12 @@ def test_five_documents_are_named_and_the_deciding_ones_are_among_them() -> None
     places = document_places(deciding_first(TEXT, [*others, OFFER, REQUEST]), 5)
     assert places.startswith("Highways Response, page 2; Planning Statement, page 3; ")
     assert places.count(";") == 4
+
+
+def test_the_page_of_words_that_a_text_quotes_is_among_those_that_prove_it() -> None:
+    pavements = _cited("Statement.pdf", 25, "wider pavements and highway works are proposed outside the boundary")
+    terms = _cited("Statement.pdf", 82, "Highway works (to be scoped and agreed)")
+    text = 'Wider pavements are proposed, but the head of terms for highway works is still "to be scoped and agreed".'
+    assert set(proving(text, (pavements, terms), most=5)) == {pavements, terms}
+    without = text.replace('"', "")
+    assert proving(without, (pavements, terms), most=5) == (pavements,)

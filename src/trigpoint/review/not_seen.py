@@ -21,7 +21,7 @@ _KIND = (
     r"Transport Assessment|Transport Statement|Travel Plan|Road Safety Audit|Design (?:and|&) Access Statement|Planning Statement|"
     r"Environmental Statement|Parking (?:Management Plan|Survey|Strategy)|Delivery (?:and|&) Servicing (?:Management )?Plan|"
     r"Construction (?:Traffic|Logistics) (?:Management )?Plan|Active Travel (?:Zone )?Assessment|Cycle (?:Parking )?Strategy|"
-    r"Technical Note (?:TN)?\d+"
+    r"Cycling Promotion Plan|Walking,? Cycling (?:and|&) Horse[ -]Riding Assessment|Technical Note (?:TN)?\d+"
 )
 _NAMED = re.compile(rf"\b(?P<kind>{_KIND})(?P<more> Addendum)?\b")
 _THERE = any_of(
