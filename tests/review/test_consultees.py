@@ -242,3 +242,34 @@ def test_of_a_form_the_box_that_is_ticked_is_the_answer_and_an_empty_one_is_none
 def test_a_form_of_which_no_box_is_ticked_is_no_answer() -> None:
     form = "# Active Travel England\n\nDate: 12 November 2025\n\n☐ No objection\n\n☐ Deferral\n"
     assert _said(_document("07_Response.md", form)) == ()
+
+
+SECOND = [
+    "**Response 2. Date: 12 June 2026**\n\n2. **Recommendation: no objection, subject to conditions and obligations.** The "
+    "holding objection of 3 March 2026 is withdrawn.\n",
+    "**Date:** 12 June 2026\n\n## Second response: objection withdrawn\n\n1. We have read the Addendum of 21 May 2026.\n\n"
+    "9. **Recommendation.** The County Council withdraws its holding objection and raises no objection, subject to conditions.\n",
+    "## Further response, 12 June 2026\n\n1. We have considered the Addendum. Our holding objection is withdrawn, subject to "
+    "the conditions below, unless the drawings change again.\n",
+    "**Response 2 – 12 June 2026**\n\n**Recommendation: NO OBJECTION, subject to conditions.**\n",
+]
+
+
+@pytest.mark.parametrize("further", SECOND)
+def test_a_second_answer_in_the_same_file_replaces_the_first(further: str) -> None:
+    letter = _document("Highways.md", f"{HEAD.format(day='3 March 2026')}{HOLDING}\f{further}")
+    (said,) = _said(letter)
+    assert (said.position, said.date) == ("no objection", "2026-06-12")
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        "**Date:** 12 June 2026\n\nRecommendation: holding objection withdrawn on all matters but one. Objection maintained on Mill "
+        "Lane.\n",
+        "**Date:** 12 June 2026\n\nIf the path is widened, our objection would be withdrawn.\n",
+    ],
+)
+def test_an_objection_that_is_maintained_or_may_be_withdrawn_is_not_told_as_none(further: str) -> None:
+    letter = _document("Highways.md", f"{HEAD.format(day='3 March 2026')}{HOLDING}\f{further}")
+    assert {one.position for one in _said(letter)} == {"against"}

@@ -28,7 +28,8 @@ Position = Literal["against", "for", "no objection", "undecided"]
 
 LONGEST = 500  # characters of a recommendation that are quoted
 _HEAD = 1_500  # characters of a letter in which its date is
-_LETTERHEAD = 400  # characters before a further answer in the same file in which its date is
+_DATE_LINE = 240  # characters of a line in a letterhead that gives its date among other things
+_SHORT_LINE = 60  # characters of a line that has little but a date
 _FIRST = 60  # statements of a letter among which it says what it recommends
 
 _AGAINST = any_of(
@@ -45,18 +46,26 @@ _OPEN = re.compile(
     r"\bunable to (?:provide|give|support|reach|advise)|\bfurther information is (?:required|needed|sought)",
     re.IGNORECASE,
 )
-_NOT_AGAINST = any_of(
-    "(?:no|not) (?:formal )?objections?",
-    "do(?:es)? not object",
-    "withdraws? (?:its|the) objections?",
+_MAINTAINED = any_of(
+    r"objections? (?:\w+ ){0,3}(?:maintained|stands?|remains?)", r"maintains? (?:its|the|our) (?:\w+ )?objections?"
 )
+_WITHDRAWN = any_of(
+    r"withdraws? (?:its|the|our) (?:\w+ ){0,2}objections?",
+    r"(?:its|our|the) (?:\w+ )?objections? (?:of [^.;]{1,30} )?(?:is|are|has been|have been) (?:\w+ )?withdrawn",
+    "objections? withdrawn",
+)
+_NOT_AGAINST = any_of("(?:no|not) (?:formal )?objections?", "do(?:es)? not object", _WITHDRAWN.pattern)
 _EARLIER = any_of(r"did not (?:\w+ )?object")  # which says nothing of today
 _WHOLE = re.compile(
     r"\b(?:is|are|was|has|have|does|do|raises?|objects?|recommends?|supports?|wish(?:es)?|considers?|cannot|offers?)\b",
     re.IGNORECASE,
 )
 _HEADING = 90  # characters: "Response: no objection subject to conditions"
-_LABELLED = re.compile(r"(?:formal )?(?:recommendation|response|position)\s*[:|]", re.IGNORECASE)
+_LABELLED = re.compile(
+    r"(?:\d{1,2}[.)] )?(?:formal )?(?:recommendation|response|position)\s*(?:[:|]|\.(?= [A-Z]))", re.IGNORECASE
+)
+_DATED = re.compile(r"\bdate\s*:", re.IGNORECASE)
+_LABEL_OR_GREETING = re.compile(rf"^(?:{_LABELLED.pattern}|Dear [^,.]{{2,40}},)\s*", re.IGNORECASE)
 _ON_THE_WHOLE = re.compile(
     r"\b(?:application|planning permission|proposals?|development|scheme|permission)\b", re.IGNORECASE
 )
@@ -172,33 +181,52 @@ def _stated(document: Document, reference: str) -> Iterator[Recommendation]:
     """Yield the recommendation of a letter, with the sentences right after it that limit or explain it.
 
     Minutes go through several applications: what follows the reference of another one is said of that. A file may have
-    several answers of one body: each further one is known by its label and its own date.
+    several answers of one body: each further one is known by its own date, and by its label, its heading or the objection
+    that it withdraws.
     """
     statements = document_statements(document)
     others = _OTHERS_OF_GROUP if group_named(document.name) else _OTHERS
-    on_this, first = True, _day(document)
-    is_first = True
+    first = day = _day(document)
+    on_this, is_first = True, True
     for at, statement in enumerate(statements):
         text = _plain(statement)
+        day = _day_of_letter(statement) or day
         if named := [one for one in REFERENCE.findall(text) if _shape(one) == _shape(reference)]:
             on_this = reference in named
         if not on_this or _position(text) is None or len(text) > LONGEST or others.search(text) or _is_unticked(text):
             continue
-        day = first if is_first else _last_day(document.text[max(0, statement.start - _LETTERHEAD) : statement.start])
-        is_further = bool(_LABELLED.match(text) and day and first and day > first)
-        if not (at < _FIRST if is_first else is_further):
+        is_later = day is not None and first is not None and day > first
+        if not (at < _FIRST if is_first else is_later and _is_answer(statement)):
             continue
         is_first = False
         quote = " ".join([_without_boxes(text), *_going_on(statements, at, LONGEST - len(text))])
         yield Recommendation(
             body=_body(document),
-            position=_position(text) or "undecided",
-            quote=re.sub(r"^(?:(?:Response|Recommendation|Position)\s*[:|]|Dear [^,.]{2,40},)\s*", "", quote),
+            position="against" if _MAINTAINED.search(quote) else _position(text) or "undecided",
+            quote=_LABEL_OR_GREETING.sub("", quote),
             document=document.name,
             document_id=document.id,
             page=statement.page,
             date=day.isoformat() if day else "",
         )
+
+
+def _day_of_letter(statement: Statement) -> date | None:
+    """Return the day that a line or heading gives a letter: "Date: 18 August 2025", "Response 2 – 18 August 2025"."""
+    text = _plain(statement)
+    is_line = statement.kind == "heading" or (len(text) <= _SHORT_LINE and not text.endswith("."))
+    if len(text) > _DATE_LINE or not (is_line or _DATED.search(text)):
+        return None
+    return next(iter([*days_in_words(text)][-1:]), None)
+
+
+def _is_answer(statement: Statement) -> bool:
+    """Whether a later letter says in these words what it recommends, and does not merely speak of objections."""
+    text = _plain(statement)
+    if statement.kind == "heading" or _LABELLED.match(text):
+        return True
+    said = _WITHDRAWN.search(text)
+    return said is not None and not _HOPED.search(text[: said.end()])
 
 
 def _shape(reference: str) -> str:
@@ -286,18 +314,15 @@ def _day(document: Document) -> date | None:
     return next(days_in_words(document.text[:_HEAD]), None)
 
 
-def _last_day(text: str) -> date | None:
-    return next(iter([*days_in_words(text)][-1:]), None)
-
-
 def _position(text: str) -> Position | None:
     """Return what a statement says of the application as a whole; None if it speaks of something else."""
-    if len(text) > _HEADING and not (_ON_THE_WHOLE.search(text) or _LABELLED.match(text)):
+    on_the_whole = _ON_THE_WHOLE.search(text) or _LABELLED.match(text) or _WITHDRAWN.search(text)
+    if len(text) > _HEADING and not on_the_whole:
         return None
     if _TO_SOMETHING_ELSE.search(text) and not _LABELLED.match(text):
         return None
     text = _EARLIER.sub("", text)
-    if _NOT_AGAINST.search(text):
+    if _NOT_AGAINST.search(text) and not _MAINTAINED.search(text):
         return "no objection"
     if _AGAINST.search(text):
         return "against"
