@@ -170,3 +170,27 @@ def test_a_number_of_a_row_that_no_sentence_names_is_not_drawn() -> None:
 def test_a_contradiction_whose_figures_agree_is_not_drawn() -> None:
     quotes = ("A 3.0 m wide two-way cycle track.", "The track is narrow.", "We shall require 3.0 m.")
     assert comparison_of(finding("contradicted", WIDTHS, *quotes), aspect("cycle_routes").check("width")) is None
+
+
+def test_a_standard_that_a_document_quotes_is_not_drawn_as_a_figure_of_the_scheme() -> None:
+    told = finding("failed", "The path is 2.5 m wide, below 3.0 m.", "It will be 2.5 m wide.", "LTN 1/20 has 3.0 m.")
+    own, standard = told.evidence
+    quoted = told.model_copy(update={"evidence": (own, standard.model_copy(update={"status": "policy"}))})
+    compared = comparison_of(quoted, aspect("cycle_routes").check("width"))
+    assert drawn(compared)[0] == [("Transport Assessment, page 1", "2.5 m")]
+
+
+def test_whoever_denies_a_figure_is_not_drawn_as_giving_it() -> None:
+    text = "One page has a limit of 30 mph, another has 40 mph, and the county does not promote 30 mph."
+    quotes = ("A 30 mph limit.", "The limit stays at 40 mph.", "The County would not promote a 30 mph limit.")
+    assert [label for label, _ in drawn(comparison_of(finding("contradicted", text, *quotes)))[0]] == [
+        "Transport Assessment, page 1",
+        "Transport Assessment, page 2",
+    ]
+
+
+def test_a_million_is_written_out() -> None:
+    text = "The sum of £1,035,000 should be £1,150,000, which is £115,000 more."
+    sums = ("230000 * 5 = 1150000", "1150000 - 1035000 = 115000")
+    told = finding("contradicted", text, "£1,035,000, being £230,000 a year for five years", sums=sums)
+    assert drawn(comparison_of(told))[0] == [("Stated", "1,035,000"), ("Worked out", "1,150,000")]

@@ -84,6 +84,21 @@ def test_statements_are_quoted_whole_with_their_page_and_the_standard_next_to_th
     assert quoted.standard == "1 per bedroom (LTN 1/20:Table 11-1)"
 
 
+@pytest.mark.parametrize(
+    ("said", "standard"),
+    [
+        ("The flats will have 40 cycle parking spaces in a store.", "1 per bedroom of dwellings (LTN 1/20:Table 11-1)"),
+        ("The market will have 40 cycle parking spaces at its doors.", None),
+    ],
+)
+def test_where_standards_of_several_uses_apply_a_figure_is_shown_only_that_of_the_use_it_names(
+    said: str, standard: str | None
+) -> None:
+    evidence = evidence_of_text(said, proposal="Erection of 60 flats, 900 sqm of offices and a market hall")
+    (quoted,) = quotations(evidence, aspect("cycle_parking"))
+    assert quoted.standard == standard
+
+
 def test_a_long_table_is_told_by_its_first_row_with_the_pages_of_all() -> None:
     rows = [f"Bus {number} to Oxford | {number} minutes past the hour" for number in range(1, 31)]
     evidence = evidence_of_text("\n".join(rows))

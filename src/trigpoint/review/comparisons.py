@@ -18,6 +18,7 @@ from trigpoint.review.citing import document_place
 from trigpoint.review.findings import Calculation, Citation, Comparison, Finding, Measure
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.verify import figures_of
+from trigpoint.review.wording import any_of, as_written
 
 Wanted = Literal["at least", "at most"]
 _WANTED: dict[str, Wanted] = {
@@ -27,6 +28,8 @@ _WANTED: dict[str, Wanted] = {
     "less than": "at most",
 }
 _LONGEST_LABEL = 40
+_NOT_OF_SCHEME = ("policy", "requested", "rejected", "other_scheme")
+_DENIES = any_of("not", "never", "neither")  # whoever says that there will not be 30 mph does not give 30 mph
 _BARE = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
@@ -71,7 +74,7 @@ def _check(finding: Finding, area: AspectReview | None) -> Check | None:
 
 def comparison_of(finding: Finding, check: Check | None = None) -> Comparison | None:
     """Return what a finding compares, or None if that is not certain."""
-    stated = [figure for one in finding.evidence for figure in _figures(one.quote, document_place(one))]
+    stated = [figure for one in _said_of_scheme(finding) for figure in _figures(one.quote, document_place(one))]
     asked = [figure for one in finding.policy for figure in _figures(one.quote, "")]
     if summed := _stated_and_worked_out(finding):
         return summed
@@ -80,6 +83,16 @@ def comparison_of(finding: Finding, check: Check | None = None) -> Comparison | 
             if _agrees(found, finding):
                 return found
     return None
+
+
+def _said_of_scheme(finding: Finding) -> list[Citation]:
+    """Return the quotations that give a figure of the scheme: no standard, no request, and in a contradiction no denial."""
+    denials = finding.outcome == "contradicted"
+    return [
+        one
+        for one in finding.evidence
+        if one.status not in _NOT_OF_SCHEME and not (denials and _DENIES.search(one.quote))
+    ]
 
 
 def _candidates(
@@ -169,7 +182,7 @@ def _stated_and_worked_out(finding: Finding) -> Comparison | None:
         if len(pair) == 2 and "-" in one.expression and pair[0] in stated - earlier and pair[1] in earlier:
             labels = zip(("Stated", "Worked out"), pair, strict=True)
             return Comparison(
-                measures=tuple(Measure(label=label, value=value, shown=f"{value:,g}") for label, value in labels)
+                measures=tuple(Measure(label=label, value=value, shown=as_written(value)) for label, value in labels)
             )
         earlier.add(one.result)
     return None

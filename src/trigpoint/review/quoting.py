@@ -8,6 +8,7 @@ from itertools import groupby
 
 from trigpoint.reading.documents import Source
 from trigpoint.reading.facts import Fact
+from trigpoint.reading.uses import read_uses
 from trigpoint.reading.vocabulary import PROVISION, Status, aspects_of
 from trigpoint.review.aspects import Aspect, Check
 from trigpoint.review.evidence import Evidence, PlacedProvision, RatesAsked, fold, policy_citation, readable_ref
@@ -206,7 +207,7 @@ def _standard(facts: Sequence[Fact], evidence: Evidence, aspect: Aspect) -> str 
     """Return the standard that applies to a figure of the statement, in words with its reference."""
     for check in aspect.checks:
         if aspect.fits(check, evidence.profile) == "yes" and any(_has_figure(check, fact) for fact in facts):
-            words = standard_words(check, evidence)
+            words = standard_words(check, evidence, facts[0].source.quote)
             if words:
                 return words
     return None
@@ -224,8 +225,11 @@ def _has_figure(check: Check, fact: Fact) -> bool:
     return any(quantity.unit == check.figure.unit for quantity in fact.quantities)
 
 
-def standard_words(check: Check, evidence: Evidence) -> str | None:
-    """Return the standard of a check for this development, for example `1 per bedroom (LTN 1/20:Table 11-1)`."""
+def standard_words(check: Check, evidence: Evidence, said: str) -> str | None:
+    """Return the standard by which a statement is measured, for example `1 per bedroom (LTN 1/20:Table 11-1)`.
+
+    If standards of several uses apply to the development, only those of the uses that the statement names.
+    """
     refs = evidence.cite(check.provisions[:1])
     if not refs:
         return None
@@ -236,6 +240,10 @@ def standard_words(check: Check, evidence: Evidence) -> str | None:
     chosen = standard_of(check, evidence)
     if chosen is None:
         return None
-    several = len({rate.use for rate in chosen[1]}) > 1
-    words = [f"{rate.words}{f' of {rate.use}' if several else ''}" for rate in chosen[1]]
-    return f"{'; '.join(words)} ({readable_ref(chosen[0].source, chosen[0].section)})"
+    standard, rates = chosen
+    several = len({rate.use for rate in rates}) > 1
+    named = {use for use, _ in read_uses(said)}
+    words = [
+        f"{rate.words} of {rate.use}" if several else rate.words for rate in rates if not several or rate.use in named
+    ]
+    return f"{'; '.join(words)} ({readable_ref(standard.source, standard.section)})" if words else None

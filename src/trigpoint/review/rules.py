@@ -21,7 +21,7 @@ from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.titles import titles_of
 from trigpoint.review.verdicts import Undecided, Verdict, by_figure, by_statement, measure_of, open_facts
-from trigpoint.review.wording import within_sentence
+from trigpoint.review.wording import as_written, within_sentence
 
 MOST_CITATIONS = 6
 MOST_PAGES = 12
@@ -160,7 +160,7 @@ def _reason(evidence: Evidence, check: Check, undecided: Undecided) -> tuple[str
         return reason, places(left), f"Settle before the decision: {within_sentence(check.requirement)}"
     if on_topic:
         return (
-            "The documents speak of it; what they say is quoted above for you to judge.",
+            "The documents speak of it, and it is for you to judge.",
             places(on_topic),
             None,
         )
@@ -209,7 +209,7 @@ def _expression(one: Discrepancy) -> str:
     if one.kind != "sum" or one.stated is None or one.computed is None:
         return one.calculation
     more, less = max(one.stated, one.computed), min(one.stated, one.computed)
-    return f"{one.calculation}; {more:,g} - {less:,g} = {more - less:,g}"
+    return f"{one.calculation}; {as_written(more)} - {as_written(less)} = {as_written(more - less)}"
 
 
 def _contradiction(one: Discrepancy) -> Finding:
@@ -252,8 +252,8 @@ def _compared(one: Discrepancy) -> Comparison | None:
     if one.stated is None or one.computed is None:
         return None
     figures = (("Stated", one.stated), ("Worked out", one.computed))
-    return Comparison(measures=tuple(Measure(label=name, value=v, shown=f"{v:,g}") for name, v in figures))
+    return Comparison(measures=tuple(Measure(label=name, value=v, shown=as_written(v)) for name, v in figures))
 
 
 def _with_unit(value: float | None, unit: str) -> str:
-    return f"{value:,g} {unit}".strip() if unit != "%" else f"{value:,g}%"
+    return f"{as_written(value)} {unit}".strip() if unit != "%" else f"{as_written(value)}%"

@@ -11,6 +11,11 @@ def listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def as_written(value: float) -> str:
+    """Return a number as a reader writes it: 1,035,000, 13.8 or 2.75."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
 def within_sentence(text: str) -> str:
     """Return a text as it goes on within a sentence: without its capital, unless it begins with an abbreviation."""
     return text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
