@@ -65,7 +65,7 @@ def test_the_letter_says_what_a_consultee_recommends(name: str, body: str, posit
     review = result_of(evidence).review.model_copy(update={"consultees": (said,)})
     result = result_of(evidence).model_copy(update={"review": review})
     printed = letter_text(draft_letter(result))
-    assert f"{body} wrote on " in printed or f" from {body} is: “{words}" in printed
+    assert f"{body} wrote on " in printed or f"{body} gave its recommendation as “{words}" in printed
     assert words in letter_text(draft_letter(result))
 
 

@@ -161,10 +161,11 @@ def recommends(one: Recommendation) -> str:
         return f"{title}{page}, says: “{quote}”."
     body = body_name(one)
     day = date.fromisoformat(one.date) if one.date else None
-    written = f" of {day.day} {day:%B %Y}" if day else ""
+    written = f"{day.day} {day:%B %Y}" if day else ""
     if not _WHOLE.search(quote):  # a heading such as "Holding objection pending further information"
-        return f"The answer{written} from {body} is: “{quote}” ({_source(title, body)}{page})."
-    wrote = f"wrote on{written.removeprefix(' of')}" if day else "has answered"
+        gave = f"On {written}, {body} gave" if day else f"{body} gives"
+        return f"{gave} its recommendation as “{quote}” ({_source(title, body)}{page})."
+    wrote = f"wrote on {written}" if day else "has answered"
     return f"{body} {wrote}: “{quote}” ({_source(title, body)}{page})."
 
 
