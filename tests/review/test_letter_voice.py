@@ -75,7 +75,7 @@ def test_an_objection_tells_fairly_that_a_consultee_does_not_object() -> None:
     letter = Letter(stance="object", grounds=(Ground(id="a", text="The store is too small."),))
     review = result.review.model_copy(update={"consultees": recommendations(evidence), "letter": letter})
     printed = letter_text(draft_letter(result.model_copy(update={"review": review})))
-    assert "from Mereshire County Council is: “no objection subject to conditions”" in printed
+    assert "Mereshire County Council gave its recommendation as “no objection subject to conditions”" in printed
 
 
 def _held(name: str, outcome: str) -> Held:
