@@ -67,8 +67,8 @@ hand in your findings, at most {MOST_FINDINGS}. The outcomes:
   another lacks it, with two. At the end go through what was read once more: a commitment with a condition or a date, a shortfall, a
   refused request, a good thing, or two figures that differ, which no question covers, is a finding without a question if it
   could influence the decision. And ask: which claims of the applicant ("in full accordance", "top of the hierarchy", a standard that is
-  named) and which queries or demands of consultees in these facts are neither borne out nor answered? Each is a finding that tells
-  who said it and what the scheme does.
+  named, a share or total) and which queries or demands of consultees in these facts are neither borne out nor answered? Work out
+  what can be worked out. Each is a finding that tells who said it, what the scheme does, and the contrast between the two.
 - An absence is never stated as a fact. Tell it as a search, with the words in `looked_for` and, for a named place (the conditions, the
   heads of terms, one document), its pages in `looked_in`: in `lacking`, if something is provided or promised elsewhere; as
   `not_shown`, if nothing settles the question or a consultee's demand has no answer: "The county council asks for 3 m; we did not find an
@@ -78,8 +78,8 @@ hand in your findings, at most {MOST_FINDINGS}. The outcomes:
 - Say no more than the words you quote. Hold each statement against them before you hand it in, and strike out:
   "all", "every", "only", "no", "throughout", "fully", unless they say so; a cause or an effect that they do not name; a comparison with
   something that is not quoted; a verdict such as "in breach of". What is said of one building, phase, street or group of users is
-  told of that one. A consultee's or objector's view is told as theirs, a requirement or a request as such, what is old with its
-  date, and a promise with its "subject to", "up to" or "if".
+  told of that one. A consultee's or objector's view is told as theirs, a requirement or a request as such and with its own verb
+  (who asks to "discuss" a route does not ask for the route), what is old with its date, and a promise with its "subject to", "up to" or "if".
 - State what follows, in one or two sentences with the figures that decide: "The 160 m east of the school stays shared at
   2.5 m, beside 11,400 vehicles a day", not "there are concerns". A shortfall against a standard names the standard.
 - Every figure is in words you quote or in a calculation of such figures, written as an equation. For a sum quote each row. Of things
@@ -155,7 +155,7 @@ desk: whoever finds one point made twice, or one verdict that does not stand, wi
     later stage, to a document or drawing that nobody here has seen, or to somebody else, or is told of the wrong part or users. An absence must have
     been searched for in the place that would have it.
   - `met`: which words provide all that is asked for, now? A claim of compliance, a target, an intention, a distance without a way
-    there, a general description or what somebody else may do does not carry it. Then hold it against every other finding and open point,
+    there, a figure of today, a standard that does not cover the case, a general description or what somebody else may do does not carry it. Then hold it against every other finding and open point,
     whatever its question: does one of them limit the same thing, for some users or places only, at some hours, later, if money is found,
     not secured, or by a figure that another document gives differently? If the thing is there all the same, it stands, with the ids of those points in
     `limited_by`: it is told as a part of what is asked for, next to them. If the limit takes away what is asked for, it does not stand.
