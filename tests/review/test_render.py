@@ -12,7 +12,8 @@ from review_samples import evidence_of_text, result_of
 from stated_facts import fact, stated
 
 from trigpoint.reading.profile import Profile, UseSize
-from trigpoint.review.citing import policy_place
+from trigpoint.review.citing import document_title, policy_place
+from trigpoint.review.conclusion import Conclusion
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import GROUPS, Limit, NotAssessed
 from trigpoint.review.letter_files import first_letter, letter_pdf
@@ -98,6 +99,8 @@ def test_what_is_built_is_told_in_words() -> None:
     assert built(profile) == (
         "student housing (312 beds, 5,400 m²), food and drink (180 m²), college; full application; major"
     )
+    hotel = Profile(uses=(UseSize(use="hotel", size=90, unit="bed"),))
+    assert built(hotel).startswith("hotel (90 rooms)")
     homes = Profile(kind="change of use", scale="minor", uses=(UseSize(use="dwellings", size=2, unit="dwelling"),))
     assert built(homes) == "2 dwellings; change of use; minor"
 
@@ -340,3 +343,19 @@ def test_what_limits_a_point_that_is_met_is_told_with_it(result: ReviewResult) -
     assert f"**Met, with limits:** {met.text}" in render_markdown(told)
     for text in (render_markdown(told), " ".join(_text(render_pdf(told)).split())):
         assert f"Limit: {limit.text}" in text
+
+
+def test_a_noted_point_of_the_main_part_names_its_pages(result: ReviewResult) -> None:
+    first = next(one for one in result.review.aspects if one.findings)
+    quoted = first.findings[0].evidence
+    point = NotAssessed(
+        id="open-f1", check="x", requirement="A", reason="The parish asks.", noted=True, evidence=quoted
+    )
+    aspects = tuple(
+        one.model_copy(update={"not_assessed": (point,)}) if one is first else one for one in result.review.aspects
+    )
+    chosen = {"aspects": aspects, "conclusion": Conclusion(main=("open-f1",))}
+    told = result.model_copy(update={"review": result.review.model_copy(update=chosen)})
+    place = f"{document_title(quoted[0].document)}, page {quoted[0].pages[0]}"
+    assert f"- **Noted:** The parish asks. ({place})" in render_markdown(told)
+    assert "The parish asks." in _text(render_pdf(told))

@@ -11,6 +11,7 @@ from trigpoint.review.findings import GROUPS, Finding, NotAssessed, Outcome, Quo
 from trigpoint.review.overview import Overview, outcome_label, plain_text
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
 from trigpoint.review.result import AspectReview, ComplianceRow, ReviewBody, ReviewResult
+from trigpoint.review.wording import as_written
 
 OUTCOMES: dict[Outcome, str] = {
     "met": "Met",
@@ -49,7 +50,9 @@ def built(profile: Profile) -> str:
     sizes: dict[str, dict[str, None]] = {}
     for one in profile.uses:
         if one.bedrooms is None:
-            sizes.setdefault(one.use, {}).update(dict.fromkeys([_size(one.size, one.unit)] if one.size else []))
+            sizes.setdefault(one.use, {}).update(
+                dict.fromkeys([_size(one.size, one.unit, one.use)] if one.size else [])
+            )
     uses = [_use(use, list(found)) for use, found in sizes.items()]
     if (homes := profile.dwellings) and re.search(rf"\bup to {homes:,g}\b", profile.proposal, re.IGNORECASE):
         uses = [f"up to {one}" if one.startswith(f"{homes:,g} dwellings") else one for one in uses]
@@ -81,8 +84,11 @@ def _use(use: str, sizes: Sequence[str]) -> str:
     return f"{name} ({', '.join(sizes)})" if sizes else name
 
 
-def _size(size: float, unit: str) -> str:
-    return f"{size:,g} {_UNIT_NAMES.get(unit, unit)}".strip() if unit != "dwelling" else f"{size:,g}"
+def _size(size: float, unit: str, use: str) -> str:
+    if unit == "dwelling":
+        return as_written(size)
+    name = "rooms" if (use, unit) == ("hotel", "bed") else _UNIT_NAMES.get(unit, unit)
+    return f"{as_written(size)} {name}".strip()
 
 
 def _lines(result: ReviewResult) -> Iterator[str]:

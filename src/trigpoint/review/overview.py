@@ -198,6 +198,7 @@ class Overview:
                         outcome="not_found",
                         text=one.reason,
                         essential=one.essential,
+                        evidence=one.evidence,
                     )
                     yield Point(0, finding, aspect, one.noted)
 
