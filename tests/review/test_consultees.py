@@ -273,3 +273,10 @@ def test_a_second_answer_in_the_same_file_replaces_the_first(further: str) -> No
 def test_an_objection_that_is_maintained_or_may_be_withdrawn_is_not_told_as_none(further: str) -> None:
     letter = _document("Highways.md", f"{HEAD.format(day='3 March 2026')}{HOLDING}\f{further}")
     assert {one.position for one in _said(letter)} == {"against"}
+
+
+@pytest.mark.parametrize("words", ["and not as an objection to the scheme", "rather than an objection to the scheme"])
+def test_a_letter_that_says_it_is_no_objection_is_not_told_as_one(words: str) -> None:
+    letter = f"{HEAD.format(day='3 March 2026')}What follows should be read as support with reservations {words}.\n"
+    (said,) = _said(_document("Highways.md", letter))
+    assert said.position == "no objection"

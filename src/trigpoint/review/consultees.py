@@ -54,7 +54,11 @@ _WITHDRAWN = any_of(
     r"(?:its|our|the) (?:\w+ )?objections? (?:of [^.;]{1,30} )?(?:is|are|has been|have been) (?:\w+ )?withdrawn",
     "objections? withdrawn",
 )
-_NOT_AGAINST = any_of("(?:no|not) (?:formal )?objections?", "do(?:es)? not object", _WITHDRAWN.pattern)
+_NOT_AGAINST = any_of(
+    "(?:no|not|rather than|without)(?: (?:as|an?|any|our|formal|raising))* objections?",
+    "do(?:es)? not object",
+    _WITHDRAWN.pattern,
+)
 _EARLIER = any_of(r"did not (?:\w+ )?object")  # which says nothing of today
 _WHOLE = re.compile(
     r"\b(?:is|are|was|has|have|does|do|raises?|objects?|recommends?|supports?|wish(?:es)?|considers?|cannot|offers?)\b",
@@ -275,7 +279,7 @@ def _latest(stated: Iterable[Recommendation]) -> list[Recommendation]:
         chosen = [one for one in answers if one.date == last]
         undated = any(not one.date for one in answers) and len(answers) > 1
         if not undated and len({one.position for one in chosen}) == 1:
-            latest.append(chosen[0])
+            latest.append(max(chosen, key=lambda one: bool(_WHOLE.search(one.quote))))  # a sentence before a heading
     return latest
 
 
