@@ -194,3 +194,16 @@ def test_a_million_is_written_out() -> None:
     sums = ("230000 * 5 = 1150000", "1150000 - 1035000 = 115000")
     told = finding("contradicted", text, "£1,035,000, being £230,000 a year for five years", sums=sums)
     assert drawn(comparison_of(told))[0] == [("Stated", "1,035,000"), ("Worked out", "1,150,000")]
+
+
+def test_a_sum_that_is_stated_as_well_is_not_drawn_as_what_a_figure_should_be() -> None:
+    text = "The text has 80,179 sqm of offices, while the parts of the table make 80,179 and offices are 74,753 of it."
+    quotes = ("80,179 sqm of offices", "Offices | 74,753", "Shops | 5,426")
+    sums = ("74753 + 5426 = 80179", "80179 - 74753 = 5426")
+    assert comparison_of(finding("contradicted", text, *quotes, sums=sums)) is None
+
+
+def test_a_share_is_not_set_against_the_sum_of_shares() -> None:
+    text = "9 of 65 are given as 15%, and the shares add up to 101%."
+    told = finding("contradicted", text, "9 of 65 (15%)", sums=("11 + 14 + 5 + 71 = 101",))
+    assert comparison_of(told) is None

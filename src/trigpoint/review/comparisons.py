@@ -99,13 +99,13 @@ def _candidates(
     sentence: str, finding: Finding, check: Check | None, stated: Sequence[_Figure], asked: Sequence[_Figure]
 ) -> Iterator[Comparison]:
     named = figures_of(sentence)
-    found = (*stated, *_cells(sentence, finding.evidence), *_worked_out(sentence, finding.calculations))
-    known = [one for one in found if one.quantity.value in named]
+    told = [one for one in (*stated, *_cells(sentence, finding.evidence)) if one.quantity.value in named]
+    known = [*told, *_worked_out(sentence, finding.calculations)]
     if check is not None and check.figure is not None:
         yield from _against_figure(known, check.figure)
     yield from _against_policy(known, [one for one in asked if one.quantity.value in named], finding)
     if finding.outcome == "contradicted":
-        yield from _differing(known)
+        yield from _differing(told)
 
 
 def _against_figure(known: Sequence[_Figure], figure: Figure) -> Iterator[Comparison]:
@@ -172,14 +172,17 @@ def _agrees(comparison: Comparison, finding: Finding) -> bool:
 
 
 def _stated_and_worked_out(finding: Finding) -> Comparison | None:
-    """Return a stated figure next to the sum that it should be, if the finding takes the difference of the two."""
+    """Return a stated figure next to the sum that it should be, if the finding takes the difference of the two.
+
+    If the sum is stated as well, which of the two is wrong is not clear.
+    """
     if finding.outcome != "contradicted":
         return None
     stated = set().union(*(figures_of(one.quote) for one in finding.evidence))
     earlier: set[float] = set()
     for one in finding.calculations:
         pair = sorted(one.inputs, key=lambda value: value in earlier)
-        if len(pair) == 2 and "-" in one.expression and pair[0] in stated - earlier and pair[1] in earlier:
+        if len(pair) == 2 and "-" in one.expression and pair[0] in stated - earlier and pair[1] in earlier - stated:
             labels = zip(("Stated", "Worked out"), pair, strict=True)
             return Comparison(
                 measures=tuple(Measure(label=label, value=value, shown=as_written(value)) for label, value in labels)

@@ -279,7 +279,7 @@ def _latest(stated: Iterable[Recommendation]) -> list[Recommendation]:
         chosen = [one for one in answers if one.date == last]
         undated = any(not one.date for one in answers) and len(answers) > 1
         if not undated and len({one.position for one in chosen}) == 1:
-            latest.append(max(chosen, key=lambda one: bool(_WHOLE.search(one.quote))))  # a sentence before a heading
+            latest.append(max(chosen, key=lambda one: len(one.quote)))  # the sentence rather than its heading
     return latest
 
 
