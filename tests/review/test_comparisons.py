@@ -207,3 +207,9 @@ def test_a_share_is_not_set_against_the_sum_of_shares() -> None:
     text = "9 of 65 are given as 15%, and the shares add up to 101%."
     told = finding("contradicted", text, "9 of 65 (15%)", sums=("11 + 14 + 5 + 71 = 101",))
     assert comparison_of(told) is None
+
+
+def test_a_length_is_not_held_against_the_bound_of_a_width() -> None:
+    text = "The path of 1,160 m stays below the 3.0 m that LTN 1/20 asks for."
+    wide = "A shared path should be 3.0 m wide."
+    assert comparison_of(finding("failed", text, "The path is 1,160 m long.", policy=wide)) is None

@@ -28,6 +28,7 @@ _WANTED: dict[str, Wanted] = {
     "less than": "at most",
 }
 _LONGEST_LABEL = 40
+_FARTHEST = 10.0  # times a bound: a figure farther from it measures something else, such as a length beside a width
 _NOT_OF_SCHEME = ("policy", "requested", "rejected", "other_scheme")
 _DENIES = any_of("not", "never", "neither")  # whoever says that there will not be 30 mph does not give 30 mph
 _BARE = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -124,6 +125,8 @@ def _against_policy(known: Sequence[_Figure], asked: Sequence[_Figure], finding:
         if len(bounds) != 1 or not figures or any(one.quantity.value in bounds for one in figures):
             continue
         (value, bound), *_ = bounds.items()
+        if any(not value / _FARTHEST <= one.quantity.value <= value * _FARTHEST for one in figures):
+            continue
         wanted = _direction(bound.quantity, figures, finding)
         if wanted is not None:
             yield _comparison(figures, wanted, value, bound.words)
