@@ -16,6 +16,7 @@ from trigpoint.review.evidence import Evidence
 from trigpoint.review.letter import Ground, Letter
 from trigpoint.review.letter_draft import draft_letter
 from trigpoint.review.letter_files import letter_text
+from trigpoint.review.markdown import render_markdown
 from trigpoint.review.people import name_without_people, without_people
 
 HEAD = "# Essex County Council\n\n## Highways consultation response\n\n**Date:** {day}\n\n"
@@ -280,3 +281,21 @@ def test_a_letter_that_says_it_is_no_objection_is_not_told_as_one(words: str) ->
     letter = f"{HEAD.format(day='3 March 2026')}What follows should be read as support with reservations {words}.\n"
     (said,) = _said(_document("Highways.md", letter))
     assert said.position == "no objection"
+
+
+def test_a_report_tells_what_a_consultee_had_answered_before() -> None:
+    letter = _document("Highways.md", f"{HEAD.format(day='3 March 2026')}{HOLDING}\f{SECOND[3]}")
+    said = _said(letter)
+    evidence = evidence_of_text("Nothing.")
+    review = result_of(evidence).review.model_copy(update={"consultees": said})
+    markdown = render_markdown(result_of(evidence).model_copy(update={"review": review}))
+    assert (
+        "## What Others Say\n- On 12 June 2026, Essex County Council gave its recommendation as “NO OBJECTION"
+        in markdown
+    )
+    assert "Its answer of 3 March 2026 was “The Highway Authority raises a holding objection" in markdown
+
+
+def test_a_single_answer_has_no_history() -> None:
+    (said,) = _said(_document("Highways.md", HEAD.format(day="3 March 2026") + HOLDING))
+    assert said.earlier == ()

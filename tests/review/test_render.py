@@ -99,10 +99,13 @@ def test_what_is_built_is_told_in_words() -> None:
     assert built(profile) == (
         "student housing (312 beds, 5,400 m²), food and drink (180 m²), college; full application; major"
     )
+    police = UseSize(use="dwellings", size=1650, unit="m2")  # whose floor it is was misread: homes are counted
+    homes = UseSize(use="dwellings", size=120, unit="dwelling")
+    assert built(Profile(uses=(homes, police))) == "120 dwellings"
     hotel = Profile(uses=(UseSize(use="hotel", size=90, unit="bed"),))
     assert built(hotel).startswith("hotel (90 rooms)")
-    homes = Profile(kind="change of use", scale="minor", uses=(UseSize(use="dwellings", size=2, unit="dwelling"),))
-    assert built(homes) == "2 dwellings; change of use; minor"
+    two = Profile(kind="change of use", scale="minor", uses=(UseSize(use="dwellings", size=2, unit="dwelling"),))
+    assert built(two) == "2 dwellings; change of use; minor"
 
 
 def test_what_was_not_assessed_shows_grey_in_every_form(result: ReviewResult) -> None:

@@ -128,6 +128,13 @@ _SENDER = re.compile(r"^from\s*:\s*", re.IGNORECASE)
 _HIGHWAYS = re.compile(r"\b(?:(?:local )?highways? authority|LHA)\b", re.IGNORECASE)
 
 
+class EarlierAnswer(Stored):
+    """What a consultee had answered before."""
+
+    date: str
+    quote: str
+
+
 class Recommendation(Stored):
     """The position of a consultee, quoted from its letter."""
 
@@ -138,6 +145,7 @@ class Recommendation(Stored):
     document_id: str
     page: int | None = None
     date: str = Field("", description="The date of the letter, YYYY-MM-DD, if it has one.")
+    earlier: tuple[EarlierAnswer, ...] = Field((), description="Its answers before, the first first.")
 
 
 def recommendations(evidence: Evidence) -> tuple[Recommendation, ...]:
@@ -164,13 +172,25 @@ def recommends(one: Recommendation) -> str:
     if not one.body:
         return f"{title}{page}, says: “{quote}”."
     body = body_name(one)
-    day = date.fromisoformat(one.date) if one.date else None
-    written = f"{day.day} {day:%B %Y}" if day else ""
+    written = _written(one.date)
     if not _WHOLE.search(quote):  # a heading such as "Holding objection pending further information"
-        gave = f"On {written}, {body} gave" if day else f"{body} gives"
+        gave = f"On {written}, {body} gave" if written else f"{body} gives"
         return f"{gave} its recommendation as “{quote}” ({_source(title, body)}{page})."
-    wrote = f"wrote on {written}" if day else "has answered"
+    wrote = f"wrote on {written}" if written else "has answered"
     return f"{body} {wrote}: “{quote}” ({_source(title, body)}{page})."
+
+
+def with_history(one: Recommendation) -> str:
+    """Return a recommendation with what the same body had answered before it."""
+    before = (
+        f"Its answer of {_written(answer.date)} was “{quoted(answer.quote).rstrip('.:')}”." for answer in one.earlier
+    )
+    return " ".join([recommends(one), *before])
+
+
+def _written(day: str) -> str:
+    """Return `18 August 2025` for a day; nothing for none."""
+    return f"{int(day[8:])} {date.fromisoformat(day):%B %Y}" if day else ""
 
 
 def body_name(one: Recommendation) -> str:
@@ -279,8 +299,20 @@ def _latest(stated: Iterable[Recommendation]) -> list[Recommendation]:
         chosen = [one for one in answers if one.date == last]
         undated = any(not one.date for one in answers) and len(answers) > 1
         if not undated and len({one.position for one in chosen}) == 1:
-            latest.append(max(chosen, key=lambda one: len(one.quote)))  # the sentence rather than its heading
+            latest.append(_fullest(chosen).model_copy(update={"earlier": _earlier(answers, last)}))
     return latest
+
+
+def _fullest(answers: Sequence[Recommendation]) -> Recommendation:
+    """Return the statement that says most: a sentence rather than its heading."""
+    return max(answers, key=lambda one: len(one.quote))
+
+
+def _earlier(answers: Sequence[Recommendation], last: str) -> tuple[EarlierAnswer, ...]:
+    """Return what was answered on each day before the last."""
+    days = sorted({one.date for one in answers if one.date < last})
+    fullest = [_fullest([one for one in answers if one.date == day]) for day in days]
+    return tuple(EarlierAnswer(date=one.date, quote=one.quote) for one in fullest)
 
 
 def _is_replaced(one: Recommendation, documents: Iterable[Document]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from trigpoint.reading.profile import Profile
 from trigpoint.review.citing import document_places
+from trigpoint.review.consultees import with_history
 from trigpoint.review.findings import GROUPS, Finding, NotAssessed, Outcome, Quotation
 from trigpoint.review.overview import Overview, outcome_label, plain_text
 from trigpoint.review.rating import ASPECT_RULE, OVERALL_RULE
@@ -49,7 +50,8 @@ def built(profile: Profile) -> str:
     """Return what is being built, in a line: `180 dwellings; outline application; major`."""
     sizes: dict[str, dict[str, None]] = {}
     for one in profile.uses:
-        if one.bedrooms is None:
+        is_floor_of_homes = one.use == "dwellings" and one.unit == "m2" and bool(profile.dwellings)
+        if one.bedrooms is None and not is_floor_of_homes:
             sizes.setdefault(one.use, {}).update(
                 dict.fromkeys([_size(one.size, one.unit, one.use)] if one.size else [])
             )
@@ -105,6 +107,7 @@ def _lines(result: ReviewResult) -> Iterator[str]:
         yield ""
     yield from _application(result)
     yield from _main(result.review)
+    yield from _others(result.review)
     yield "## Aspect Assessments"
     for aspect in review.aspects:
         if aspect.applies:
@@ -157,6 +160,14 @@ def _main(review: ReviewBody) -> Iterator[str]:
             where = f" ({escape(places)})" if places else ""
             yield f"- **{point.label.replace(': ', ', ')}:** {escape(plain_text(point.finding))}{where}"
     yield ""
+
+
+def _others(review: ReviewBody) -> Iterator[str]:
+    """Yield what consultees and groups recommend, a line each."""
+    if review.consultees:
+        yield "## What Others Say"
+        yield from (f"- {escape(with_history(one))}" for one in review.consultees)
+        yield ""
 
 
 def _aspect(aspect: AspectReview) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from trigpoint.review.citing import Titles, document_place, place_of_ref, policy_place, title_in
-from trigpoint.review.consultees import recommends
+from trigpoint.review.consultees import with_history
 from trigpoint.review.findings import GROUPS, Finding
 from trigpoint.review.markdown import OUTCOMES, built, escape, render_markdown
 from trigpoint.review.overview import Overview, Point, plain_text
@@ -49,7 +49,7 @@ def report_data(result: ReviewResult, pictures: Pictures | None = None) -> dict[
         "policy_date": result.metadata.why_policy_date,
         "stance": _stance(result),
         "verdict": overview.verdict[0] if overview.told else " ".join(overview.verdict),
-        "consultees": [recommends(one) for one in result.review.consultees],
+        "consultees": [with_history(one) for one in result.review.consultees],
         "officers": officers.sentence(result.review.titles) if officers else "",
         "main": [_point(point, pictures or {}, result.review.titles) for point in overview.report.matters],
         "good": [_point(point, {}, result.review.titles) for point in overview.report.good],

@@ -242,12 +242,10 @@ def _subject(one: Discrepancy) -> str:
 
 def _compared(one: Discrepancy) -> Comparison | None:
     """Return the figures that do not agree: those stated in two places, or the one stated and the one worked out."""
-    stated = [given for given in one.inputs if given.value is not None]
-    units = {given.unit for given in stated}
+    stated = [(given, given.value) for given in one.inputs if given.value is not None]
+    units = {given.unit for given, _ in stated}
     if one.kind == "figures_differ" and len(units) == 1:
-        measures = [
-            measure_of(given.source, given.value or 0.0, _with_unit(given.value, given.unit)) for given in stated
-        ]
+        measures = [measure_of(given.source, value, _with_unit(value, given.unit)) for given, value in stated]
         return Comparison(measures=tuple(dict.fromkeys(measures)))
     if one.stated is None or one.computed is None:
         return None
@@ -255,5 +253,5 @@ def _compared(one: Discrepancy) -> Comparison | None:
     return Comparison(measures=tuple(Measure(label=name, value=v, shown=as_written(v)) for name, v in figures))
 
 
-def _with_unit(value: float | None, unit: str) -> str:
+def _with_unit(value: float, unit: str) -> str:
     return f"{as_written(value)} {unit}".strip() if unit != "%" else f"{as_written(value)}%"
