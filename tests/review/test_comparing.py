@@ -236,20 +236,19 @@ def test_what_is_met_answers_a_part_of_a_question_of_which_another_part_is_open(
     assert part.flags == ("Other parts of what is asked for fall short or are open.",)
 
 
-def limited(*limits: str) -> Judgement:
-    """The path is there (F1), and at Station Road it has no priority (F2): the second is said to limit the first."""
-    met = finding(
-        outcome="met",
-        question=None,
-        requirement="A path along Mill Lane",
-        statement="A shared path runs along Mill Lane.",
-    )
+MET = finding(
+    outcome="met", question=None, requirement="A path along Mill Lane", statement="A shared path runs along Mill Lane."
+)
+
+
+def limited(*limits: str, others: Sequence[DraftFinding] = (CROSSING,), **said: Any) -> Judgement:
+    """The path is there (F1), and at Station Road it has no priority (F2): these are said to limit it."""
     draft = ReviewDraft(evidence_of_text(TEXT), ASPECTS)
-    draft.submit_findings([met, CROSSING])
-    for name, outcome in (("F1", "met"), ("F2", "failed")):
-        draft.record_support(name, "supported", "", outcome=outcome)
+    draft.submit_findings([MET, *others])
+    for name, one in draft.verified().items():
+        draft.record_support(name, "supported", "", outcome=one.outcome)
     tested = {"id": "F1", "because": "A path will run along Mill Lane.", "stands": True, "limited_by": limits}
-    return compared(draft, outcomes=[tested])
+    return compared(draft, outcomes=[tested], **said)
 
 
 def path_of(aspects: Sequence[AspectReview]) -> Finding:
@@ -277,19 +276,8 @@ def test_nothing_limits_itself_and_nothing_unknown_limits_anything(limits: tuple
 
 
 def test_a_limit_that_is_merged_is_told_by_what_it_was_merged_into() -> None:
-    met = finding(
-        outcome="met",
-        question=None,
-        requirement="A path along Mill Lane",
-        statement="A shared path runs along Mill Lane.",
-    )
-    draft = ReviewDraft(evidence_of_text(TEXT), ASPECTS)
-    draft.submit_findings([met, CROSSING, CROSSING_ON_THE_ROUTE])
-    for name, outcome in (("F1", "met"), ("F2", "failed"), ("F3", "failed")):
-        draft.record_support(name, "supported", "", outcome=outcome)
-    tested = {"id": "F1", "because": "A path will run along Mill Lane.", "stands": True, "limited_by": ["F2"]}
-    judgement = compared(draft, repeats=[{"id": "F2", "other": "F3"}], outcomes=[tested])
-    path = path_of(judgement.aspects)
+    both = (CROSSING, CROSSING_ON_THE_ROUTE)
+    path = path_of(limited("F2", others=both, repeats=[{"id": "F2", "other": "F3"}]).aspects)
     assert [(one.point, one.text) for one in path.limits] == [
         ("cycle_routes-other-f3", CROSSING_ON_THE_ROUTE.statement)
     ]
