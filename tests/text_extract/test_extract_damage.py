@@ -112,3 +112,21 @@ def test_fewer_pages_than_the_file_promises_is_a_warning(processor: DocumentProc
     head, _, rest = whole.partition(b"\n")
     text_pdf.write_bytes(head + b"\n999 0 obj\n<</Linearized 1/N 17>>\nendobj\n" + rest)
     assert "The file should have 17 pages; 3 were found." in processor.extract(text_pdf).warnings
+
+
+def test_a_file_whose_page_tree_is_empty_fails_alike_however_often_it_is_read(
+    processor: DocumentProcessor, tmp_path: Path
+) -> None:
+    path = tmp_path / "no-kids.pdf"
+    path.write_bytes(
+        b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
+        b"2 0 obj\n<< /Type /Pages /Count 1 /Kids [] >>\nendobj\n"
+        b"trailer\n<< /Size 3 /Root 1 0 R >>\nstartxref\n0\n%%EOF\n"
+    )
+    told = []
+    for _ in range(4):  # readers keep a file open, and it has forgotten its pages by then
+        with pytest.raises(ExtractionFailed) as failed:
+            processor.extract(path)
+        told.append(str(failed.value))
+    assert len(set(told)) == 1
+    assert "Page 1: could not be read" in told[0]

@@ -130,13 +130,15 @@ def test_readers_die_with_a_parent_that_is_killed_even_while_a_page_hangs(tmp_pa
     pids_file = tmp_path / "pids"
     script = f"""
         import threading, time
+        from pathlib import Path
         from trigpoint.config import load_settings
+        from trigpoint.storage.files import write_atomic
         from trigpoint.text.extract import DocumentProcessor
         processor = DocumentProcessor(load_settings(trigpoint_data_dir={str(tmp_path)!r}))
         threading.Thread(target=processor.extract, args=({str(hanging_pdf)!r},)).start()
         while True:
             time.sleep(0.1)
-            open({str(pids_file)!r}, "w").write(" ".join(map(str, processor.reader_pids())))
+            write_atomic(Path({str(pids_file)!r}), " ".join(map(str, processor.reader_pids())).encode())
     """
     parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)])
     try:

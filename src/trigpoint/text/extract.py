@@ -42,7 +42,7 @@ _DRAWING_SHEET = 595 * 842 * 1.2
 
 
 def _read_opening(path: str, pages: Sequence[int]) -> Iterator[OpenedFile]:
-    document = open_document(path)
+    document = open_document(path, anew=True)
     count = document.page_count
     if not document.is_pdf:
         yield OpenedFile(0, count, ())

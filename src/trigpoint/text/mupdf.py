@@ -29,10 +29,13 @@ def mupdf() -> Any:
     return pymupdf
 
 
-def open_document(path: str) -> Any:
-    """Return the open document; the last one stays open, since its pages come job by job."""
+def open_document(path: str, *, anew: bool = False) -> Any:
+    """Return the open document; the last one stays open, since its pages come job by job.
+
+    `anew` opens it again: a damaged file forgets its pages once one of them could not be read.
+    """
     identity = _identity(Path(path))
-    if identity not in _kept_open:
+    if anew or identity not in _kept_open:
         while _kept_open:
             _kept_open.popitem()[1].close()
             mupdf().TOOLS.store_shrink(100)
