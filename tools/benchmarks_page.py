@@ -24,7 +24,7 @@ def page(results: dict[str, Any]) -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Measured by `make bench`, areas not all in one run: embed, ingest, review and the quality of policies in an hour in which this machine was slower than before (one thread embedded 23 chunks/s instead of 27); extract (the median of three runs) and graph last, when it was idle. No other page has figures of speed. Areas are files in `benchmarks/`, and say in their first lines "
+        "Measured by `make bench`, areas not all in one run: embed, ingest, review and the quality of policies in an hour in which this machine was slower than before (one thread embedded 23 chunks/s instead of 27); extract (the median of three runs) and graph last, when it was idle. Apart from [Faults](faults.md), no other page has figures of speed. Areas are files in `benchmarks/`, and say in their first lines "
         "what they measure. A bar is what we set out to reach.",
         "",
         f"Machine: {machine['cores']} cores, {machine['machine']}, Python {machine['python']}. "

@@ -14,7 +14,7 @@ import pytest
 from page_samples import NOWHERE, finding, model_led, result
 
 from review_states import advance, complete, fail
-from trigpoint.review.findings import Elsewhere
+from trigpoint.review.findings import Elsewhere, Limit
 from trigpoint.review.models import Progress
 from trigpoint.review.officers import OfficersRecommendation
 from trigpoint.review.result import AspectReview, ReviewResult
@@ -359,3 +359,17 @@ def test_a_review_without_an_officers_report_says_nothing_of_one(
     place = submit()
     complete(clean_redis_url, result())
     assert "Officers recommend" not in site.get(place).text
+
+
+def test_what_limits_a_point_that_is_met_is_shown_with_it(
+    site: httpx.Client, submit: Callable[..., str], clean_redis_url: str
+) -> None:
+    place, made = submit(), result()
+    first, *others = made.review.aspects
+    limit = Limit(point="junctions-other-f2", text="At Station Road the path gives way.")
+    met = first.findings[0].model_copy(update={"outcome": "met", "limits": (limit,)})
+    aspects = (first.model_copy(update={"findings": (met, *first.findings[1:])}), *others)
+    complete(clean_redis_url, made.model_copy(update={"review": made.review.model_copy(update={"aspects": aspects})}))
+    shown = site.get(place).text
+    assert "Met, with limits" in shown
+    assert "Limit: At Station Road the path gives way." in shown
