@@ -25,11 +25,11 @@ def main() -> None:
         report.rows = [
             Row(**{k: v for k, v in row.items() if k != "met"}) for row in before["rows"] if row["area"] not in chosen
         ]
+        report.additions = before["machine"]["additions_s"]
         report.skipped = [line for line in before["skipped"] if line.split(":")[0] not in chosen]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop: what was measured is kept
     for area in chosen:
-        print(area)
-        report.area = area
+        report.begin(area)
         try:
             importlib.import_module(f"benchmarks.bench_{area}").run(report)
         except KeyboardInterrupt:

@@ -42,6 +42,13 @@ class Report:
     area: str = ""
     rows: list[Row] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    additions: list[float] = field(default_factory=list)  # seconds before each area, for how fast the machine was
+
+    def begin(self, area: str) -> None:
+        """Starts an area."""
+        self.area = area
+        self.additions.append(round(_seconds_of_additions(), 3))
+        print(f"{area} (5 million additions: {self.additions[-1]:g} s)")
 
     def row(
         self, name: str, value: float, unit: str, *, bar: str | None = None, note: str = "", must: bool = False
@@ -63,7 +70,12 @@ class Report:
         print(f"  not measured: {what}")
 
     def write(self, path: Path) -> None:
-        machine = {"cores": os.cpu_count(), "python": platform.python_version(), "machine": platform.machine()}
+        machine = {
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "additions_s": [min(self.additions), max(self.additions)],
+        }
         rows = [asdict(row) | {"met": row.met} for row in self.rows]
         path.write_text(json.dumps({"machine": machine, "rows": rows, "skipped": self.skipped}, indent=1) + "\n")
 
@@ -73,6 +85,14 @@ class Report:
             mark = {True: "met", False: "[red]missed[/]", None: ""}[row.met]
             table.add_row(row.area, row.name, f"{row.value:g}", row.unit, row.bar or "", mark)
         Console(width=140).print(table)
+
+
+def _seconds_of_additions() -> float:
+    """What one core takes for five million additions: on a shared machine it can double from one hour to the next."""
+    start, total = time.perf_counter(), 0
+    for number in range(5_000_000):
+        total += number
+    return time.perf_counter() - start
 
 
 def percentile_ms(call: Callable[[], object], times: int, *, warm: int = 3) -> tuple[float, float]:
