@@ -1,4 +1,7 @@
-"""`make bench`, or `python -m benchmarks [AREA…]`: runs the areas one after another; results.json keeps the last of each."""
+"""`make bench`, or `python -m benchmarks [AREA…]`: runs the areas one after another; results.json keeps the last of each.
+
+What has been measured is written after each area. An area that breaks is named at the end and does not stop the others.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import importlib
 import json
 import signal
 import sys
+import traceback
 from pathlib import Path
 
 from benchmarks.report import Report, Row
@@ -25,9 +29,10 @@ def main() -> None:
         report.rows = [
             Row(**{k: v for k, v in row.items() if k != "met"}) for row in before["rows"] if row["area"] not in chosen
         ]
-        report.additions = before["machine"]["additions_s"]
+        report.additions = before["machine"].get("additions_s", [])
         report.skipped = [line for line in before["skipped"] if line.split(":")[0] not in chosen]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop: what was measured is kept
+    broken: list[str] = []
     for area in chosen:
         report.begin(area)
         try:
@@ -35,11 +40,16 @@ def main() -> None:
         except KeyboardInterrupt:
             report.skip("the rest: it was stopped before its end")
             break
-    report.write(RESULTS)
+        except Exception as error:
+            traceback.print_exc()
+            broken.append(f"{area} ended with {type(error).__name__}")
+            report.skip(f"the rest: it ended with {type(error).__name__}")
+        finally:
+            report.write(RESULTS)
     report.print_table()
-    broken = [row for row in report.broken() if row.area in chosen]
+    broken += [f"{row.area}, {row.name}: {row.value:g}, bar {row.bar}" for row in report.broken() if row.area in chosen]
     if broken:
-        sys.exit("\n".join(f"broken: {row.area}, {row.name}: {row.value:g}, bar {row.bar}" for row in broken))
+        sys.exit("\n".join(f"broken: {what}" for what in broken))
 
 
 if __name__ == "__main__":

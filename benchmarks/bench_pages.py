@@ -146,10 +146,12 @@ def _large_result() -> ReviewResult:
         "revision_id": "rev_LTN_1_20_2020_07",
         "version_label": "July 2020",
         "section_ref": "Table 11-1",
+        "passage_id": "LTN_1_20__rev_LTN_1_20_2020_07__Table_11-1__0",
         "ref": "LTN 1/20:Table 11-1",
         "quote": text,
     }
     finding = {
+        "check": "parking-rate",
         "requirement": "One secure space per bedroom",
         "outcome": "partly",
         "text": text,

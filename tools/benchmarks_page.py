@@ -30,7 +30,7 @@ def page(results: dict[str, Any]) -> str:
         "what they measure. A bar is what we set out to reach.",
         "",
         f"Machine: {machine['cores']} cores, {machine['machine']}, Python {machine['python']}; before each area one core "
-        f"took {low:g} to {high:g} s for 5 million additions, which was 0.3 s on this machine's good days. "
+        f"took {low:g} to {high:g} s for 5 million additions. "
         f"{len(barred) - len(missed)} of {len(barred)} bars met.",
     ]
     if missed:
