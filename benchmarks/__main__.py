@@ -26,6 +26,7 @@ def main() -> None:
     report = Report()
     if sys.argv[1:] and RESULTS.exists():  # keep the figures of the areas that are not measured now
         before = json.loads(RESULTS.read_text())
+        report.one_run = False
         report.rows = [
             Row(**{k: v for k, v in row.items() if k != "met"}) for row in before["rows"] if row["area"] not in chosen
         ]

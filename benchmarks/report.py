@@ -42,6 +42,7 @@ class Report:
     area: str = ""
     rows: list[Row] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    one_run: bool = True  # or areas of earlier runs are kept
     additions: list[float] = field(default_factory=list)  # seconds before each area, for how fast the machine was
 
     def begin(self, area: str) -> None:
@@ -77,7 +78,8 @@ class Report:
             "additions_s": [min(self.additions), max(self.additions)],
         }
         rows = [asdict(row) | {"met": row.met} for row in self.rows]
-        path.write_text(json.dumps({"machine": machine, "rows": rows, "skipped": self.skipped}, indent=1) + "\n")
+        results = {"machine": machine, "one_run": self.one_run, "rows": rows, "skipped": self.skipped}
+        path.write_text(json.dumps(results, indent=1) + "\n")
 
     def print_table(self) -> None:
         table = Table("area", "what", "figure", "unit", "bar", "")

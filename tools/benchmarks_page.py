@@ -22,10 +22,11 @@ def page(results: dict[str, Any]) -> str:
     barred = [row for row in results["rows"] if row["bar"]]
     missed = [row for row in barred if not row["met"]]
     low, high = machine["additions_s"]
+    runs = "all areas in one run" if results["one_run"] else "areas in different runs, each"
     lines = [
         "# Benchmarks",
         "",
-        "Measured by `make bench`, all areas in one run with nothing else running. Apart from [Faults](faults.md), "
+        f"Measured by `make bench`, {runs} with nothing else running. Apart from [Faults](faults.md), "
         "no other page has figures of speed. Areas are files in `benchmarks/`, and say in their first lines "
         "what they measure. A bar is what we set out to reach.",
         "",

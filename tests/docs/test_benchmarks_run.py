@@ -52,8 +52,10 @@ def test_an_area_that_breaks_does_not_stop_the_others(areas: Path, monkeypatch: 
 
 def test_an_area_measured_alone_leaves_the_others_figures(areas: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(monkeypatch, "portal", "review")
+    assert json.loads(areas.read_text())["one_run"]
     run(monkeypatch, "review")
     results = json.loads(areas.read_text())
+    assert not results["one_run"]
     assert [row["area"] for row in results["rows"]] == ["portal", "review"]
     slowest = results["machine"]["additions_s"]
     assert 0 < slowest[0] <= slowest[1]

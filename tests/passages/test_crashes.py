@@ -28,7 +28,7 @@ STEPS: dict[str, list[tuple[Any, str]]] = {
     ],
     "qdrant": [(QdrantClient, "upsert"), (QdrantClient, "delete")],
     "chroma": [
-        *((Collection, name) for name in ("upsert", "delete", "ids")),
+        *((Collection, name) for name in ("upsert", "update", "delete")),
         *((Contents, name) for name in ("write", "remove_others")),
         (Journal, "commit"),
         (LexicalIndex, "replace_many"),
@@ -71,7 +71,8 @@ def crash_at(number: int, steps: list[tuple[Any, str]], when: str) -> Iterator[N
 
 
 def replace_it(store: PassageStore, make: Callable[..., Passage]) -> None:
-    passages = [make(f"p{n}", n + 10, text=text) for n, text in enumerate(sorted(NEW))]
+    """The first passage keeps its vector, which Chroma need not be told again; the second has a new one."""
+    passages = [make(f"p{n}", seed, text=text) for n, (seed, text) in enumerate(zip((0, 11), sorted(NEW), strict=True))]
     store.write(passages, replace=["d1"], model=MODEL)
 
 

@@ -175,14 +175,29 @@ class ChromaPassages:
         self._ledger.delete([document_id for document_id in change.documents if document_id not in kept])
 
     def _write_records(self, change: Change) -> None:
-        new = change.passages
-        stale = {
-            i for document_id in change.documents for i in self.records.ids({self._rules.document_key: document_id})
-        }
-        if new:
-            vectors: Vector = np.array([p.vector for p in new], dtype=np.float32)
-            self.records.upsert([p.id for p in new], vectors, [p.text for p in new], [p.metadata for p in new])
-        self.records.delete(sorted(stale - {p.id for p in new}))
+        stale = {record.id: record.metadata for i in change.documents for record in self._stored_fields(i)}
+        kept = self._with_known_vectors([p for p in change.passages if p.id in stale])
+        moved = [p for p in change.passages if p.id not in kept]
+        if moved:
+            vectors: Vector = np.array([p.vector for p in moved], dtype=np.float32)
+            self.records.upsert([p.id for p in moved], vectors, *_texts_and_fields(moved, stale))
+        same = [
+            p for p in change.passages if p.id in kept
+        ]  # writing their vectors again would take several times as long
+        self.records.update([p.id for p in same], *_texts_and_fields(same, stale))
+        self.records.delete(sorted(stale.keys() - {p.id for p in change.passages}))
+
+    def _stored_fields(self, document_id: str) -> list[Record]:
+        return self.records.get(where={self._rules.document_key: document_id}, texts=False)
+
+    def _with_known_vectors(self, passages: Sequence[Passage]) -> set[str]:
+        """Return the ids of those that Chroma has with this very vector: none, unless memory is surely up to date."""
+        with self._refreshing:
+            if not self.mark.exclusive or self._seen is None or self._seen != self.mark.read():
+                return set()
+            now = self._memory.snapshot
+        known = [(p, now.matrix[now.places[p.id]]) for p in passages if p.id in now.places]
+        return {p.id for p, vector in known if p.vector is not None and np.array_equal(vector, p.vector)}
 
     # --- what was interrupted, here or elsewhere ---
 
@@ -380,6 +395,14 @@ class ChromaPassages:
 
     def _entry(self, passage: Passage) -> Entry:
         return Entry(passage.id, passage.document_id, passage.metadata, passage.text)
+
+
+def _texts_and_fields(
+    passages: Sequence[Passage], stored: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return both as Chroma wants them: a field that the stored passage has and the new one lacks must be named."""
+    fields = [{**dict.fromkeys(stored.get(p.id, ())), **p.metadata} for p in passages]
+    return [p.text for p in passages], fields
 
 
 def _row(change: Change, document_id: str, *, changing: bool) -> tuple[str, dict[str, Any]]:

@@ -31,7 +31,7 @@ from trigpoint.storage.keeper import joined
 log = logging.getLogger(__name__)
 
 Vector = npt.NDArray[np.float32]
-Metadata = Mapping[str, str | int | float | bool]
+Metadata = Mapping[str, str | int | float | bool | None]  # None: the record shall not have this field any longer
 Where = Mapping[str, Any]
 
 FINGERPRINT = "embedding_fingerprint"
@@ -133,6 +133,10 @@ class Collection:
         """Write records whose ids are new; one that exists stays as it is, so that of two writers the first wins."""
         self._write("add", ids, embeddings, documents, metadatas)
 
+    def update(self, ids: Sequence[str], documents: Sequence[str], metadatas: Sequence[Metadata]) -> None:
+        """Write new texts and fields of records that exist. Their vectors stay, and Chroma leaves its index as it is."""
+        self._write("update", ids, None, documents, metadatas)
+
     def delete(self, ids: Sequence[str]) -> None:
         for part in _batches(len(ids), _WRITTEN_AT_ONCE):
             self._calls.call("POST", f"{self._path}/delete", {"ids": list(ids[part])})
@@ -181,19 +185,20 @@ class Collection:
 
     def _write(
         self,
-        how: Literal["add", "upsert"],
+        how: Literal["add", "upsert", "update"],
         ids: Sequence[str],
-        embeddings: Vector,
+        embeddings: Vector | None,
         documents: Sequence[str],
         metadatas: Sequence[Metadata],
     ) -> None:
         for part in _batches(len(ids), _WRITTEN_AT_ONCE):
-            body = {
+            body: dict[str, Any] = {
                 "ids": list(ids[part]),
-                "embeddings": np.ascontiguousarray(embeddings[part], dtype=np.float32),
                 "documents": list(documents[part]),
                 "metadatas": [dict(metadata) for metadata in metadatas[part]],
             }
+            if embeddings is not None:
+                body["embeddings"] = np.ascontiguousarray(embeddings[part], dtype=np.float32)
             self._calls.call("POST", f"{self._path}/{how}", body)
 
 
