@@ -48,7 +48,7 @@ async def _quality(report: Report, planning: RetrievalSet) -> None:
         embedding = knowledge.passages.embedding
         chunker = TextChunker(count_tokens=embedding.count_tokens, max_tokens=WINDOW)  # as ingestion does
         windows = [(key, w.text) for key, text in planning.corpus.items() for w in chunker.chunk_text(text)]
-        vectors = embedding.embed_batch([text for _, text in windows])
+        vectors = await asyncio.to_thread(embedding.embed_batch, [text for _, text in windows])
         await _store(knowledge, revision, windows, vectors)
         chosen = list(planning.queries.items())[:QUESTIONS]
         words_alone = _by_words(report, knowledge, planning, dict(chosen), windows)

@@ -46,9 +46,11 @@ async def _run(report: Report, folder: Path) -> None:
 def _score(report: Report, results: dict[str, ReviewResult]) -> None:
     scores = [score(result, sample_facts(reference)) for reference, result in results.items()]
     report.row("planted facts quoted, with document and page", _share(scores, "found", "expected"), "%")
-    report.row(
-        "ratings that are right, of those given", _share(scores, "ratings_met", "ratings_expected"), "%", bar=">= 95"
-    )
+    given = sum(one.ratings_expected for one in scores)
+    report.row("ratings given", float(given), "aspects")
+    if given:
+        right = _share(scores, "ratings_met", "ratings_expected")
+        report.row("ratings that are right, of those given", right, "%", bar=">= 95")
     report.row("ratings left to a person", float(sum(one.abstained for one in scores)), "aspects")
     report.row(
         "planted contradictions reported",
