@@ -86,10 +86,21 @@ def test_a_full_disk_is_named_with_its_folder_and_other_errors_pass(tmp_path: Pa
         raise PermissionError
 
 
-def test_a_data_folder_that_does_not_exist_yet_is_judged_by_the_one_above(tmp_path: Path) -> None:
+def test_a_data_folder_that_does_not_exist_yet_is_judged_by_the_one_above(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def statvfs(folder: Path) -> os.statvfs_result:
+        asked.append(folder)
+        return real(folder)
+
+    real = os.statvfs
+    monkeypatch.setattr(os, "statvfs", statvfs)
     settings = load_settings(trigpoint_data_dir=tmp_path / "a" / "b" / "c", disk_low_mb=0)
-    assert look(settings).free == look(load_settings(trigpoint_data_dir=tmp_path)).free
+    assert look(settings).free > 0
     require_space(settings)
+    assert set(asked) == {tmp_path}
 
 
 async def test_a_redis_that_cannot_write_is_away_and_not_an_error_of_the_caller(redis: Redis) -> None:
