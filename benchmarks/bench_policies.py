@@ -182,12 +182,14 @@ async def _opened(*, cheap_graph: bool = False) -> AsyncIterator[PolicyKnowledge
 
 
 def _make_collection(folder: Path) -> None:
-    """With a small graph, only so that 100,000 passages are written in a minute: the owner's search does not use it."""
+    """With a small graph, only so that 100,000 passages are written in minutes: the owner's search does not use it."""
     import chromadb
 
     folder.mkdir(parents=True)
     client = chromadb.PersistentClient(path=str(folder))
-    graph: Any = {"hnsw": {"ef_construction": 8, "max_neighbors": 4, "sync_threshold": 200_000, "batch_size": 100_000}}
+    graph: Any = {
+        "hnsw": {"ef_construction": 8, "max_neighbors": 4}
+    }  # synced as often as others: else each write takes longer
     client.create_collection(COLLECTION, configuration=graph, embedding_function=None)
     client.close()
 
