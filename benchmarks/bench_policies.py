@@ -187,9 +187,8 @@ def _make_collection(folder: Path) -> None:
 
     folder.mkdir(parents=True)
     client = chromadb.PersistentClient(path=str(folder))
-    graph: Any = {
-        "hnsw": {"ef_construction": 8, "max_neighbors": 4}
-    }  # synced as often as others: else each write takes longer
+    # Synced as often as any other collection: if it is not, each write takes longer than the one before.
+    graph: Any = {"hnsw": {"ef_construction": 8, "max_neighbors": 4}}
     client.create_collection(COLLECTION, configuration=graph, embedding_function=None)
     client.close()
 
