@@ -13,7 +13,6 @@ them is finished by the next process that looks:
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
@@ -28,6 +27,7 @@ import numpy as np
 from trigpoint.errors import StoreError
 from trigpoint.passages.contents import Contents
 from trigpoint.passages.journal import Change, Journal, unpack
+from trigpoint.passages.ledger import Place, ledger_row, places_in
 from trigpoint.passages.lexical import LexicalIndex
 from trigpoint.passages.local import LocalCandidates
 from trigpoint.passages.marks import HEAD, FileMark, Mark, RecordMark
@@ -40,8 +40,6 @@ from trigpoint.storage.chroma import ChromaStore, Collection, Record
 log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 1.0
-
-Place = tuple[int, int, tuple[int, ...]]  # start, end, pages
 
 
 class ChromaPassages:
@@ -169,26 +167,22 @@ class ChromaPassages:
         """Tell in the ledger which version of each document answers; one that is empty has none."""
         kept = [i for i, passages in change.documents.items() if passages or changing]
         if kept:
-            rows = [_row(change, document_id, changing=changing) for document_id in kept]
+            rows = [ledger_row(change, document_id, changing=changing) for document_id in kept]
             nowhere = np.zeros((len(kept), 1), dtype=np.float32)
             self._ledger.upsert(kept, nowhere, [text for text, _ in rows], [metadata for _, metadata in rows])
         self._ledger.delete([document_id for document_id in change.documents if document_id not in kept])
 
     def _write_records(self, change: Change) -> None:
-        stale = {record.id: record.metadata for i in change.documents for record in self._stored_fields(i)}
+        filters = [{self._rules.document_key: i} for i in change.documents]
+        stale = {r.id: r.metadata for where in filters for r in self.records.get(where=where, texts=False)}
         kept = self._with_known_vectors([p for p in change.passages if p.id in stale])
         moved = [p for p in change.passages if p.id not in kept]
         if moved:
             vectors: Vector = np.array([p.vector for p in moved], dtype=np.float32)
             self.records.upsert([p.id for p in moved], vectors, *_texts_and_fields(moved, stale))
-        same = [
-            p for p in change.passages if p.id in kept
-        ]  # writing their vectors again would take several times as long
+        same = [p for p in change.passages if p.id in kept]  # to write their vectors, too, takes several times as long
         self.records.update([p.id for p in same], *_texts_and_fields(same, stale))
         self.records.delete(sorted(stale.keys() - {p.id for p in change.passages}))
-
-    def _stored_fields(self, document_id: str) -> list[Record]:
-        return self.records.get(where={self._rules.document_key: document_id}, texts=False)
 
     def _with_known_vectors(self, passages: Sequence[Passage]) -> set[str]:
         """Return the ids of those that Chroma has with this very vector: none, unless memory is surely up to date."""
@@ -379,7 +373,7 @@ class ChromaPassages:
     def _placed(self, document_id: str, ids: Iterable[str], now: Snapshot) -> list[Passage]:
         passages = sorted(self._passages(now, ids), key=lambda passage: (passage.seq, passage.id))
         rows = self._ledger.get(ids=[document_id]) if passages else []
-        places = _places(rows[0]) if rows else []
+        places = places_in(rows[0]) if rows else []
         if len(places) != len(passages):
             return passages
         return [
@@ -403,20 +397,3 @@ def _texts_and_fields(
     """Return both as Chroma wants them: a field that the stored passage has and the new one lacks must be named."""
     fields = [{**dict.fromkeys(stored.get(p.id, ())), **p.metadata} for p in passages]
     return [p.text for p in passages], fields
-
-
-def _row(change: Change, document_id: str, *, changing: bool) -> tuple[str, dict[str, Any]]:
-    """Return a ledger record: the places of the passages as its text, and the version as its metadata."""
-    passages = change.documents[document_id]
-    places = [(p.start, p.end, p.pages) for p in passages]
-    state = "changing" if changing else "whole"
-    metadata = {"chunk_count": len(passages), "version": change.id, "state": state}
-    return json.dumps(places, separators=(",", ":")), metadata
-
-
-def _places(row: Record) -> list[Any]:
-    try:
-        places = json.loads(row.text)
-        return places if all(len(place) >= 2 for place in places) else []
-    except (ValueError, TypeError) as error:
-        raise StoreError(f"The layout of {row.id} is damaged ({error}). Delete it and ingest it again") from None
