@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 from benchmarks.report import Report
 
@@ -21,9 +22,9 @@ def run(report: Report) -> None:
     with tempfile.TemporaryDirectory() as folder:
         first, _ = _start_and_stop(Path(folder) / "data")
         report.row("trigpoint up, first start with the shipped policies", first, "s")
-        again, stopped = _start_and_stop(Path(folder) / "data")
-        report.row("trigpoint up, ready after the first time", again, "s", bar="<= 5")
-        report.row("trigpoint up, Ctrl-C to exit", stopped, "s")
+        again, stopped = zip(*[_start_and_stop(Path(folder) / "data") for _ in range(3)], strict=True)
+        report.row("trigpoint up, ready after the first time", median(again), "s", bar="<= 5")
+        report.row("trigpoint up, Ctrl-C to exit", median(stopped), "s")
         _measure_demo(report, Path(folder) / "demo")
 
 
