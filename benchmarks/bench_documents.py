@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -25,6 +21,7 @@ import httpx
 import numpy as np
 
 from benchmarks.report import SHARED_DATA, Report, percentile_ms
+from benchmarks.serving import document_store
 from trigpoint.config import load_settings
 from trigpoint.documents.models import Mode, RegisteredDocument
 from trigpoint.documents.search import DocumentSearch
@@ -119,7 +116,7 @@ def _unit(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 
 async def server_while_it_ingests(report: Report) -> None:
-    with tempfile.TemporaryDirectory() as folder, _server(Path(folder)) as (url, memory):
+    with tempfile.TemporaryDirectory() as folder, _server(folder) as (url, memory):
         async with ToolClient(url) as client:
             began = time.perf_counter()
             await _ingest(client, NPPF)
@@ -232,25 +229,11 @@ def _proportional_bytes(pid: int) -> int:
 
 
 @contextmanager
-def _server(folder: Path) -> Iterator[tuple[str, Memory]]:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
-    environment = {**os.environ, "TRIGPOINT_DATA_DIR": str(folder), "DOCUMENT_STORE_PORT": str(port)}
-    environment |= {"LOG_LEVEL": "ERROR", "DOCUMENT_ROOTS": str(SHARED_DATA)}
-    command = [sys.executable, "-m", "trigpoint.cli.main", "serve", "document-store"]
-    process = subprocess.Popen(command, env=environment)
-    memory = Memory(process.pid)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(300):
-            try:
-                httpx.get(f"{url}/health")
-                break
-            except httpx.HTTPError:
-                time.sleep(0.1)
-        yield url, memory
-    finally:
-        memory.stop()
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
+def _server(folder: str) -> Iterator[tuple[str, Memory]]:
+    environment = {"TRIGPOINT_DATA_DIR": folder, "DOCUMENT_ROOTS": str(SHARED_DATA)}
+    with document_store(environment) as (url, pid):
+        memory = Memory(pid)
+        try:
+            yield url, memory
+        finally:
+            memory.stop()

@@ -1,6 +1,7 @@
 """The pages in a real browser: when the largest content is painted, with nothing kept from before; and the server's share.
 
-The server is a process of its own with a list of reviews in it, one of them finished.
+The server is a process of its own with a list of reviews in it, one of them finished. A document store has the document that this
+review quotes, so that its page shows strips of it.
 """
 
 from __future__ import annotations
@@ -8,30 +9,30 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pymupdf
 
 from benchmarks.report import Report, percentile_ms
+from benchmarks.serving import document_store, serving
 from trigpoint.config import load_settings
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.reviews import Reviews
+from trigpoint.mcp.client import ToolClient
 from trigpoint.review.result import ReviewResult
 from trigpoint.storage.redis import redis_client, redis_server
 
 VISITS = int(os.environ.get("BENCH_PAGES_VISITS", "7"))
 REVIEWS = 40
 BAR_MS = "<= 1000"
+TEXT = "Long-stay cycle parking is below one space per bedroom for the larger homes of the development. "
+QUOTED_PAGE = 11
 _ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -42,26 +43,33 @@ _ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-_SERVER = """
-import sys, uvicorn
-from trigpoint.api.app import create_app
-from trigpoint.config import load_settings
-uvicorn.run(create_app(load_settings()), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", access_log=False)
-"""
 _LARGEST_PAINT = """() => new Promise(answer => new PerformanceObserver(list => {
   const entries = list.getEntries(); answer(entries[entries.length - 1].startTime);
 }).observe({type: "largest-contentful-paint", buffered: true}))"""
 
 
 def run(report: Report) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        settings = load_settings(trigpoint_data_dir=Path(folder))
-        with redis_server(settings) as redis_url:
-            finished = asyncio.run(_fill(redis_url))
-            with _serving(folder, redis_url) as address:
-                pages = {"first page": "/", "list of reviews": "/reviews", "a review": f"/reviews/{finished}"}
-                _answers(report, address, pages)
-                _paint(report, address, pages)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        redis_server(load_settings(trigpoint_data_dir=Path(folder))) as redis_url,
+        document_store({"TRIGPOINT_DATA_DIR": folder}) as (documents, _),
+    ):
+        finished = asyncio.run(_fill(redis_url, documents, Path(folder)))
+        environment = {"TRIGPOINT_DATA_DIR": folder, "REDIS_URL": redis_url, "DOCUMENT_STORE_URL": documents}
+        with serving("trigpoint.api.app:create_app", environment) as port:
+            address = f"http://127.0.0.1:{port}"
+            pages = {"first page": "/", "list of reviews": "/reviews", "a review": f"/reviews/{finished}"}
+            _strip(report, f"{address}/reviews/{finished}/evidence/1/strip.png")
+            _answers(report, address, pages)
+            _paint(report, address, pages)
+
+
+def _strip(report: Report, address: str) -> None:
+    """The first drawing of a strip: later ones come from memory."""
+    start = time.perf_counter()
+    answer = httpx.get(address, trust_env=False, timeout=30)
+    answer.raise_for_status()
+    report.row("strip of a document, first time", (time.perf_counter() - start) * 1000, "ms")
 
 
 def _answers(report: Report, address: str, pages: dict[str, str]) -> None:
@@ -98,28 +106,7 @@ def _visit(browser: Any, address: str) -> float:
         context.close()
 
 
-@contextmanager
-def _serving(folder: str, redis_url: str) -> Iterator[str]:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = int(sock.getsockname()[1])
-    environment = {**os.environ, "TRIGPOINT_DATA_DIR": folder, "REDIS_URL": redis_url}
-    server = subprocess.Popen([sys.executable, "-c", _SERVER, str(port)], env=environment)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(300):
-            try:
-                httpx.get(f"{address}/health", trust_env=False)
-                break
-            except httpx.TransportError:
-                time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
-        server.wait()
-
-
-async def _fill(redis_url: str) -> str:
+async def _fill(redis_url: str, documents: str, folder: Path) -> str:
     """Forty reviews, the first of them finished, with as many findings as a large one has."""
     async with redis_client(redis_url) as redis:
         reviews = Reviews(redis)
@@ -127,18 +114,30 @@ async def _fill(redis_url: str) -> str:
         lease = await Queue(redis).claim("bench")
         assert lease is not None
         await reviews.start(lease)
-        await reviews.complete(lease, made[0].application_ref, _large_result())
+        document_id = await _ingest(documents, folder, made[0].application_ref)
+        await reviews.complete(lease, made[0].application_ref, _large_result(document_id))
         return made[0].review_id
 
 
-def _large_result() -> ReviewResult:
-    text = "Long-stay cycle parking is below one space per bedroom for the larger homes of the development. "
+async def _ingest(documents: str, folder: Path, application_ref: str) -> str:
+    """Make the document that the finished review quotes and give it to the document store. Return its id."""
+    path = folder / "Transport Assessment.pdf"
+    with pymupdf.open() as document:
+        for _ in range(QUOTED_PAGE):
+            document.new_page().insert_textbox((72, 72, 520, 400), TEXT * 8)
+        document.save(path)
+    async with ToolClient(documents) as client:
+        answer = await client.call("ingest_document", {"file_path": str(path), "application_ref": application_ref})
+    return str(answer["document_id"])
+
+
+def _large_result(document_id: str) -> ReviewResult:
     evidence = {
         "document": "Transport Assessment.pdf",
-        "document_id": "25_10000_F_0a495d",
-        "pages": [11],
-        "passage_id": "25_10000_F_0a495d_011_018",
-        "quote": text * 2,
+        "document_id": document_id,
+        "pages": [QUOTED_PAGE],
+        "passage_id": f"{document_id}_011_018",
+        "quote": TEXT * 2,
         "speaks": "partly",
     }
     policy = {
@@ -148,13 +147,13 @@ def _large_result() -> ReviewResult:
         "section_ref": "Table 11-1",
         "passage_id": "LTN_1_20__rev_LTN_1_20_2020_07__Table_11-1__0",
         "ref": "LTN 1/20:Table 11-1",
-        "quote": text,
+        "quote": TEXT,
     }
     finding = {
         "check": "parking-rate",
         "requirement": "One secure space per bedroom",
         "outcome": "partly",
-        "text": text,
+        "text": TEXT,
         "essential": True,
         "evidence": [evidence] * 5,
         "policy": [policy] * 2,
@@ -162,21 +161,21 @@ def _large_result() -> ReviewResult:
     }
     aspect = {
         "rating": "amber",
-        "key_issue": text,
-        "detail": text * 4,
+        "key_issue": TEXT,
+        "detail": TEXT * 4,
         "policy_refs": ["LTN 1/20:Table 11-1"],
         "findings": [finding] * 5,
     }
-    row = {"requirement": text, "policy_source": "LTN_1_20", "compliant": False, "notes": text}
+    row = {"requirement": TEXT, "policy_source": "LTN_1_20", "compliant": False, "notes": TEXT}
     return ReviewResult(
-        application={"reference": "25/10000/F", "address": "Gavray Drive", "proposal": text},
+        application={"reference": "25/10000/F", "address": "Gavray Drive", "proposal": TEXT},
         review={
             "overall_rating": "amber",
-            "summary": text * 5,
+            "summary": TEXT * 5,
             "aspects": [{"name": f"Aspect {n}", **aspect} for n in range(10)],
             "policy_compliance": [row] * 30,
-            "recommendations": [text] * 16,
-            "suggested_conditions": [text] * 16,
+            "recommendations": [TEXT] * 16,
+            "suggested_conditions": [TEXT] * 16,
             "full_markdown": "# Review",
         },
         metadata={"model": "rules", "policy_effective_date": "2025-05-21", "policy_revisions_used": []},
