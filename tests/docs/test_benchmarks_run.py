@@ -62,5 +62,5 @@ def test_an_area_measured_alone_leaves_the_others_figures(areas: Path, monkeypat
 
 
 def test_the_large_review_of_the_pages_area_is_one_of_ours() -> None:
-    result = bench_pages._large_result()
+    result = bench_pages._large_result("25_10000_F_0a495d")
     assert len(result.review.aspects) == 10
