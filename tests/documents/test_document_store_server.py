@@ -223,6 +223,31 @@ async def test_every_answer_satisfies_the_declared_schema(settings: Settings, se
             jsonschema.validate(result.structured_content, schemas[tool])
 
 
+async def test_p22_a_filter_that_names_something_unknown_is_told_apart_from_nothing_found(settings: Settings, serve):
+    path = make_pdf(settings.data_dir / "Transport Assessment.pdf", [CYCLE])
+    async with serve(server(settings).app()) as url, Client(f"{url}/mcp") as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+
+        async def warnings(**filters: Any) -> list[str]:
+            answer = await call(client, "search_application_docs", query="cycle", **filters)
+            jsonschema.validate(answer, schemas["search_application_docs"])
+            return answer.get("warnings", [])
+
+        empty = await warnings()
+        await call(client, "ingest_document", file_path=str(path), application_ref=REF)
+        application = await warnings(application_ref=REF.lower())
+        kind = await warnings(document_types=["transport_assessment", "travel_plan"])
+        absent = await warnings(application_ref=REF, document_types=["site_plan"])
+        good = await warnings(application_ref=REF, document_types=["transport_assessment"])
+    assert empty == ["No document has been ingested"]
+    assert application == [f"No document of application '{REF.lower()}' has been ingested. Ingested are: {REF}"]
+    assert [text.split(", ")[0] for text in kind] == [
+        "There is no document type 'travel_plan'. Known are: transport_assessment"
+    ]
+    assert absent == [f"No document of application '{REF}' has the type 'site_plan'. There are: transport_assessment"]
+    assert good == []
+
+
 BAD = [
     ("ingest_document", {}, "validation_error", "'file_path' is required"),
     ("ingest_document", {"file_path": 5, "application_ref": REF}, "validation_error", "'file_path'"),

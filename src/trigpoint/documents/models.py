@@ -184,6 +184,11 @@ class FoundPassage(_Answer):
 
 class SearchAnswer(_Answer):
     status: Literal["success"] = "success"
+    warnings: tuple[str, ...] = Field(
+        (),
+        description="What the filters named that is unknown or not there; left out when there is nothing to say.",
+        exclude_if=lambda warnings: not warnings,
+    )
     query: str
     results_count: int
     results: tuple[FoundPassage, ...]

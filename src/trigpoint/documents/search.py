@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trigpoint.documents.models import FoundPassage, Mode, PassageMetadata, RegisteredDocument
+from trigpoint.documents.scope import warnings_of
 from trigpoint.documents.store import DocumentStore
 from trigpoint.passages.model import Hit, Question
 from trigpoint.passages.rerank import best_passages
@@ -32,6 +33,12 @@ class DocumentSearch:
         hits = best_passages(self.store.passages, question, self.store.reranker)
         rows = self.store.registry.rows()
         return [_found(hit, rows[hit.passage.document_id]) for hit in hits if hit.passage.document_id in rows]
+
+    def warnings(
+        self, application_ref: str | None = None, document_types: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        """Return what the filters of a search name that is unknown, or that no ingested document has."""
+        return warnings_of(self.store.registry.rows().values(), application_ref, document_types or ())
 
 
 def _found(hit: Hit, row: RegisteredDocument) -> FoundPassage:

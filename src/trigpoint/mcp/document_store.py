@@ -139,7 +139,11 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
             mode=given.mode,
         )
     )
+    warnings = await documents.reads.run(
+        partial(documents.search.warnings, given.application_ref, given.document_types)
+    )
     return SearchAnswer(
+        warnings=warnings,
         query=given.query,
         results_count=len(hits),
         results=tuple(hits),
