@@ -13,7 +13,7 @@ from library_samples import PROJECT, item, library_settings, seeded_vector
 from reportlab.pdfgen.canvas import Canvas
 from zotero_samples import ZoteroFile
 
-from trigpoint.errors import InvalidFilter
+from trigpoint.errors import DocumentNotInProject, InvalidFilter
 from trigpoint.library import zotero
 from trigpoint.library.ingest import Ingestion
 from trigpoint.library.library import Library
@@ -150,3 +150,21 @@ def test_matches_are_spread_over_documents_and_counted(library: Library) -> None
     assert (answer["count"], answer["total"], answer["complete"]) == (20, 31, True)
     assert {match["doc_id"] for match in answer["matches"][:2]} == {match["doc_id"] for match in answer["matches"]}
     assert len({match["doc_id"] for match in answer["matches"]}) == 2
+
+
+def test_a_quotation_in_a_document_that_is_not_there_is_refused(library: Library) -> None:
+    library.store_chunks(PROJECT, [item("a", "The beacon was lit.", doc={"doc_id": "harbours"})])
+    assert library.find_quote(PROJECT, "beacon was lit", "harbours")["count"] == 1
+    with pytest.raises(DocumentNotInProject, match="No document 'Harbours' in project"):
+        library.find_quote(PROJECT, "beacon was lit", "Harbours")
+
+
+@pytest.mark.parametrize(("start", "count"), [(22, 1), (5000, 0)])
+def test_no_quotation_is_certified_across_words_that_were_not_stored(library: Library, start: int, count: int) -> None:
+    texts = {0: "Cycling here is never", start: "allowed by the owner."}
+    chunks = [
+        item(f"c{at}", text, doc={"doc_id": "rules", "start": at, "end": at + len(text)}) for at, text in texts.items()
+    ]
+    library.store_chunks(PROJECT, chunks)
+    assert library.find_quote(PROJECT, "is never allowed by")["count"] == count
+    assert library.find_quote(PROJECT, "allowed by the owner")["matches"][0]["start"] == start

@@ -219,7 +219,7 @@ class Library:
         """Return the places where the sources (not readers' notes) say these words, by document and offset.
 
         The answer has some places of every document before it has more of one; `total` counts all that were found, and
-        `complete` is false if some documents were not searched.
+        `complete` is false if some documents were not searched. Raises DocumentNotInProject if there is no such `doc_id`.
         """
         _refuse_empty(quote, "quotation")
         project = self.projects.get(project_id)
@@ -228,6 +228,8 @@ class Library:
         turns = zip_longest(*(matches for matches, _ in found))
         matches = [match for turn in turns for match in turn if match is not None][:_MOST_QUOTES]
         total = sum(count for _, count in found)
+        if doc_id is not None and not total and not self.passages(project).document(doc_id):
+            raise _no_document(project, doc_id)
         answer = {"matches": matches, "count": len(matches), "total": total, "complete": complete}
         if complete:
             return answer
@@ -237,9 +239,7 @@ class Library:
         project = self.projects.get(project_id)
         removed = self.passages(project).delete(doc_id, allow=allow)
         if not removed:
-            raise DocumentNotInProject(
-                f"No document '{shorten(doc_id)}' in project '{project.id}'", doc_id=shorten(doc_id)
-            )
+            raise _no_document(project, doc_id)
         return {"project": project.id, "doc_id": doc_id, "chunks_removed": removed}
 
     def _likely_documents(self, project: Project, quote: str) -> tuple[list[str], bool]:
@@ -316,6 +316,10 @@ class Library:
         convex = project.fusion == "convex"  # reciprocal ranks say nothing about the words
         weak = is_weak((hit.cosine, hit.fused if convex else None) for hit in hits)
         return {"items": items, "count": len(items), **({"weak": True} if weak else {})}
+
+
+def _no_document(project: Project, doc_id: str) -> DocumentNotInProject:
+    return DocumentNotInProject(f"No document '{shorten(doc_id)}' in project '{project.id}'", doc_id=shorten(doc_id))
 
 
 def _refuse_empty(text: str, what: str) -> None:

@@ -14,6 +14,8 @@ from trigpoint.passages.model import Passage
 
 _DROPPED = frozenset("-‐‑‒–—−\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _LONGEST_DOCUMENT = 50_000_000
+_LONGEST_BLANK = 200  # characters between chunks: our own ingest leaves out blanks only, about a hundred at most
+_UNKNOWN_WORDS = "\0"  # no quotation has it, so none is found across words that were not stored
 _BLOCK = 256
 _MOST_KNOWN = 4096  # characters
 _FOLDED = {"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "…": "..."}
@@ -111,17 +113,22 @@ _FOLDING = _Folding()
 
 
 def put_together(doc_id: str, chunks: Sequence[Passage]) -> AssembledDocument:
-    """Return the document's text by the chunks' offsets; what no chunk covers is blank."""
+    """Return the document's text by the chunks' offsets; what no chunk covers is blank, or unknown if it is long."""
     placed = _place_chunks(chunks)
     parts: list[str] = []
     pages: set[tuple[int, int]] = set()
     reached = 0
     for p in placed:
-        parts.append(" " * (p.start - reached))
+        parts.append(_between(p.start - reached))
         parts.append(p.chunk.text[max(0, reached - p.start) :])
         reached = max(reached, p.end)
         pages.update(_page_starts(p.chunk))
     return AssembledDocument(doc_id, "".join(parts), tuple(placed), tuple(sorted(pages)))
+
+
+def _between(length: int) -> str:
+    """Return what stands for a stretch of a document that no chunk covers."""
+    return " " * length if length <= _LONGEST_BLANK else _UNKNOWN_WORDS.ljust(length)
 
 
 def _place_chunks(chunks: Sequence[Passage]) -> list[PlacedChunk]:
