@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -193,6 +195,53 @@ def test_a_removal_that_was_cut_off_after_its_first_step_is_completed_by_the_nex
     assert two.store.passages.content(transport.document_id) is None, "its text may not stay behind"
     with pytest.raises(DocumentNotFound):
         two.store.delete_document(transport.document_id)
+
+
+def meanwhile(work: Callable[[], object]) -> threading.Thread:
+    """Let another caller go as far as it can."""
+    other = threading.Thread(target=work)
+    other.start()
+    other.join(3)
+    return other
+
+
+def test_an_ingest_during_a_removal_leaves_the_document_whole(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    path = make_pdf(bench.folder / "a.pdf", [CYCLE])
+    document_id = bench.add(path).document_id
+    delete, others = bench.store.passages.delete, []
+
+    def slowly(*args, **more):
+        others.append(meanwhile(lambda: bench.add(path)))
+        return delete(*args, **more)
+
+    monkeypatch.setattr(bench.store.passages, "delete", slowly)
+    bench.store.delete_document(document_id)
+    others[0].join()
+    assert bench.store.registry.get(document_id) is not None
+    assert bench.store.has_passages(document_id)
+
+
+def test_a_removal_during_an_ingest_leaves_no_row_without_passages(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    path = make_pdf(bench.folder / "a.pdf", [CYCLE])
+    register, others = bench.store.registry.register, []
+
+    def slowly(row: RegisteredDocument) -> RegisteredDocument:
+        others.append(meanwhile(lambda: bench.store.delete_document(row.document_id)))
+        return register(row)
+
+    monkeypatch.setattr(bench.store.registry, "register", slowly)
+    document_id = bench.add(path).document_id
+    others[0].join()
+    assert bench.store.registry.get(document_id) is None
+    assert not bench.store.has_passages(document_id)
+
+
+def test_the_type_of_a_document_that_was_removed_meanwhile_is_not_corrected(bench: Bench):
+    document_id = bench.add(make_pdf(bench.folder / "a.pdf", [CYCLE])).document_id
+    row = bench.store.registry.get(document_id)
+    bench.store.delete_document(document_id)
+    bench.store.retype(row, "site_plan")
+    assert bench.store.registry.get(document_id) is None
 
 
 # --- P16: exact under filters

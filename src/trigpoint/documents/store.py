@@ -70,12 +70,13 @@ class DocumentStore:
         `registered`: the document is known, and its passages had been lost.
         """
         kept = {} if content is None else {row.document_id: json.dumps(content.to_json(), ensure_ascii=False)}
-        self.passages.write(passages, replace=[row.document_id], allow=partial(_goes_on, cancelled), contents=kept)
-        row = replace(row, ingested_at=datetime.now(UTC).isoformat(timespec="microseconds"))
-        if registered:
-            self.registry.update(row)
-            return True
-        return self.registry.register(row) == row
+        with self.passages.journal.turn():  # a removal in between would leave a row without passages
+            self.passages.write(passages, replace=[row.document_id], allow=partial(_goes_on, cancelled), contents=kept)
+            row = replace(row, ingested_at=datetime.now(UTC).isoformat(timespec="microseconds"))
+            if registered:
+                self.registry.update(row)
+                return True
+            return self.registry.register(row) == row
 
     def has_passages(self, document_id: str) -> bool:
         """Return whether the passages of a registered document are there: their collection may have been lost."""
@@ -107,22 +108,27 @@ class DocumentStore:
     def retype(self, row: RegisteredDocument, document_type: str) -> None:
         """Correct a document's type, in its row, which decides, and then in its passages, for other readers of them.
 
-        A crash between the two is put right by a repetition.
+        A crash between the two is put right by a repetition. A document that was removed meanwhile stays away.
         """
-        if row.document_type != document_type:
-            self.registry.update(replace(row, document_type=document_type))
-        behind = [p for p in self.passages.document(row.document_id) if p.metadata["document_type"] != document_type]
-        self.passages.write([replace(p, metadata={**p.metadata, "document_type": document_type}) for p in behind])
+        with self.passages.journal.turn():
+            if self.registry.get(row.document_id) is None:
+                return
+            if row.document_type != document_type:
+                self.registry.update(replace(row, document_type=document_type))
+            passages = self.passages.document(row.document_id)
+            behind = [p for p in passages if p.metadata["document_type"] != document_type]
+            self.passages.write([replace(p, metadata={**p.metadata, "document_type": document_type}) for p in behind])
 
     def delete_document(self, document_id: str) -> int:
         """Remove a document, its row first. Returns how many passages went. Raises DocumentNotFound.
 
         Safe to repeat: passages that a crash left without their row go too.
         """
-        is_known = self.registry.get(document_id) is not None
-        if is_known:
-            self.registry.remove(document_id)
-        removed = self.passages.delete(document_id)
+        with self.passages.journal.turn():  # an ingest of the file waits, so that it starts from nothing
+            is_known = self.registry.get(document_id) is not None
+            if is_known:
+                self.registry.remove(document_id)
+            removed = self.passages.delete(document_id)
         if not (is_known or removed):
             raise DocumentNotFound(f"Document not found: {document_id}")
         return removed
