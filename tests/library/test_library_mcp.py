@@ -240,7 +240,12 @@ BAD_ITEMS = {
     "no model": item(embed_model=None),
     "no metadata": item() | {"metadata": []},
     "zotero is no object": item(zotero="x"),
+    "too large together": item() | {"embedding": [1e38] * 384},
     "empty id": item(" "),
+    "an id with NUL, which no tool takes": item("a\0"),
+    "a document that no tool could remove": item(doc={"doc_id": "a\0"}),
+    "a document named by spaces": item(source={"doc_id": " "}),
+    "a document with a name that is too long": item(doc={"doc_id": "x" * 513}),
 }
 
 

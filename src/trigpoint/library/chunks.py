@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -104,8 +104,8 @@ def page_span(doc: Mapping[str, Any]) -> list[int] | None:
 
 def _checked_chunk(project: Project, item: Mapping[str, Any], index: int) -> Passage:
     chunk_id, text, metadata = item.get("id"), item.get("text"), item.get("metadata")
-    if not isinstance(chunk_id, str) or not chunk_id.strip() or len(chunk_id) > _LONGEST_ID:
-        _refuse(index, f"id must be a string of 1 to {_LONGEST_ID} characters")
+    if not _can_be_asked_for(chunk_id):
+        _refuse(index, f"id must be a string of 1 to {_LONGEST_ID} characters, not only spaces, and without NUL")
     if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST_TEXT:
         _refuse(index, f"text must be a string of 1 to {_LONGEST_TEXT} characters, not only spaces")
     if not isinstance(metadata, Mapping):
@@ -118,6 +118,8 @@ def _checked_chunk(project: Project, item: Mapping[str, Any], index: int) -> Pas
     for name in ("source", "zotero", "doc"):
         if not isinstance(metadata.get(name, {}), Mapping | None):
             _refuse(index, f"metadata.{name} must be an object")
+    if (said := _said_doc_id(metadata)) and not _can_be_asked_for(said):
+        _refuse(index, f"doc_id must have 1 to {_LONGEST_ID} characters, not only spaces, and no NUL")
     if not is_unicode([chunk_id, text, metadata]):
         _refuse(index, "id, text and metadata must be valid Unicode, without halves of surrogate pairs")
     if (size := _json_bytes({**metadata, "fulltext": None})) > _LARGEST_METADATA:
@@ -146,22 +148,31 @@ def _vector(value: Any, model: str, index: int) -> Any:
     try:
         with np.errstate(over="ignore"):
             vector = np.asarray(value, dtype=np.float32)
+            length = float(np.linalg.norm(vector))
     except OverflowError:
         _refuse(index, "embedding has a number that is too large")
     if not np.isfinite(vector).all():
         _refuse(index, "embedding has a number that is not finite")
-    length = float(np.linalg.norm(vector))
     if length == 0 or not np.isfinite(length):
         _refuse(index, "embedding is a zero vector" if length == 0 else "embedding is too large")
     return vector / np.float32(length)
 
 
+def _can_be_asked_for(name: object) -> TypeGuard[str]:
+    """Return whether the tools that take an id accept this one."""
+    return isinstance(name, str) and bool(name.strip()) and len(name) <= _LONGEST_ID and "\0" not in name
+
+
+def _said_doc_id(payload: Mapping[str, Any]) -> str | None:
+    doc, source = _payload_table(payload, "doc"), _payload_table(payload, "source")
+    return _text_or_none(doc.get("doc_id")) or _text_or_none(source.get("doc_id"))
+
+
 def _doc_id(payload: Mapping[str, Any], chunk_id: str) -> str:
     """Return the document that a chunk belongs to: as said, else by its path or citekey, else the chunk alone."""
-    doc, source, zotero = (_payload_table(payload, name) for name in ("doc", "source", "zotero"))
-    said = _text_or_none(doc.get("doc_id")) or _text_or_none(source.get("doc_id"))
-    if said:
+    if said := _said_doc_id(payload):
         return said
+    source, zotero = _payload_table(payload, "source"), _payload_table(payload, "zotero")
     origin = _text_or_none(source.get("path")) or _text_or_none(zotero.get("citekey")) or chunk_id
     return hashlib.sha256(origin.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
