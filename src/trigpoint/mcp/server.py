@@ -20,7 +20,6 @@ import mcp_types as types
 from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
-from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -41,6 +40,7 @@ from trigpoint.mcp.answers import ANY_SIZE_HEADER, MOST_BYTES, fitting, tool_res
 from trigpoint.mcp.auth import MCPAuthMiddleware
 from trigpoint.mcp.opening import Lifespan, Opening
 from trigpoint.mcp.prompts import Prompt
+from trigpoint.mcp.stdio import answering_stdio
 from trigpoint.mcp.tools import (
     Call,
     ErrorBody,
@@ -154,7 +154,7 @@ class ToolServer:
 
     async def run_stdio(self) -> None:
         """Serve this process's stdin and stdout until the client closes them."""
-        async with self.running() as state, stdio_server() as (read, write):
+        async with self.running() as state, answering_stdio() as (read, write):
             if self._prepare_alone is not None:
                 self._preparing = asyncio.create_task(self._prepare(self._prepare_alone(state)))
             try:
