@@ -127,6 +127,24 @@ async def test_failures_have_the_envelope_of_the_contract(client: ToolClient) ->
         assert (await failure(client, "search_policy", args))["error_type"] == "validation_error"
 
 
+@pytest.mark.parametrize(
+    ("named", "reason"),
+    [
+        ({"source": "NPF"}, "There is no such policy"),
+        (
+            {"source": "NPPF", "revision_id": "REV_NPPF_2024_12"},
+            "It has no revision 'REV_NPPF_2024_12', but rev_NPPF_2024_12, rev_NPPF_2023_09",
+        ),
+    ],
+)
+async def test_an_unknown_policy_or_revision_is_not_blamed_on_the_section(
+    client: ToolClient, named: dict[str, Any], reason: str
+) -> None:
+    refused = await failure(client, "get_policy_section", {"section_ref": "Para 116", **named})
+    assert refused["error_type"] == "section_not_found"
+    assert refused["message"] == f"Section 'Para 116' not found in policy '{named['source']}'. {reason}"
+
+
 async def test_without_redis_the_server_starts_and_says_what_is_missing(
     tmp_path: Path, free_port: Any, serve: Any
 ) -> None:

@@ -26,6 +26,7 @@ from trigpoint.errors import (
     RevisionNotFound,
     SectionNotFound,
     TrigpointError,
+    shorten,
 )
 from trigpoint.ids import new_job_id
 from trigpoint.passages.joining import joined
@@ -126,11 +127,11 @@ class PolicyKnowledge:
         try:
             policy = await self.registry.get_policy(source)
         except PolicyNotFound:
-            raise SectionNotFound(source, section_ref) from None
+            raise SectionNotFound(source, section_ref, "There is no such policy") from None
         self.lost.require_none([policy])
         revision = _wanted(policy, revision_id)
         if revision is None:
-            raise SectionNotFound(source, section_ref)
+            raise SectionNotFound(source, section_ref, _without_revision(policy, revision_id))
         return await self._reads.run(partial(self._section, revision, section_ref))
 
     async def provisions(
@@ -374,6 +375,14 @@ def _wanted(policy: Policy, revision_id: str | None) -> Revision | None:
     if revision_id is not None:
         return policy.revision(revision_id)
     return policy.in_force(today()) or next((r for r in policy.revisions if r.queryable), None)
+
+
+def _without_revision(policy: Policy, revision_id: str | None) -> str:
+    """Return words that say that no text was searched, because there is none."""
+    if revision_id is None:
+        return "It has no revision that has been ingested"
+    known = ", ".join(revision.revision_id for revision in policy.revisions)
+    return f"It has no revision '{shorten(revision_id)}'" + (f", but {known}" if known else "")
 
 
 def _searched(revision: Revision, refs: Sequence[str], section_ref: str) -> str:
