@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -85,6 +88,25 @@ def test_a_key_that_cannot_be_used_is_refused(api: httpx.Client, key: str) -> No
     answer = api.post(PATH, json=BODY, headers={"Idempotency-Key": key.encode()})
     assert answer.status_code == 422
     assert answer.json()["error"]["details"]["errors"][0]["field"] == "header.Idempotency-Key"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [(PATH, BODY), ("/api/entities", {"entityType": "concept", "title": "A", "slug": "a"})]
+)
+def test_a_request_that_broke_off_does_not_take_the_key_of_the_whole_one(
+    api: httpx.Client, path: str, body: dict[str, str]
+) -> None:
+    """The key is there for this: the connection is lost, and the client sends the request again."""
+    whole = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nIdempotency-Key: lost\r\n"
+    for sent, length in ((whole[:9], len(whole)), (whole, len(whole) + 9)):
+        with socket.create_connection((api.base_url.host, api.base_url.port or 80)) as connection:
+            connection.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode() + sent)
+            time.sleep(0.2)
+        time.sleep(0.2)
+    again = send(api, "lost", body, path)
+    assert again.status_code in (201, 202)
+    assert "idempotent-replayed" not in again.headers
 
 
 async def test_a_crash_between_creating_and_answering_creates_nothing_twice(

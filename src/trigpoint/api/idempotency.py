@@ -35,6 +35,7 @@ _RESERVED = "trigpoint.reserved_id"
 _UNUSABLE = "Idempotency-Key must have 1 to 255 printable ASCII characters and no blanks"
 _REUSED = "This Idempotency-Key was used for another request. Use a new key for every new request"
 _IN_PROGRESS = "A request with this Idempotency-Key is still being answered. Wait and send it again"
+_BROKEN_OFF = "The body of the request broke off. Send it again"
 
 
 def reserved_id(scope: Scope) -> str | None:
@@ -82,7 +83,14 @@ class Idempotency:
             return
         run = Scripts(services_in(scope).redis)
         name = _name(key, scope)
-        fingerprint, form, receive = await _fingerprint(scope, receive, self._headers)
+        form, content = _form_of(scope), None
+        if form is None:
+            content = await _whole_body(receive)
+            if content is None:  # half of a request must not take the key of the whole one, which is sent next
+                await self._refuse(send, 400, "bad_request", _BROKEN_OFF)
+                return
+            receive = _again(content, receive)
+        fingerprint = _fingerprint(scope, content, self._headers)
         try:
             state, *rest = await run(
                 "idempotency_begin", name, fingerprint, new_review_id(), _BUSY_SECONDS * 1000, KEPT_SECONDS * 1000
@@ -152,37 +160,51 @@ def _name(key: bytes, scope: Scope) -> str:
     return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
-async def _fingerprint(scope: Scope, receive: Receive, named: frozenset[bytes]) -> tuple[str, FormHash | None, Receive]:
-    """Return what tells one request from another, and the body to read after all.
+def _form_of(scope: Scope) -> FormHash | None:
+    """Return the hash of a form, to be made while it comes in; None for any other body."""
+    boundary = form_boundary(dict(scope["headers"]).get(b"content-type", b""))
+    return None if boundary is None else FormHash(boundary)
 
-    Of a form it is the length; the hash of its content is known only once it has come in.
-    """
-    headers = dict(scope["headers"])
-    asked = scope["query_string"] + b"".join(
-        b"\n%b: %b" % (name, headers[name]) for name in sorted(named & headers.keys())
-    )
-    prefix = f"{hashlib.sha256(asked).hexdigest()} " if asked else ""
-    boundary = form_boundary(headers.get(b"content-type", b""))
-    if boundary is not None:
-        length = headers.get(b"content-length", b"?").decode("latin-1")
-        return f"{prefix}length {length}", FormHash(boundary), receive
+
+async def _whole_body(receive: Receive) -> bytes | None:
+    """Return the body, or None if the client left before it had sent all of it."""
     body, more = b"", True
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            break
+            return None
         body += message.get("body", b"")
         more = message.get("more_body", False)
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that begins with a body which has been read already."""
     sent = False
 
-    async def again() -> Message:
+    async def receive_again() -> Message:
         nonlocal sent
         if sent:
             return await receive()
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return f"{prefix}{hashlib.sha256(body).hexdigest()}", None, again
+    return receive_again
+
+
+def _fingerprint(scope: Scope, content: bytes | None, named: frozenset[bytes]) -> str:
+    """Return what tells one request from another.
+
+    Of a form (no `content` yet) it is the length; the hash of its content is known only once it has come in.
+    """
+    headers = dict(scope["headers"])
+    asked = scope["query_string"] + b"".join(
+        b"\n%b: %b" % (name, headers[name]) for name in sorted(named & headers.keys())
+    )
+    prefix = f"{hashlib.sha256(asked).hexdigest()} " if asked else ""
+    if content is None:
+        return f"{prefix}length {headers.get(b'content-length', b'?').decode('latin-1')}"
+    return f"{prefix}{hashlib.sha256(content).hexdigest()}"
 
 
 async def _is_same_form(form: FormHash | None, receive: Receive, kept: str) -> bool:
