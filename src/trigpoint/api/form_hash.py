@@ -18,9 +18,13 @@ def form_boundary(content_type: bytes) -> bytes | None:
 
 
 class FormHash:
-    """Hashes a body without its boundaries, however it is cut into parts."""
+    """Hashes a body without its boundaries, however it is cut into parts.
 
-    def __init__(self, boundary: bytes) -> None:
+    `declared` is the length that the request states. It counts the boundaries, whose length some clients change each time.
+    """
+
+    def __init__(self, boundary: bytes, declared: str) -> None:
+        self._length = f"length {declared}"
         self._boundary = boundary
         self._hash = hashlib.sha256()
         self._tail = b""  # may be the beginning of a boundary
@@ -48,9 +52,13 @@ class FormHash:
         self._tail = content[kept:]
 
     def digest(self) -> str:
-        """Return the hash of the whole content; empty if it has not all been read."""
+        """Return the hash of the whole content, or the declared length if it has not all been read."""
         if not self._is_whole:
-            return ""
+            return self._length
         whole = self._hash.copy()
         whole.update(self._tail)
         return whole.hexdigest()
+
+    def is_that_of(self, digest: str) -> bool:
+        """Return whether another form had this content, or this length if it was answered before it had been read."""
+        return digest in (self.digest(), self._length)

@@ -162,8 +162,9 @@ def _name(key: bytes, scope: Scope) -> str:
 
 def _form_of(scope: Scope) -> FormHash | None:
     """Return the hash of a form, to be made while it comes in; None for any other body."""
-    boundary = form_boundary(dict(scope["headers"]).get(b"content-type", b""))
-    return None if boundary is None else FormHash(boundary)
+    headers = dict(scope["headers"])
+    boundary = form_boundary(headers.get(b"content-type", b""))
+    return None if boundary is None else FormHash(boundary, headers.get(b"content-length", b"?").decode("latin-1"))
 
 
 async def _whole_body(receive: Receive) -> bytes | None:
@@ -193,29 +194,24 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 
 def _fingerprint(scope: Scope, content: bytes | None, named: frozenset[bytes]) -> str:
-    """Return what tells one request from another.
-
-    Of a form (no `content` yet) it is the length; the hash of its content is known only once it has come in.
-    """
+    """Return what tells one request from another. The content of a form (None) is compared once it has come in."""
     headers = dict(scope["headers"])
     asked = scope["query_string"] + b"".join(
         b"\n%b: %b" % (name, headers[name]) for name in sorted(named & headers.keys())
     )
     prefix = f"{hashlib.sha256(asked).hexdigest()} " if asked else ""
-    if content is None:
-        return f"{prefix}length {headers.get(b'content-length', b'?').decode('latin-1')}"
-    return f"{prefix}{hashlib.sha256(content).hexdigest()}"
+    return f"{prefix}{'form' if content is None else hashlib.sha256(content).hexdigest()}"
 
 
 async def _is_same_form(form: FormHash | None, receive: Receive, kept: str) -> bool:
-    """Return whether a form has the content of the one that was answered. Without a hash its length has to do."""
-    if form is None or not kept:
+    """Return whether a form has the content of the one that was answered."""
+    if form is None:
         return True
     reading, more = form.reading(receive), True
     while more:
         message = await reading()
         more = message["type"] == "http.request" and message.get("more_body", False)
-    return form.digest() == kept
+    return form.is_that_of(kept)
 
 
 async def _repeat(send: Send, status: str, kind: str, body: str) -> None:
