@@ -61,6 +61,13 @@ def test_an_error_of_the_caller_is_repeated_too(api: httpx.Client) -> None:
     assert first.content == second.content
 
 
+@pytest.mark.parametrize("path", ["/api/v1/events", "/api/seo/search-performance"])
+def test_a_method_that_is_not_allowed_always_says_which_are(api: httpx.Client, path: str) -> None:
+    for _ in range(2):
+        answer = send(api, "one", path=path)
+        assert (answer.status_code, answer.headers.get("allow")) == (405, "GET, HEAD, OPTIONS")
+
+
 def test_a_key_for_another_request_is_refused(api: httpx.Client) -> None:
     send(api, "one")
     answer = send(api, "one", {"application_ref": "25/01502/F"})

@@ -137,7 +137,7 @@ class Idempotency:
 async def _keep(run: Scripts, name: str, answer: _Answer, form: FormHash | None) -> None:
     """Keep an answer. If that cannot be done, the client gets it all the same: what it tells has happened."""
     try:
-        if answer.status < 500:
+        if answer.status < 500 and answer.status != 405:  # its `Allow` belongs to it, and it has done nothing
             digest = form.digest() if form else ""
             await run("idempotency_end", name, answer.status, answer.kind, answer.body, digest)
         else:
