@@ -315,6 +315,12 @@ def test_openapi_names_bounds_and_values_and_what_may_be_null(api_settings: Call
     }
 
 
+def test_openapi_names_one_server_wherever_it_is_read(api: httpx.Client) -> None:
+    """Its paths begin with `/api/v1`: a server that ended with it would double them."""
+    for path in ("/openapi.json", "/api/v1/openapi.json"):
+        assert [server["url"] for server in api.get(path).json()["servers"]] == ["/"]
+
+
 def test_openapi_is_typed_to_the_last_field(api_settings: Callable[..., Settings]) -> None:
     """Only the details of an error are left open: each code has its own."""
 

@@ -88,6 +88,7 @@ def rest_app(settings: Settings) -> FastAPI:
         openapi_url="/openapi.json",
         redirect_slashes=False,
         servers=[{"url": "/", "description": "The server that this document comes from"}],
+        root_path_in_servers=False,  # the paths in the document begin at the root, wherever it is read
         generate_unique_id_function=lambda route: route.name,
     )
     app.router.routes.insert(0, QUICK_STATUS)
