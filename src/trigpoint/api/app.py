@@ -6,17 +6,16 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from trigpoint.api import uploads
 from trigpoint.api.auth import AuthMiddleware
 from trigpoint.api.bodies import JSON_BYTES, body_limit
+from trigpoint.api.cross_origin import CrossOrigin, cross_origin
 from trigpoint.api.documentation import AT, add_documentation
 from trigpoint.api.errors import add_error_handlers
 from trigpoint.api.graph_access import PROJECT_HEADERS, send_graph_error
@@ -103,24 +102,11 @@ def rest_app(settings: Settings) -> FastAPI:
     app.add_middleware(AuthMiddleware, keys=settings.key_ring)
     app.add_middleware(HeadAsGet)
     if settings.cors_origins:
-        app.add_middleware(CORSMiddleware, **_cross_origin(settings))
+        app.add_middleware(CrossOrigin, **cross_origin(settings))
     hosts = _known_hosts(settings)
     origins = None if hosts is None else hosts | allowed_origins(settings)
     app.add_middleware(HostGuard, hosts=origins, header="Origin")  # the pages and the graph have rules of their own
     return app
-
-
-def _cross_origin(settings: Settings) -> dict[str, Any]:
-    """Return what pages of other sites may send and read."""
-    return {
-        "allow_origins": settings.cors_origins,
-        "allow_methods": ["GET", "POST", "PUT", "PATCH", "DELETE"],
-        "allow_headers": ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-ID"],
-        "expose_headers": [
-            *("X-Request-ID", "X-API-Version", "Idempotent-Replayed", "Retry-After"),
-            *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
-        ],
-    }
 
 
 def _known_hosts(settings: Settings) -> frozenset[str] | None:
