@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
+from rest_envelope import error
 
 from serving_api import running_api
 from trigpoint.config import Settings, load_settings
@@ -68,8 +69,19 @@ def test_a_stream_sends_what_is_there_and_continues_after_the_last_id(api: httpx
 
 
 @pytest.mark.parametrize("cursor", ["x", "1-", "1-1-1", "-1", "9" * 30])
-def test_a_cursor_that_is_none_is_refused(api: httpx.Client, cursor: str) -> None:
-    assert api.get("/api/v1/events", params={"after": cursor}).status_code == 422
+def test_a_cursor_that_is_none_is_refused_and_its_place_named(api: httpx.Client, cursor: str) -> None:
+    asked = {"Accept": "text/event-stream", "Last-Event-ID": cursor}
+    for place, answer in (
+        ("query.after", api.get("/api/v1/events", params={"after": cursor})),
+        ("header.Last-Event-ID", api.get("/api/v1/events", params={"after": "latest"}, headers=asked)),
+    ):
+        assert error(answer, 422)["details"]["errors"][0]["field"] == place
+
+
+@pytest.mark.parametrize("query", ["limit=1.0", "limit=+5", "limit=%2B5", "limit=1_0", "limit=٣", "wait=1.0", "wait="])
+def test_a_number_is_written_in_digits(api: httpx.Client, query: str) -> None:
+    found = error(api.get(f"/api/v1/events?{query}"), 422)
+    assert found["details"]["errors"][0]["field"] == f"query.{query.partition('=')[0]}"
 
 
 async def test_a_reader_who_is_too_far_behind_is_told(clean_redis_url: str) -> None:

@@ -126,6 +126,9 @@ def test_files_are_of_the_current_version(api: httpx.Client, place: str) -> None
         {},
         {"based_on": 0},
         {"based_on": -1, "letter": {"stance": "object"}},
+        {"based_on": "0", "letter": {"stance": "object"}},
+        {"based_on": 0.0, "letter": {"stance": "object"}},
+        {"based_on": False, "letter": {"stance": "object"}},
         {"based_on": 0, "letter": {"stance": "shout"}},
         {"based_on": 0, "letter": {"stance": "object", "grounds": [{"id": "../x", "text": "a"}]}},
         {"based_on": 0, "letter": {"stance": "object", "opening": "a" * 7000}},
@@ -137,6 +140,11 @@ def test_a_letter_of_another_form_is_refused_and_nothing_is_saved(
 ) -> None:
     assert api.put(f"{place}/letter", json=body).status_code == 422
     assert api.get(f"{place}/letter/versions").json()["total"] == 0
+
+
+@pytest.mark.parametrize("version", ["1.0", "+1", "1_0", "١"])
+def test_a_version_is_written_in_digits(api: httpx.Client, place: str, version: str) -> None:
+    assert api.get(f"{place}/letter/versions/{version}").status_code == 422
 
 
 def test_there_is_no_letter_of_a_review_that_is_not_finished(api: httpx.Client) -> None:

@@ -51,8 +51,7 @@ class Feed:
 
         A cursor newer than every event is from before Redis lost some of them: reading continues with the next event.
         """
-        if not _CURSOR.fullmatch(after):
-            raise InvalidInput(f"Invalid cursor '{shorten(after)}'. Use one from an earlier answer, or leave it out")
+        check_cursor(after)
         oldest, newest = await self._bounds()
         if _order(after) > _order(newest):
             return FeedPage((), newest, missed=True)
@@ -79,6 +78,12 @@ class Feed:
             ends = await pipe.execute()
         oldest, newest = (str(entries[0][0]) if entries else FROM_START for entries in ends)
         return oldest, newest
+
+
+def check_cursor(cursor: str) -> None:
+    """Raise InvalidInput for what no answer ever had as its cursor."""
+    if not _CURSOR.fullmatch(cursor):
+        raise InvalidInput(f"Invalid cursor '{shorten(cursor)}'. Use one from an earlier answer, or leave it out")
 
 
 def _order(cursor: str) -> tuple[int, int]:

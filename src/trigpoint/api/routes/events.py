@@ -8,13 +8,15 @@ from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Header, Query, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response, StreamingResponse
 
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.events import EventPage
+from trigpoint.api.schemas.values import DIGITS
 from trigpoint.api.services import Services, Use
-from trigpoint.errors import StoreError
-from trigpoint.jobs.feed import FROM_START, Feed, FeedPage
+from trigpoint.errors import InvalidInput, StoreError
+from trigpoint.jobs.feed import FROM_START, Feed, FeedPage, check_cursor
 
 _LONGEST_WAIT = 30
 _STREAM_SECONDS = 3600.0
@@ -32,8 +34,10 @@ async def list_events(
     after: Annotated[
         str | None, Query(max_length=40, description="A cursor, or `latest`. Default: the oldest event that is kept")
     ] = None,
-    limit: Annotated[int, Query(ge=1, le=1000, description="Most events in one answer")] = 100,
-    wait: Annotated[int, Query(ge=0, le=_LONGEST_WAIT, description="Seconds to wait if there is no event yet")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Most events in one answer"), DIGITS] = 100,
+    wait: Annotated[
+        int, Query(ge=0, le=_LONGEST_WAIT, description="Seconds to wait if there is no event yet"), DIGITS
+    ] = 0,
     last_event_id: Annotated[str | None, Header(description="As browsers send it when they reconnect")] = None,
 ) -> Response:
     """List everything that webhooks send, for all reviews, oldest first.
@@ -44,6 +48,12 @@ async def list_events(
     cursor = last_event_id or after or FROM_START
     if cursor == "latest":
         cursor = await feed.latest()
+    try:
+        check_cursor(cursor)
+    except InvalidInput as error:
+        place = ("header", "Last-Event-ID") if last_event_id else ("query", "after")
+        problem = {"loc": place, "msg": f"Value error, {error.message}", "type": "value_error"}
+        raise RequestValidationError([problem]) from None
     if "text/event-stream" in request.headers.get("accept", "").lower():
         first = await feed.read(cursor, limit=_STREAM_BATCH)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

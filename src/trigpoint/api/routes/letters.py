@@ -13,6 +13,7 @@ from starlette.responses import Response
 from trigpoint.api.bodies import StrictRoute
 from trigpoint.api.schemas.errors import errors
 from trigpoint.api.schemas.letters import LetterAnswer, LetterSave, LetterVersions
+from trigpoint.api.schemas.values import DIGITS
 from trigpoint.api.services import Services, Use
 from trigpoint.errors import ReviewIncomplete
 from trigpoint.jobs.letters import LetterVersion, VersionRow
@@ -50,7 +51,9 @@ async def list_letter_versions(review_id: str, use: Use) -> Response:
 
 
 @router.get("/{review_id}/letter/versions/{version}", response_model=LetterAnswer, responses=errors(400, 404))
-async def get_letter_version(review_id: str, version: Annotated[int, Path(ge=1, le=1_000_000)], use: Use) -> Response:
+async def get_letter_version(
+    review_id: str, version: Annotated[int, Path(ge=1, le=1_000_000), DIGITS], use: Use
+) -> Response:
     """Return one saved version."""
     await completed(use, review_id)
     return await _answer(review_id, await use.letters.get(review_id, version))

@@ -12,7 +12,9 @@ class LetterSave(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    based_on: int = Field(ge=0, le=1_000_000, description="The version that was changed; 0 for the first draft.")
+    based_on: int = Field(
+        ge=0, le=1_000_000, strict=True, description="The version that was changed; 0 for the first draft."
+    )
     letter: Letter
 
     @field_validator("letter")

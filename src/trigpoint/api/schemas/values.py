@@ -66,5 +66,6 @@ Day = Annotated[
     BeforeValidator(_strictly(_day)),
     WithJsonSchema({"type": "string", "format": "date", "examples": ["2024-12-12"]}),
 ]
-PageLimit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_strictly(_parse_whole_number))]
-Offset = Annotated[int, Field(ge=0, le=10**12), BeforeValidator(_strictly(_parse_whole_number))]
+DIGITS = BeforeValidator(_strictly(_parse_whole_number))
+PageLimit = Annotated[int, Field(ge=1, le=100), DIGITS]
+Offset = Annotated[int, Field(ge=0, le=10**12), DIGITS]
