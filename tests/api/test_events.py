@@ -111,6 +111,20 @@ async def test_a_cursor_from_before_events_were_lost_does_not_wait_for_ever(clea
         assert ([event.body for event in after.events], after.missed) == ([{"event": "b"}], False)
 
 
+def test_who_connects_again_before_an_event_came_misses_nothing(api: httpx.Client) -> None:
+    """Browsers send the last id that they saw, and otherwise would begin with `latest` once more."""
+    submit_and_cancel(api, REFS[0])
+    latest = api.get("/api/v1/events", params={"after": "latest"}).json()["cursor"]
+    asked = {"Accept": "text/event-stream"}
+    with api.stream("GET", "/api/v1/events", params={"after": "latest"}, headers=asked) as answer:
+        lines = answer.iter_lines()
+        assert [next(lines), next(lines)] == [": still here", f"id: {latest}"]
+    between = submit_and_cancel(api, REFS[1])
+    asked["Last-Event-ID"] = latest
+    with api.stream("GET", "/api/v1/events", params={"after": "latest"}, headers=asked) as answer:
+        assert between in next(line for line in answer.iter_lines() if line.startswith("data: "))
+
+
 def test_a_stream_says_that_there_is_a_gap(api: httpx.Client) -> None:
     submit_and_cancel(api, REFS[0])
     asked = {"Accept": "text/event-stream", "Last-Event-ID": "1-1"}

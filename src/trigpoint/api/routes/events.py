@@ -71,7 +71,8 @@ async def list_events(
 async def _stream(use: Services, feed: Feed, page: FeedPage) -> AsyncIterator[bytes]:
     """Yield events as they come, and a comment now and then, so that both ends notice when the other has gone.
 
-    An event `missed` comes first if there is a gap.
+    With the comment comes the cursor: whoever connects again before an event came misses nothing. An event `missed` comes
+    first if there is a gap.
     """
     clock = asyncio.get_running_loop().time
     until, beat = clock() + _STREAM_SECONDS, clock()
@@ -83,7 +84,7 @@ async def _stream(use: Services, feed: Feed, page: FeedPage) -> AsyncIterator[by
             yield f"id: {event.cursor}\nevent: {name}\n".encode() + b"data: " + orjson.dumps(event.body) + b"\n\n"
         if clock() >= beat:
             beat = clock() + _BEAT_SECONDS
-            yield b": still here\n\n"
+            yield f": still here\nid: {page.cursor}\n\n".encode()
         try:
             page = await feed.read(page.cursor, limit=_STREAM_BATCH, wait_seconds=_NOTICE_STOP_SECONDS)
         except StoreError:
