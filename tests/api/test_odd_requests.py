@@ -287,7 +287,7 @@ def test_openapi_documents_every_route_of_the_contract(api_settings: Callable[..
     for path, item in document["paths"].items():
         for operation in item.values():
             if path.startswith("/api/v1/") and path != "/api/v1/health":
-                assert {"401", "422", "429", "500"} <= set(operation["responses"]), path
+                assert {"401", "403", "422", "429", "500"} <= set(operation["responses"]), path
 
 
 def test_openapi_names_bounds_and_values_and_what_may_be_null(api_settings: Callable[..., Settings]) -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 _DESCRIPTIONS = {
     400: "Malformed or invalid request",
     401: "Missing or invalid API key",
+    403: "The key lacks the scope that is needed, or the page of another site may not call",
     404: "Resource not found",
     409: "Duplicate or conflicting operation",
     413: "The body is larger than is allowed",
@@ -35,5 +36,5 @@ class ErrorResponse(BaseModel):
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route: those given, and those that every route may answer with."""
-    every = sorted({*statuses, 401, 422, 429, 500, 503})
+    every = sorted({*statuses, 401, 403, 422, 429, 500, 503})
     return {status: {"model": ErrorResponse, "description": _DESCRIPTIONS[status]} for status in every}
