@@ -78,6 +78,19 @@ def test_a_422_speaks_of_json_and_not_of_python(api: httpx.Client, body: Any, fi
     assert problem["message"] in ("Input should be an object", "Input should be a list")
 
 
+@pytest.mark.parametrize("value", [None, True, ["25/01178/REM"], {"a": None}, 25])
+def test_what_is_no_text_is_not_quoted_as_python_writes_it(api: httpx.Client, value: Any) -> None:
+    policy = {"source": value, "title": "A", "category": "local_plan"}
+    revision = "/api/v1/policies/X/revisions/rev_X_2024_01"
+    for answer in (
+        api.post(REVIEWS, json={"application_ref": value}),
+        api.post("/api/v1/policies", json=policy),
+        api.patch(revision, json={"effective_from": value}),
+    ):
+        (problem,) = envelope(answer, 422)["details"]["errors"]
+        assert problem["message"] == "Input should be a valid string"
+
+
 def test_an_unknown_event_is_422(api: httpx.Client) -> None:
     """W4"""
     webhook = {"url": "https://example.com", "secret": "hush-hush", "events": ["review.paused"]}

@@ -80,7 +80,7 @@ class ReviewSubmission(BaseModel):
     @classmethod
     def _of_the_default_register(cls, value: object, info: ValidationInfo) -> object:
         """Check a reference without authority by the contract's pattern; with one, its register decides."""
-        if info.data.get("authority") is not None:
+        if info.data.get("authority") is not None or not isinstance(value, str):
             return value
         try:
             return parse_application_ref(value)

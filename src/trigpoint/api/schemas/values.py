@@ -8,6 +8,7 @@ from datetime import date
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from trigpoint.dates import parse_day
 from trigpoint.errors import InvalidInput, shorten
@@ -22,6 +23,8 @@ def _strictly(parse: Callable[[object], T]) -> Callable[[object], T]:
     """Return a validator for pydantic, which wants a ValueError instead of our parsers' own errors."""
 
     def validate(value: object) -> T:
+        if not isinstance(value, str | date):  # our parsers would quote it as Python writes it
+            raise PydanticCustomError("string_type", "Input should be a valid string")
         try:
             return parse(value)
         except InvalidInput as error:
