@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import logging
 import os
 import time
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, get_args
+
+import orjson
 
 from trigpoint.dates import parse_day, today
 from trigpoint.errors import ConfigurationError, TrigpointError
@@ -110,7 +111,7 @@ def is_among(token: bytes, digests: Iterable[bytes]) -> bool:
 def _read_keys_file(path: Path) -> list[ApiKey]:
     """Return the keys of a JSON file: `["k1"]`, or `{"keys": [...]}` with texts and objects. Raises ConfigurationError."""
     try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
+        loaded = orjson.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"API_KEYS_FILE={path}: cannot be read as JSON ({error})") from None
     entries = loaded.get("keys") if isinstance(loaded, dict) else loaded
@@ -147,7 +148,7 @@ def _parse(entry: Any, number: int, path: Path) -> ApiKey:
 def _scopes(value: Any, problem: Callable[[str], ConfigurationError]) -> frozenset[KeyScope]:
     if value is None:
         return _ALL_SCOPES
-    if not isinstance(value, list) or not value or not set(value) <= _ALL_SCOPES:
+    if not isinstance(value, list) or not value or not all(scope in get_args(KeyScope) for scope in value):
         raise problem(f"has wrong `scopes`; expected a list out of {', '.join(get_args(KeyScope))}")
     return frozenset(value)
 

@@ -246,6 +246,7 @@ def test_a_changed_keys_file_counts_without_a_restart_and_a_broken_one_changes_n
     [
         ({"name": "a"}, "needs a `name` and a `key`"),
         ({"name": "a", "key": "k", "scopes": ["write"]}, "expected a list out of read, submit, manage"),
+        ({"name": "a", "key": "k", "scopes": [["read"]]}, "expected a list out of read, submit, manage"),
         ({"name": "a", "key": "k", "expires": "2027-02-30"}, "expected a date such as 2027-12-31"),
         ({"name": "a", "key": "k", "scope": ["read"]}, "these fields only: expires, key, name, scopes"),
     ],
@@ -261,7 +262,7 @@ def test_a_wrong_entry_is_named_by_its_place_and_never_shows_the_key(
     assert "sk-fine" not in caught.value.message
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"keys": "x"}', "[1]", "not json"])
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"keys": "x"}', "[1]", "not json", '["\\ud800"]', "[" * 100_000])
 def test_a_bad_keys_file_stops_the_start(api_settings: Callable[..., Settings], tmp_path: Path, content: str) -> None:
     """E6: it never disables auth."""
     file = tmp_path / "keys.json"
