@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -246,3 +248,67 @@ def test_nonsense_behind_a_request_under_way_never_answers_that_request(port: in
             pass
     assert received.startswith(b"HTTP/1.1 200")
     assert received.endswith(b"\r\n\r\n3")
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begun", "more"),
+    [(b"0\r\nX: ", b"a" * 8000), (b"0\r\n", b"X: y\r\n" * 1500), (b"2;", b"a" * 8000)],
+    ids=["one trailer", "many trailers", "an extension"],
+)
+def test_what_accompanies_a_body_is_limited_as_its_headers_are(port: int, begun: bytes, more: bytes) -> None:
+    with connect(port, CHUNKED + begun) as sock:
+        sent = 0
+        try:
+            while sent < 50_000_000:
+                sock.sendall(more)
+                sent += len(more)
+        except OSError:
+            assert sent < 5_000_000
+        else:
+            raise AssertionError("50 MB were taken that belong to no body")
+
+
+def test_trailers_change_nothing_that_was_said_before_the_body() -> None:
+    async def tell(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await echo(scope, receive, send)
+            return
+        while (await receive()).get("more_body", False):
+            continue
+        body = b" ".join(name for name, _ in scope["headers"])
+        headers = [(b"content-length", b"%d" % len(body)), (b"connection", b"close")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    with serving(tell) as address:
+        sent = CHUNKED + b"0\r\nAuthorization: Bearer late\r\n\r\n"
+        assert answer_to(int(address.rpartition(":")[2]), sent) == (200, b"host transfer-encoding")
+
+
+def test_a_body_in_chunks_of_a_byte_keeps_nobody_waiting(port: int) -> None:
+    with connect(port, CHUNKED) as sock:
+        sender = threading.Thread(target=sock.sendall, args=(b"1\r\na\r\n" * 1_000_000 + b"0\r\n\r\n",))
+        sender.start()
+        time.sleep(0.3)
+        started = time.monotonic()
+        assert httpx.get(f"http://127.0.0.1:{port}/", timeout=10).status_code == 200
+        assert time.monotonic() - started < 2
+        sender.join()
+        assert sock.recv(65536).endswith(b"1000001")
+
+
+def test_a_broken_body_behind_a_request_under_way_never_answers_that_request() -> None:
+    async def late(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await echo(scope, receive, send)
+            return
+        await asyncio.sleep(0.3)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    with serving(late) as address:
+        sent = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" + CHUNKED + b"zz\r\n"
+        assert answer_to(int(address.rpartition(":")[2]), sent)[0] != 400

@@ -82,6 +82,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._address = "unknown"
         self._head_bytes = 0
         self._in_head = True
+        self._pieces: list[bytes] = []
+        self._bytes_between = 0
         self._busy = False
         self._refused = False
         self._timer: asyncio.TimerHandle | None = None
@@ -109,9 +111,12 @@ class GuardedProtocol(HttpToolsProtocol):
             if not self._head_bytes:
                 self._time(HEAD_SECONDS, self._slow_head)
             self._head_bytes += len(data)
+        self._bytes_between += len(data)
         super().data_received(data)
-        if self._in_head and self._head_bytes > HEAD_BYTES and not self._refused:
-            self._refuse(431, "headers_too_large", f"The request's headers are larger than {HEAD_BYTES // 1024} kB")
+        if self._pieces:
+            self._hand_on_body()
+        if (self._head_bytes if self._in_head else self._bytes_between) > HEAD_BYTES:
+            self._refuse_head()
 
     def abort(self) -> None:
         """Close without a word: the other end has not asked for anything."""
@@ -121,10 +126,15 @@ class GuardedProtocol(HttpToolsProtocol):
 
     # --- the parser's callbacks
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header. Those behind a body are dropped: what has been decided about a request must not change any more."""
+        if self._in_head:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > HEAD_BYTES:
-            self._refuse(431, "headers_too_large", f"The request's headers are larger than {HEAD_BYTES // 1024} kB")
+            self._refuse_head()
         elif not self.url.startswith((b"/", b"http://", b"https://")):
             self._refuse(400, "bad_request", "The request must name a path that begins with /")
         elif not self._busy and not CROWD.begin(self, self._address):
@@ -133,17 +143,25 @@ class GuardedProtocol(HttpToolsProtocol):
                 503, "too_many_connections", "Too many requests of this address are under way. Try again later"
             )
         else:
-            self._busy, self._in_head = True, False
+            self._busy, self._in_head, self._bytes_between = True, False, 0
             self._time(BODY_SILENCE_SECONDS, self._silent_body)
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
+        if not self._refused:
+            self._pieces.append(body)
+
+    def _hand_on_body(self) -> None:
+        """Pass on what arrived together as one: chunks of a byte each would be copied, and timed, one by one."""
+        body, self._pieces, self._bytes_between = b"".join(self._pieces), [], 0
         if not self._refused:
             self._time(BODY_SILENCE_SECONDS, self._silent_body)
             super().on_body(body)
 
     def on_message_complete(self) -> None:
         if not self._refused:
+            if self._pieces:
+                self._hand_on_body()
             self._stop_timer()
             self._in_head, self._head_bytes = True, 0
             super().on_message_complete()
@@ -188,15 +206,16 @@ class GuardedProtocol(HttpToolsProtocol):
     def _silent_body(self) -> None:
         if self.flow.read_paused:  # we are the slow ones
             self._time(BODY_SILENCE_SECONDS, self._silent_body)
-        elif self.cycle is not None and self.cycle.response_started:
-            self.transport.close()
         else:
             self._refuse(408, "request_timeout", f"Nothing of the body arrived for {BODY_SILENCE_SECONDS:g} s")
+
+    def _refuse_head(self) -> None:
+        self._refuse(431, "headers_too_large", f"The request's headers are larger than {HEAD_BYTES // 1024} kB")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
         """Answer in the envelope, and close. Nothing further of this connection is read.
 
-        While earlier requests are being answered, this one is not, or its refusal would be taken for the answer to them.
+        While a request is being answered, nothing is said, or the refusal would be taken for its answer or a part of it.
         """
         if self._refused or self.transport.is_closing():
             return
@@ -205,6 +224,9 @@ class GuardedProtocol(HttpToolsProtocol):
         log.warning("refused a connection from %s: %s", self._address, message)
         if self._in_head and self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
+            return
+        if not self._in_head and (self.cycle.response_started or self.pipeline):
+            self.transport.close()
             return
         body = envelope(code, message)
         head = (
