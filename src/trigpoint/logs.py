@@ -11,6 +11,7 @@ import secrets
 import sys
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from typing import Any
 
 from trigpoint.config import Settings
 
@@ -40,6 +41,23 @@ class _WithRequestId(logging.Filter):
         return True
 
 
+class _TextLine(logging.Formatter):
+    """One line per event, whatever a caller made us quote: a line break would forge the next, an escape code repaint the terminal."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging calls it so
+        record.message = _escaped(record.message)
+        return super().formatMessage(record)
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802
+        return "\n".join(_escaped(line) for line in super().formatException(ei).split("\n"))
+
+
+def _escaped(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+
+
 class _JsonLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -51,14 +69,15 @@ class _JsonLine(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        text = json.dumps(line, ensure_ascii=False)
+        return text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def configure_logging(settings: Settings) -> None:
     """Send all logs to stderr: on the stdio transport, stdout belongs to the protocol."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_WithRequestId())
-    text = logging.Formatter("%(asctime)s %(levelname)-7s %(name)s [%(request_id)s] %(message)s")
+    text = _TextLine("%(asctime)s %(levelname)-7s %(name)s [%(request_id)s] %(message)s")
     handler.setFormatter(_JsonLine() if settings.log_format == "json" else text)
     root = logging.getLogger()
     root.handlers[:] = [handler]
