@@ -84,6 +84,7 @@ def test_static_files_are_kept_by_the_browser_until_they_change(open_site: httpx
         {"Origin": "https://elsewhere.example"},
         {"Origin": "null"},
         {"Origin": ""},
+        {"Origin": "http://["},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
         {"Sec-Fetch-Site": "none"},

@@ -75,7 +75,10 @@ def is_own_form(request: Request) -> bool:
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
-    origin = urlsplit(request.headers.get("origin", ""))
+    try:
+        origin = urlsplit(request.headers.get("origin", ""))
+    except ValueError:
+        return False
     return bool(origin.netloc) and origin.netloc == request.headers.get("host")
 
 
