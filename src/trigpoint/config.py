@@ -110,17 +110,19 @@ class Settings(BaseSettings):
     trigpoint_graph_url: str | None = Field(
         None, description="Where the graph's backend is. Default: this machine and the API's port."
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="What is logged.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Lowest level that is logged.")
     log_format: Literal["text", "json"] = Field("text", description="`json`: one object per line.")
 
     # Who may call
     api_keys: Words = Field(
-        (), description="Keys of the REST API, comma-separated. With neither this nor the file: auth off.", repr=False
+        (),
+        description="Keys of the REST API, comma-separated. Auth is off if neither this nor `API_KEYS_FILE` is set.",
+        repr=False,
     )
     api_keys_file: Path | None = Field(
         None,
         description='JSON file of keys: `["k1"]`, or `{"keys": [{"name": "dashboard", "key": "k1", "scopes": ["read"], '
-        '"expires": "2027-12-31"}]}`. Read again when it changes. Both set: the union counts.',
+        '"expires": "2027-12-31"}]}`. Read again when it changes. Keys from `API_KEYS` remain valid.',
     )
     api_rate_limit: int = Field(60, ge=1, description="Requests per 60 seconds and key.")
     graph_write_keys: Words = Field(
@@ -139,7 +141,7 @@ class Settings(BaseSettings):
 
     policy_set: Literal["default", "current"] = Field(
         "default",
-        description="Which shipped revisions are loaded at the first start: `default` are seven, `current` adds those that were missing or came later.",
+        description="Which shipped revisions are loaded at the first start: `default`: seven. `current`: also those that were missing or came later.",
     )
     max_application_mb: int = Field(
         500, ge=1, le=8192, description="Largest set of documents that can be submitted for a review at once."
@@ -166,9 +168,13 @@ class Settings(BaseSettings):
         description="TOML file with further planning registers, in the form of the shipped `registers.toml`; a row replaces a shipped one of the same authority.",
     )
     scraper_rate_limit: float = Field(1.0, ge=0, description="Seconds between requests to the register.")
-    scraper_timeout: float = Field(30, gt=0, description="Seconds that one request to the register may take.")
+    scraper_timeout: float = Field(
+        30,
+        gt=0,
+        description="Seconds within which a page of the register must be complete; a document has twenty times that.",
+    )
     scraper_user_agent: str = Field(
-        f"Trigpoint/{__version__} (planning evidence; polite)", description="How the scraper names itself."
+        f"Trigpoint/{__version__} (planning evidence; polite)", description="The `User-Agent` that the scraper sends."
     )
 
     downloads_kept_days: int | None = Field(
@@ -180,7 +186,7 @@ class Settings(BaseSettings):
     watch_every_hours: float | None = Field(
         None,
         ge=6,
-        description="Hours between the worker's checks of the watched registers (`trigpoint watch`). Unset: only when somebody asks.",
+        description="Hours between the worker's checks of the watched registers (`trigpoint watch`), at least 6. Unset: only when somebody asks.",
     )
 
     # Jobs, reviews, webhooks
@@ -195,10 +201,10 @@ class Settings(BaseSettings):
         12,
         ge=0,
         le=50,
-        description="Tries after the first failed delivery: 1, 2, 4, 8, 16 s, then minutes up to a day.",
+        description="Tries after the first failed delivery: after 1, 2, 4, 8, 16 s, 1, 5, 15 min, then 1, 3, 6, 12 h.",
     )
     webhook_url: str | None = Field(
-        None, description="Where the events of all reviews are sent, besides what a review itself asks for."
+        None, description="Where the events of all reviews are sent, in addition to the webhooks of single reviews."
     )
     webhook_secret: SecretStr | None = Field(None, description="Secret that signs what is sent to `WEBHOOK_URL`.")
     webhook_events: Words = Field(

@@ -64,7 +64,7 @@ def test_another_program_on_a_port_of_ours_is_not_taken_for_trigpoint(tmp_path: 
     with answering({"hello": "world"}) as port:
         done = run_doctor(tmp_path, API_PORT=str(port))
     assert done.returncode == 1
-    assert f"{port} is answered by another program" in done.stdout
+    assert f"{port} is in use by another program" in done.stdout
     assert "API_PORT" in done.stdout
 
 
@@ -72,7 +72,7 @@ def test_our_own_servers_are_known_by_their_health(tmp_path: Path) -> None:
     with answering({"status": "healthy", "services": {}}) as api, answering({"status": "ok"}) as library:
         done = run_doctor(tmp_path, API_PORT=str(api), LIBRARY_PORT=str(library))
     for port in (api, library):
-        assert f"{port} is answered by a Trigpoint that runs" in done.stdout
+        assert f"{port} is in use by a running Trigpoint" in done.stdout
 
 
 def test_files_that_are_no_databases_are_found(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ async def test_a_port_that_is_taken_is_named_with_its_variable(site: Site) -> No
         await run_sites([site])
     assert raised.value.message == (
         f"test cannot listen on 127.0.0.1:{site.port} (address already in use). "
-        "Stop what listens there, or choose another port by TEST_PORT"
+        "Stop what listens there, or choose another port with TEST_PORT"
     )
 
 

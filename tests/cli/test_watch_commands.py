@@ -70,11 +70,11 @@ def test_a_watch_from_beginning_to_end(run: Run, portal: IdoxDemoPortal) -> None
     assert first.returncode == 0, first.stderr
     assert "24/00633/F  Land South of Cotley Road, Westcote Magna  (120 homes, new)" in first.stdout
     assert "trigpoint review 24/00633/F --authority westcote" in first.stdout
-    assert "2 listed since 2024-01-01, 1 fit, 1 new" in first.stdout
+    assert "2 listed since 2024-01-01, 1 match, 1 new" in first.stdout
     again = run("run", watch_id)
     assert "0 new" in again.stdout
     assert "24/00633/F" not in again.stdout
-    assert "(1 new of 1, looked " in run("list").stdout
+    assert "(1 new of 1, last checked " in run("list").stdout
     assert json.loads(run("show", watch_id, "--json").stdout)["sightings"][0]["dwellings"] == 120
     assert "1 marked as seen" in run("seen", watch_id).stdout
     assert "1 found, 0 new" in run("show", watch_id).stdout

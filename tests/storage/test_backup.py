@@ -103,7 +103,7 @@ def test_what_is_no_backup_is_refused_by_name(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "other.tar", "w"):
         pass
     for name, says in {
-        "x.tar.gz": "not a whole backup",
+        "x.tar.gz": "not a complete backup",
         "other.tar": "not one that",
         "none.tar": "no such file",
     }.items():

@@ -50,11 +50,11 @@ def test_nothing_is_fetched_until_look_now_is_pressed(site: httpx.Client, portal
     assert "There are no watches yet" in site.get("/watch").text
     assert 'href="/watch"' in site.get("/").text
     watch_id = added(site)
-    assert "Not looked yet" in site.get("/watch").text
+    assert "Not checked yet" in site.get("/watch").text
     assert portal.seen == []
     assert site.post(f"/watch/{watch_id}/run").status_code == 303
     page = site.get("/watch").text
-    assert "4 listed since 1 January 2024, 2 fit" in page
+    assert "4 listed since 1 January 2024, 2 match" in page
     assert "200 homes" in page
     assert "84 dwellings" not in page
 
@@ -123,7 +123,7 @@ def test_in_a_browser_a_watch_leads_to_a_review(browser: Browser, address: str, 
     page.get_by_label("Since").fill("2024-01-01")
     page.get_by_role("button", name="Add the watch").click()
     page.get_by_role("button", name="Look now").click()
-    expect(page.get_by_text("4 listed since 1 January 2024, 3 fit")).to_be_visible()
+    expect(page.get_by_text("4 listed since 1 January 2024, 3 match")).to_be_visible()
     page.evaluate(axe)
     problems = page.evaluate("async () => (await axe.run()).violations.map(one => one.id + ': ' + one.help)")
     assert problems == []

@@ -64,7 +64,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
         for schema in schemas.values():
             _mark_files(schema)
         for sent in document.get("webhooks", {}).values():
-            sent["post"]["responses"] = {"2XX": {"description": "Taken. Anything else is tried again"}}
+            sent["post"]["responses"] = {"2XX": {"description": "Accepted. Any other answer is tried again"}}
         for unused in ("HTTPValidationError", "ValidationError"):  # the framework's own, which we never answer with
             schemas.pop(unused, None)
         app.openapi_schema = document

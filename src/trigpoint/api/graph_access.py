@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 PROJECT_HEADERS = (b"x-project-id", b"x-project-slug", b"cookie")  # they say which project a request is about
 _CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 429: "RATE_LIMITED"}
-_TOO_MANY = "Too many failed tries from this address. Please retry after the specified time."
+_TOO_MANY = "Too many failed attempts from this address. Please retry after the specified time."
 
 
 class GraphAccess:

@@ -158,7 +158,9 @@ def _n8n(plan: ConnectionPlan) -> ClientShape:
         }
         for number, (name, entry) in enumerate(plan.entries().items())
     ]
-    notes = ["`trigpoint up` must run. From a container use the machine's name instead of 127.0.0.1 (see docs/mcp.md)."]
+    notes = [
+        "`trigpoint up` must be running. From a container, use the machine's name instead of 127.0.0.1 (see docs/mcp.md)."
+    ]
     if plan.settings.mcp_auth_on:
         notes.append("Choose a Bearer Auth credential with the value of MCP_API_KEY in each node.")
     content = {"nodes": nodes, "connections": {}}
@@ -219,10 +221,10 @@ def _notes(plan: ConnectionPlan) -> list[str]:
     notes = []
     if not plan.running and not plan.projects.is_file():
         notes.append(
-            f"The library needs {plan.projects}, which does not exist yet: --write makes one, see docs/library.md."
+            f"The library needs {plan.projects}, which does not exist yet: --write creates it (docs/library.md describes it)."
         )
     if not plan.running and not plan.roots:
-        notes.append("Documents can be read from the data folder only. Name others by --root FOLDER.")
+        notes.append("Documents can be read from the data folder only. Name others with --root FOLDER.")
     left_out = [
         name.upper() for name in Settings.model_fields if _is_secret(name.upper()) and name.upper() in os.environ
     ]
@@ -259,7 +261,7 @@ def _merged_content(path: Path, before: str, shape: ClientShape) -> dict[str, An
         there = json.loads(before) if before.strip() else {}
     except ValueError as error:
         raise InvalidInput(
-            f"{path} is not plain JSON ({error}); it may have comments. Paste what this prints without --write by hand"
+            f"{path} is not plain JSON ({error}); it may have comments. Run this without --write, and paste what it prints by hand"
         ) from None
     if not isinstance(there, dict) or not isinstance(there.get(shape.key, {}), dict):
         raise InvalidInput(f"{path} is not a configuration of that client: expected an object with '{shape.key}'")

@@ -71,11 +71,11 @@ def _look(what: str, check: Callable[[Settings], str], settings: Settings) -> _D
     try:
         return _Diagnosis(what, True, check(settings))
     except StoreInUse:  # only our processes take its lock
-        return _Diagnosis(what, None, "in use by a Trigpoint that runs, as it should be")
+        return _Diagnosis(what, None, "in use by a running Trigpoint, as it should be")
     except TrigpointError as error:
         return _Diagnosis(what, False, error.message)
     except OSError as error:
-        said = f"{error.filename}: {reason(error)}. Choose a folder that can be written by TRIGPOINT_DATA_DIR"
+        said = f"{error.filename}: {reason(error)}. Set TRIGPOINT_DATA_DIR to a folder that can be written"
         return _Diagnosis(what, False, said)
     except Exception as error:  # whatever else a broken store makes a library raise is a finding too
         return _Diagnosis(what, False, f"{type(error).__name__}: {shorten(error, 300)}")
@@ -144,7 +144,7 @@ def _policies(settings: Settings) -> _Diagnosis:
     try:
         policies = _read_policies(settings)
     except TrigpointError as error:
-        return _Diagnosis("policies", None, f"not looked at: {error.message}")
+        return _Diagnosis("policies", None, f"not checked: {error.message}")
     if not policies:
         return _Diagnosis(
             "policies", None, "none loaded. `trigpoint up` or `trigpoint policies seed --digest` loads them"
@@ -238,7 +238,7 @@ def _worker(settings: Settings) -> _Diagnosis:
         with redis_server(settings) as url:
             names = asyncio.run(alive(url))
     except (TrigpointError, RedisError) as error:
-        return _Diagnosis("worker", None, f"not looked at: {shorten(error, 200)}")
+        return _Diagnosis("worker", None, f"not checked: {shorten(error, 200)}")
     if names:
         return _Diagnosis("worker", True, f"{len(names)} running: {', '.join(names)}")
     if _is_ours(settings.api_port, "api_port"):
@@ -260,7 +260,7 @@ def _server(what: str, where: str) -> _Diagnosis:
     try:
         answer = httpx.get(f"{site_of(str(where))}/health", timeout=3, trust_env=False)
     except httpx.HTTPError as error:
-        return _Diagnosis(what, False, f"cannot be reached ({error}). Start that server, or take the setting away")
+        return _Diagnosis(what, False, f"cannot be reached ({error}). Start that server, or remove the setting")
     if not answer.is_success:
         return _Diagnosis(what, False, f"answers HTTP {answer.status_code}")
     problems = told_problems(answer)
@@ -281,8 +281,8 @@ def _port(settings: Settings, name: str) -> _Diagnosis:
     if not taken:
         return _Diagnosis(what, True, f"{port} is free")
     if _is_ours(port, name):
-        return _Diagnosis(what, None, f"{port} is answered by a Trigpoint that runs")
-    said = f"{port} is answered by another program. Stop that, or choose another port by {name.upper()}"
+        return _Diagnosis(what, None, f"{port} is in use by a running Trigpoint")
+    said = f"{port} is in use by another program. Stop that program, or choose another port with {name.upper()}"
     return _Diagnosis(what, False, said)
 
 

@@ -70,7 +70,7 @@ def only_one(data_dir: Path) -> Iterator[None]:
             lock.seek(0)
             raise StoreInUse(
                 f"Trigpoint is already up on {data_dir} (process {lock.read().strip() or 'unknown'}). "
-                "Stop it, or choose another folder by TRIGPOINT_DATA_DIR"
+                "Stop it, or choose another folder with TRIGPOINT_DATA_DIR"
             ) from None
         lock.truncate(0)
         lock.write(str(os.getpid()))
@@ -105,7 +105,7 @@ async def _seed(settings: Settings) -> None:
             async with McpTools(here, patience=10.0) as tools:
                 await seed_missing(here, _announcing(ingester(tools)))
     except TrigpointError as error:
-        log.warning("the shipped policies are not all there: %s", error.message)
+        log.warning("some shipped policies are missing: %s", error.message)
 
 
 def _announcing(ingest: Ingester) -> Ingester:

@@ -95,7 +95,7 @@ def quote(
         _print_json(answer)
     for match in () if as_json else answer["matches"]:
         page = f"p. {match['page']}" if match["page"] else "no pages"
-        exact = "word for word" if match["exact"] else "the same words, set otherwise"
+        exact = "word for word" if match["exact"] else "the same words, typeset differently"
         out.print(f"[bold]{escape(match['citekey'] or match['title'] or match['doc_id'])}[/], {page} ({exact})")
     if not answer["matches"]:
         out.print("No document of this project says that.")

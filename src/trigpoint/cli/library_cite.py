@@ -35,7 +35,7 @@ def cite(
     cited = [key for text in texts or [] for key in cited_keys(text.read_text(encoding="utf-8", errors="replace"))]
     wanted = list(dict.fromkeys([*(keys or []), *cited]))
     if not wanted:
-        raise InvalidInput("Nothing is cited: name a text that cites by @citekey, or --key CITEKEY")
+        raise InvalidInput("Nothing is cited: name a text that cites by @citekey, or give --key CITEKEY")
     works = chosen_works(references, wanted)
     if form is not None:
         typer.echo(exported(works, form), nl=False)

@@ -54,7 +54,7 @@ def sync(
             try:
                 once()
             except StoreUnavailable as error:
-                out.print(f"[yellow]{escape(error.message)}[/] The next change is followed again.")
+                out.print(f"[yellow]{escape(error.message)}[/] Still watching for changes.")
 
         if not watching:
             raise typer.Exit(1 if once() else 0)

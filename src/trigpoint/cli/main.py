@@ -116,7 +116,7 @@ def _refusal(error: OSError) -> str:
         return reason(error)
     path, folder = Path(error.filename), load_settings().data_dir
     ours = path == folder or path in folder.parents or folder in path.parents
-    hint = f". The data folder is {folder}; choose another by TRIGPOINT_DATA_DIR" if ours else ""
+    hint = f". The data folder is {folder}; choose another with TRIGPOINT_DATA_DIR" if ours else ""
     return f"{path}: {reason(error)}{hint}"
 
 

@@ -234,7 +234,7 @@ def _listen(site: Site) -> socket.socket:
     try:
         return listen(site.host, site.port)
     except OSError as error:
-        taken = f"Stop what listens there, or choose another port by {site.variable}"
+        taken = f"Stop what listens there, or choose another port with {site.variable}"
         way_out = taken if error.errno == errno.EADDRINUSE else f"Check HOST and {site.variable}"
         raise ConfigurationError(
             f"{site.name} cannot listen on {site.host}:{site.port} ({reason(error)}). {way_out}"

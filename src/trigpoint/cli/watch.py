@@ -58,7 +58,7 @@ def list_watches(as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps([one.model_dump(mode="json") for one in kept.records], indent=1, ensure_ascii=False))
     for record in () if as_json else kept.records:
-        looked = f"looked {record.last.at:%Y-%m-%d %H:%M} UTC" if record.last else "not looked yet"
+        looked = f"last checked {record.last.at:%Y-%m-%d %H:%M} UTC" if record.last else "not checked yet"
         watch = record.watch
         print(
             f"{watch.id}  {_authority_name(watch.authority)}: {watch.described()}  "
@@ -130,7 +130,7 @@ def _look_and_print(store: WatchStore, record: WatchRecord) -> bool:
     if last is not None:
         unknown = f", {last.wards_unknown} of them in wards not known yet" if last.wards_unknown else ""
         odd = f", {last.left_out} not readable" if last.left_out else ""
-        print(f"  {last.listed} listed since {last.since}{odd}, {last.found} fit{unknown}, {len(looked.added)} new")
+        print(f"  {last.listed} listed since {last.since}{odd}, {last.found} match{unknown}, {len(looked.added)} new")
     return True
 
 

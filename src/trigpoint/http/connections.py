@@ -140,7 +140,7 @@ class GuardedProtocol(HttpToolsProtocol):
         elif not self._busy and not CROWD.begin(self, self._address):
             self._busy = True
             self._refuse(
-                503, "too_many_connections", "Too many requests of this address are under way. Try again later"
+                503, "too_many_connections", "Too many requests from this address are in progress. Try again later"
             )
         else:
             self._busy, self._in_head, self._bytes_between = True, False, 0

@@ -140,7 +140,7 @@ def match_work(evidence: FileEvidence, works: Sequence[Work]) -> WorkMatch | Non
     if not rivals or (best.by == "identifier" and all(other.by != "identifier" for other in others[: len(rivals)])):
         return best
     names = ", ".join(rival.citekey or rival.title for rival in rivals[:3])
-    reasons = (*best.reasons, f"it could as well be {names}")
+    reasons = (*best.reasons, f"it could just as well be {names}")
     return replace(best, confidence=min(best.confidence, _SURE - 0.05), reasons=reasons, rivals=rivals)
 
 

@@ -49,7 +49,7 @@ def _remove_gone(
     passages: PassageStore, rows: Sequence[DocumentRow], gone: Sequence[DocumentRow], reason: str, *, allow_empty: bool
 ) -> Pruned:
     if gone and len(gone) == len(rows) and not allow_empty:
-        return Pruned(refused=f"Nothing was removed: {reason}. If that is meant, add --allow-empty")
+        return Pruned(refused=f"Nothing was removed: {reason}. If this is intended, add --allow-empty")
     for row in gone:
         passages.delete(row.document_id)
     return Pruned(tuple(str(row.path) for row in gone))

@@ -30,7 +30,7 @@ CONNECT_SECONDS = 5.0
 READ_SECONDS = 300.0
 
 _REFUSALS = {
-    401: "it refused our key (401); MCP_API_KEY must be the same on both sides",
+    401: "it rejected our key (401); MCP_API_KEY must be the same on both sides",
     413: "the request is larger than it allows (413)",
     421: "it does not answer to this host name (421); add the name to its MCP_ALLOWED_HOSTS",
 }

@@ -68,8 +68,12 @@ class Nothing(LibraryInput):
 class GetChunk(LibraryInput):
     project: ProjectId
     chunk_id: Text
-    neighbours: int = Field(0, ge=0, le=MOST_NEIGHBOURS, description="Chunks before and after it to give too")
-    elsewhere: int = Field(0, ge=0, le=MOST_ELSEWHERE, description="Other documents that say the like, to give too")
+    neighbours: int = Field(
+        0, ge=0, le=MOST_NEIGHBOURS, description="How many chunks before and after it to return as well"
+    )
+    elsewhere: int = Field(
+        0, ge=0, le=MOST_ELSEWHERE, description="How many other documents that say something similar to return as well"
+    )
 
 
 class FindQuote(LibraryInput):

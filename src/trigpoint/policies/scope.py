@@ -100,4 +100,4 @@ def _not_in_force(policy: Policy, day: date) -> str:
     if day < timeline[0].start:
         first = timeline[0].revision
         return f"{policy.source}: {day} is before its first loaded revision ({first.version_label}, from {timeline[0].start})"
-    return f"{policy.source}: no loaded revision was in force on {day}, which lies in a gap"
+    return f"{policy.source}: no loaded revision was in force on {day}, which falls in a gap"

@@ -45,7 +45,7 @@ def unpack(archive: Path, to: Path) -> None:
     except FileNotFoundError:
         raise BackupError(f"{archive}: there is no such file") from None
     except (tarfile.TarError, EOFError, OSError, ValueError, _zstd_error()) as error:
-        raise BackupError(f"{archive} is not a whole backup ({error}). Nothing was changed") from None
+        raise BackupError(f"{archive} is not a complete backup ({error}). Nothing was changed") from None
 
 
 def _without_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:

@@ -60,7 +60,7 @@ def back_up(settings: Settings, to: Path) -> Manifest:
     """Write the archive. Raises BackupError, StoreUnavailable; then there is none."""
     check_target(to)
     if not settings.data_dir.is_dir():
-        raise BackupError(f"{settings.data_dir}: there is no such data folder. Name it by TRIGPOINT_DATA_DIR")
+        raise BackupError(f"{settings.data_dir}: there is no such data folder. Name it in TRIGPOINT_DATA_DIR")
     with _staging(settings.data_dir) as staging:
         with ExitStack() as still:
             opened = {

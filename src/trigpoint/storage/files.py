@@ -30,7 +30,7 @@ def data_folder(settings: Settings, *parts: str, mode: int = 0o777) -> Path:
         make_writable(folder, mode=mode)
     except OSError as error:
         raise ConfigurationError(
-            f"The data folder cannot be written: {folder} ({reason(error)}). Choose another by TRIGPOINT_DATA_DIR"
+            f"The data folder cannot be written: {folder} ({reason(error)}). Choose another with TRIGPOINT_DATA_DIR"
         ) from None
     return folder
 

@@ -277,7 +277,7 @@ def _give_up(waiting: deque[Job], lost: int) -> Iterator[tuple[Job, Lost]]:
     while waiting:
         job = waiting.popleft()
         for page in job.pages:
-            yield job, Lost(page, f"was not tried: {lost} pages before it had felled the reader")
+            yield job, Lost(page, f"was not tried: {lost} earlier pages had crashed the reader")
 
 
 def _kill_all(readers: set[_ReaderProcess]) -> None:

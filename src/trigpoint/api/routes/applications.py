@@ -56,7 +56,7 @@ async def submit_application(
         ),
     ],
     application_ref: Annotated[
-        _Line | None, Form(description="Reference; made up if neither you nor the form says it")
+        _Line | None, Form(description="Reference; invented if neither you nor the form gives one")
     ] = None,
     authority: Annotated[_Line | None, Form(description="Slug or name of the planning authority")] = None,
     address: Annotated[_Text | None, Form(description="Address of the site")] = None,

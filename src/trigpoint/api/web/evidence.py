@@ -87,8 +87,8 @@ def _require_showable(citation: Citation) -> None:
     """Raise PageNotShown for a page of a public comment: a picture has what was masked in the words."""
     if is_public_comment(citation.document):
         raise PageNotShown(
-            "This page is not shown, because comments of the public have names and addresses on them. The quotation is what a "
-            "review uses of it. Whoever may read the comment can open the file"
+            "This page is not shown, because comments from the public contain names and addresses. A review uses only the "
+            "quotation. Anybody who is allowed to read the comment can open the file"
         )
 
 

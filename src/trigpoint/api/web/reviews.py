@@ -292,7 +292,7 @@ async def download(request: Request) -> Response:
 
 def _check_complete(review: Review) -> None:
     if review.status != "completed":
-        raise ReviewIncomplete(f"The review {review.review_id} is {review.status}: there is no result of it to show.")
+        raise ReviewIncomplete(f"The review {review.review_id} is {review.status}: there is no result to show.")
 
 
 async def _review(request: Request) -> Review:

@@ -30,7 +30,7 @@ async def sign_in(request: Request) -> Response:
     address = client_address(request.scope)
     window = await request.scope["limiter"].take(key.secret if key else None, address)
     if not window.allowed:
-        problem = f"Too many tries. Wait {window.retry_after} seconds."
+        problem = f"Too many attempts. Wait {window.retry_after} seconds."
         return page(request, "sign_in.html", 429, next=then, problem=problem)
     if key is None:
         log.warning("refused a sign-in from %s", address)

@@ -39,7 +39,7 @@ for (const form of document.querySelectorAll("form[data-letter]")) {
   };
   const changed = () => {
     unsaved = true;
-    saved.textContent = "There are changes that are not saved. A file that you take is saved first.";
+    saved.textContent = "There are unsaved changes. They are saved before a download.";
     clearTimeout(timer);
     timer = setTimeout(preview, 500);
   };

@@ -164,7 +164,7 @@ for (const form of document.querySelectorAll("form[data-files]")) {
       let answer = {};
       try { answer = JSON.parse(request.responseText); } catch { answer = {}; }
       if (request.status === 200 && answer.place) location.assign(answer.place);
-      else fail(answer.problem || "The documents were not taken (" + request.status + ").");
+      else fail(answer.problem || "The documents could not be submitted (" + request.status + ").");
     });
     request.addEventListener("error", () => fail("The connection was lost. Try again."));
     button.disabled = true;
