@@ -112,7 +112,7 @@ def test_the_numbers_of_the_verdict_add_up_with_contradictions_and_open_points()
     )
     assert shown.verdict == (
         "Four of 5 points could be judged: one is met, one is not met and two are contradicted within the documents. One is "
-        "left open. Two more are told without a verdict.",
+        "left open. Two more are reported without a verdict.",
         "The path is too narrow.",
     )
 

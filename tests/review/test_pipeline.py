@@ -374,7 +374,7 @@ async def test_a_document_lost_to_a_fault_of_ours_is_the_first_thing_the_summary
     broken = ToolFailed("internal_error", "Internal error")
     stored = {"status": "success", "document_id": "25_01178_REM_a1b2c3"}
     result, _ = await _run(Servers(ingest_document=[stored, broken, broken, broken]), settings)
-    assert result.review.summary.startswith("1 of 2 documents could not be read through a fault of ours: ")
+    assert result.review.summary.startswith("1 of 2 documents could not be read because of a fault in Trigpoint: ")
     assert [one.fault for one in result.metadata.documents.unread] == [True]
     assert "no text was found" not in result.review.summary
     assert "Could not be read: " in result.review.full_markdown

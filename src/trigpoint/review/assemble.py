@@ -224,7 +224,7 @@ def _kept_back(documents: DocumentCounts | None) -> list[str]:
     )
     total = documents.ingested + documents.skipped + documents.failed
     return [
-        f"{len(missing)} of {total} documents could not be read through a fault of ours: {', '.join(missing)}. {weight}"
+        f"{len(missing)} of {total} documents could not be read because of a fault in Trigpoint: {', '.join(missing)}. {weight}"
     ]
 
 

@@ -299,7 +299,7 @@ class Overview:
         elif counts["failed"] == judged:
             parts = [f"{'neither is met' if judged == 2 else 'none of them is met'}{_stress(essential, judged)}"]
         settled = f". {as_beginning(_number(left))} {_is(left)} left open" if left else ""
-        told = f". {as_beginning(_number(noted))} more {_is(noted)} told without a verdict" if noted else ""
+        told = f". {as_beginning(_number(noted))} more {_is(noted)} reported without a verdict" if noted else ""
         return f"{as_beginning(asked)} could be judged: {listed(parts)}{settled}{told}."
 
     def _worst(self) -> str:

@@ -133,7 +133,7 @@ class ReviewRun:
         kept = await self.checkpoints.load(phase.name)
         if kept is not None:
             self.seconds[phase.name] = float(kept["seconds"])
-            await step(1.0, "Done in an earlier try")
+            await step(1.0, "Done in an earlier attempt")
             return dict(kept["data"])
         started = time.monotonic()
         await step(0.0, _BEGINNINGS[phase.name])
