@@ -37,6 +37,13 @@ def test_a_wrong_name_of_a_model_is_said_before_anything_is_fetched(
     assert "leave it out" in line
 
 
+def test_the_help_of_a_command_says_all_that_the_reference_says_about_it(tmp_path: Path) -> None:
+    said = run(tmp_path, "repair", "--help", COLUMNS="200").stdout
+    assert "Trigpoint must not be running on the data folder" in said
+    assert "Exit code 1 if something cannot be repaired." in said
+    assert "Repair damaged files of the data folder." in run(tmp_path, "--help", COLUMNS="200").stdout
+
+
 @pytest.mark.parametrize("reference", ["2501178", "25/01178/REM/..", "x"])
 def test_a_mistyped_reference_is_one_line_with_an_example(tmp_path: Path, reference: str) -> None:
     said = run(tmp_path, "review", reference, "--local")

@@ -56,7 +56,8 @@ class _Nouns(TyperGroup):
             ctx.fail(f"No such command '{cmd_name}'." + (f" Did you mean '{near[0]}'?" if near else ""))
         module = importlib.import_module(f"trigpoint.cli.{cmd_name.replace('-', '_')}")
         command = typer.main.get_command(module.app)
-        command.help = NOUNS[cmd_name]
+        command.short_help = NOUNS[cmd_name]  # in the list; a command of one function keeps its own, longer help
+        command.help = _unwrapped(command.help) if command.help else NOUNS[cmd_name]
         command.name = cmd_name
         return command
 
@@ -70,6 +71,11 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
     if version:
         print(f"trigpoint {__version__}")
         raise typer.Exit
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text with each paragraph on one line, so that the terminal's width alone decides where it breaks."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def main() -> None:
