@@ -139,7 +139,7 @@ def _commands(path: str, command: Any) -> Iterator[str]:
     usage = " ".join(
         [
             path,
-            *(f"{a.name.upper()}{'…' if a.nargs == -1 else ''}" for a in arguments),
+            *(_argument(a) for a in arguments),
             *(["[OPTIONS]"] if options else []),
         ]
     )
@@ -156,8 +156,14 @@ def _commands(path: str, command: Any) -> Iterator[str]:
                 if parameter in arguments
                 else ", ".join([*parameter.opts, *parameter.secondary_opts])
             )
-            yield f"| `{name}` | {(getattr(parameter, 'help', None) or '').replace('|', chr(92) + '|')} |"
+            required = " Required." if parameter in options and parameter.required else ""
+            yield f"| `{name}` | {(getattr(parameter, 'help', None) or '').replace('|', chr(92) + '|')}{required} |"
         yield ""
+
+
+def _argument(argument: Any) -> str:
+    name = f"{argument.name.upper()}{'…' if argument.nargs == -1 else ''}"
+    return name if argument.required else f"[{name}]"
 
 
 def _tool(tool: Any) -> Iterator[str]:

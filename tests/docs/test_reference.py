@@ -33,3 +33,10 @@ def test_every_error_is_in_the_reference_with_its_meaning() -> None:
     rows = [line.split(" | ") for line in written if line.startswith("| `")]
     assert rows
     assert [row[2] for row in rows if not row[-1].strip(" |")] == []
+
+
+def test_the_command_line_says_what_may_be_left_out_and_what_may_not() -> None:
+    written = (reference.FOLDER / "cli.md").read_text(encoding="utf-8")
+    assert "### `trigpoint review [REFERENCE] [OPTIONS]`" in written
+    assert "### `trigpoint policies show SOURCE`" in written
+    assert "| `--label` | Name of this version, for example 'December 2024'. Required. |" in written
