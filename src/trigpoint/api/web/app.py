@@ -237,7 +237,7 @@ async def _http_error_page(request: Request, error: Exception) -> Response:
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    return _error_page(request, 422, _problem_text(error), "That cannot be used")
+    return _error_page(request, 422, _problem_text(error), "The input is not valid")
 
 
 async def _system(request: Request, error: Exception) -> Response:
