@@ -45,7 +45,7 @@ def require_stores(done: Mapping[str, Ingest], manifest: Data) -> None:
         name = public_name(missing[0], manifest)
         raise IngestionFailed(
             f"{len(missing)} of {counted(len(done), 'document')} could not be stored, {name} among them: "
-            f"{done[missing[0]].reason}. Submit the review again once that is mended"
+            f"{done[missing[0]].reason}. Submit the review again once that is fixed"
         )
 
 
