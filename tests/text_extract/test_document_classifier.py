@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigpoint.text.classify import DOCUMENT_TYPES, Classification, DocumentClassifier
+from trigpoint.text.classify import Classification, DocumentClassifier, DocumentType
 
 CLASSIFIER = DocumentClassifier()
 
@@ -133,7 +134,7 @@ def test_a_drawing_is_found_by_its_title_block() -> None:
 @given(st.text(max_size=80), st.text(max_size=300))
 def test_no_name_and_no_text_makes_it_fail(name: str, text: str) -> None:
     found = CLASSIFIER.classify(name, text)
-    assert found.document_type in DOCUMENT_TYPES
+    assert found.document_type in get_args(DocumentType)
     assert (found.confidence == "low") == (found.document_type == "other")
 
 

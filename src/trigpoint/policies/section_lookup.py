@@ -19,7 +19,6 @@ _SYNONYMS |= {"appendix": ("annex",)}
 _MOST_NEAR = 5
 _NEAR_NOTES = 40  # passages; the notes of a page come after all of its sections
 
-_NUMBERED = re.compile(r"([0-9]+)((?:[.-][0-9]+)*)([a-z]?)", re.IGNORECASE)
 _CODED = re.compile(r"([A-Za-z]{1,6})[ /-]?([0-9]{1,3}(?:[./-][0-9]{1,3})?[A-Za-z]?)")
 _IN_BRACKETS = r"\(\s*{}\s*\)"
 _FIRST_POINT = _IN_BRACKETS.format(r"(?P<point>[a-z]{1,4}|[0-9]{1,2})")

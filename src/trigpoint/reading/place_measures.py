@@ -119,7 +119,7 @@ def _width(said: Said, one: Quantity, gazetteer: Gazetteer) -> Iterator[Measured
     if "portion" in _CUES.tag_text(text) or not _is_width(before, after):
         return
     kind = _kind_of_path(_words_before(text, one.start, _SUBJECT), after)
-    place = _place_of_path(said, one, gazetteer)
+    place = _place_of_path(said, gazetteer)
     if kind is not None and place is not None:
         what = f"the width of the {kind} at {_titled(place)}"
         yield Measured(_WIDTH, ("width", kind, place, _state(said)), what, one, said, whole=True)
@@ -150,7 +150,7 @@ def _kind_of_path(before: str, after: str) -> str | None:
     return None
 
 
-def _place_of_path(said: Said, one: Quantity, gazetteer: Gazetteer) -> str | None:
+def _place_of_path(said: Said, gazetteer: Gazetteer) -> str | None:
     """Return the place that a path runs along: named with it, else in the sentence before, else in the heading."""
     names = gazetteer.names(said.text)
     along = _along(said.text, names) or _only_street(said.text)

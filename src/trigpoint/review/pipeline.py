@@ -137,7 +137,7 @@ class ReviewRun:
             return dict(kept["data"])
         started = time.monotonic()
         await step(0.0, _BEGINNINGS[phase.name])
-        data = await _guarded(lambda: work(step), failure, phase.name)
+        data = await _guarded(lambda: work(step), failure)
         self.seconds[phase.name] = round(time.monotonic() - started, 3)
         await self.checkpoints.save(phase.name, {"data": data, "seconds": self.seconds[phase.name]})
         return data
@@ -368,8 +368,8 @@ _BEGINNINGS = {
 }
 
 
-async def _guarded(work: Callable[[], Awaitable[Data]], failure: type[ReviewFailed], phase: str) -> Data:
-    """Our own errors become the phase's failure; anything unforeseen is logged whole and told in one line."""
+async def _guarded(work: Callable[[], Awaitable[Data]], failure: type[ReviewFailed]) -> Data:
+    """Do a phase's work. Raises our own errors as the phase's failure, and anything unforeseen as it is."""
     try:
         return await work()
     except ReviewFailed:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from trigpoint.text.images import plain_name
 from trigpoint.text.letters import letter_writer
@@ -30,7 +30,6 @@ DocumentType = Literal[
     "arboricultural_report",
     "other",
 ]
-DOCUMENT_TYPES: tuple[str, ...] = get_args(DocumentType)
 OTHER = "other"
 
 _TITLE_CHARS = 1_500

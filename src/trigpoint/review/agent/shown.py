@@ -129,10 +129,10 @@ def topics() -> str:
 
 def pages_to_read(sheets: Sheets, keys: Sequence[str]) -> str:
     """Return the reading list, and the pages that are not on it by their headings."""
-    return f"Reading list:\n{reading_list(sheets, keys)}\n{contents(sheets, keys)}".strip()
+    return f"Reading list:\n{_reading_list(keys)}\n{contents(sheets, keys)}".strip()
 
 
-def reading_list(sheets: Sheets, keys: Sequence[str]) -> str:
+def _reading_list(keys: Sequence[str]) -> str:
     """Return which pages are going to be read, by document."""
     pages: dict[str, list[str]] = {}
     for key in keys:
