@@ -14,7 +14,7 @@ from trigpoint.config import load_settings
 from trigpoint.errors import ToolFailed
 from trigpoint.mcp import document_store, graph
 from trigpoint.mcp.client import ToolClient
-from trigpoint.mcp.server import Call, Tool, ToolInput, ToolServer
+from trigpoint.mcp.server import Tool, ToolCall, ToolInput, ToolServer
 
 KEY = "mcp-key"
 
@@ -60,7 +60,7 @@ def test_head_and_options_work_where_get_does(mcp: httpx.Client) -> None:
 async def test_a_tool_on_a_full_disk_says_so_and_can_be_asked_again(tmp_path: Path) -> None:
     """The worker waits for space if a tool answers `insufficient_storage`; any other error would end the review."""
 
-    async def write(given: ToolInput, call: Call) -> dict[str, str]:
+    async def write(given: ToolInput, call: ToolCall) -> dict[str, str]:
         raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "file"))
 
     tool = Tool("write", "Writes.", ToolInput, ToolInput, write)

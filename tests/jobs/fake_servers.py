@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from serving_api import serving
 from trigpoint.config import load_settings
 from trigpoint.errors import TrigpointError
-from trigpoint.mcp.server import Call, Tool, ToolServer
+from trigpoint.mcp.server import Tool, ToolCall, ToolServer
 from trigpoint.policies.models import IngestPhase, IngestStage
 
 DOCUMENTS = ("Transport Assessment.pdf", "Travel Plan.pdf", "Design and Access Statement.pdf")
@@ -75,7 +75,7 @@ class FakeServers:
         return ToolServer(name, tools, load_settings(trigpoint_data_dir=self.folder))
 
     def _watched(self, handler: Any) -> Any:
-        async def call_tool(given: Anything, call: Call) -> dict[str, Any]:
+        async def call_tool(given: Anything, call: ToolCall) -> dict[str, Any]:
             name, args = handler.__name__, dict(given.model_extra or {})
             self.calls.append((name, args))
             self.event(name).set()
@@ -91,7 +91,7 @@ class FakeServers:
 
         return call_tool
 
-    async def get_application_details(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def get_application_details(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         reference = args["application_ref"]
         if reference.startswith("99/"):
             raise NotThere("Application not found on Cherwell planning portal")
@@ -107,43 +107,43 @@ class FakeServers:
         }
         return {"application": application}
 
-    async def download_all_documents(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def download_all_documents(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         reference = args["application_ref"].replace("/", "_")
         downloads = [{"file_path": str(self.folder / reference / name)} for name in DOCUMENTS]
         await call.progress(len(downloads), len(downloads), f"Downloaded {len(downloads)} documents")
         return {"downloads": downloads, "failed_downloads": 0, "total_documents": 3, "filtered_count": 0}
 
-    async def ingest_document(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def ingest_document(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         path = args["file_path"]
         if path in self.ingested:
             return {"status": "already_ingested", "document_id": Path(path).stem}
         self.ingested.add(path)
         return {"status": "success", "document_id": Path(path).stem}
 
-    async def search_application_docs(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def search_application_docs(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         return {"results": [], "results_count": 0}
 
-    async def list_ingested_documents(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def list_ingested_documents(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         return {"documents": [{"document_id": Path(path).stem} for path in sorted(self.ingested)]}
 
-    async def get_document_text(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def get_document_text(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         text = "Cycle parking is proposed."
         pages = [{"number": 1, "start": 0, "end": len(text)}]
         return {"file_path": f"{args['document_id']}.pdf", "document_type": "other", "text": text, "pages": pages}
 
-    async def get_provisions(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def get_provisions(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         return {"provisions": [], "unavailable": [], "warnings": []}
 
-    async def search_policy(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def search_policy(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         return {"results": [], "results_count": 0}
 
-    async def list_policy_revisions(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def list_policy_revisions(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         return {"source": args["source"], "revision_count": 0, "revisions": []}
 
-    async def get_policy_section(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def get_policy_section(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         raise TrigpointError("no such section")
 
-    async def ingest_policy_revision(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def ingest_policy_revision(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         await call.progress(50, 100, IngestStage(IngestPhase.EMBEDDING, 12, 24).as_message())
         while "after_progress" in self.hold:  # noqa: ASYNC110  released from another thread
             await asyncio.sleep(0.02)
@@ -151,7 +151,7 @@ class FakeServers:
             raise TrigpointError("The PDF cannot be read: it is damaged")
         return {"chunks_created": 24, "page_count": 3, "extraction_method": "text_layer"}
 
-    async def remove_policy_revision(self, args: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def remove_policy_revision(self, args: dict[str, Any], call: ToolCall) -> dict[str, Any]:
         return {"chunks_removed": 24}
 
     def settings(self) -> dict[str, str]:

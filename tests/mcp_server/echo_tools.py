@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from trigpoint.config import Settings
 from trigpoint.errors import FileMissing
-from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.mcp.server import PlainText, Tool, ToolCall, ToolInput, ToolServer
 
 
 class EchoInput(ToolInput):
@@ -30,28 +30,28 @@ class Log:
     """What handlers saw."""
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ToolCall] = []
         self.left: list[bool] = []
         self.began = asyncio.Event()
         self.ended = asyncio.Event()
 
 
 def echo_server(settings: Settings, log: Log | None = None, **options) -> ToolServer:
-    async def echo(given: EchoInput, call: Call) -> EchoOutput:
+    async def echo(given: EchoInput, call: ToolCall) -> EchoOutput:
         return EchoOutput(text=given.text * given.times)
 
-    async def fail(given: Nothing, call: Call) -> EchoOutput:
+    async def fail(given: Nothing, call: ToolCall) -> EchoOutput:
         raise FileMissing("No file here")
 
-    async def crash(given: Nothing, call: Call) -> EchoOutput:
+    async def crash(given: Nothing, call: ToolCall) -> EchoOutput:
         raise RuntimeError("the password is hunter2")
 
-    async def steps(given: Nothing, call: Call) -> dict:
+    async def steps(given: Nothing, call: ToolCall) -> dict:
         for done in (1, 2, 2, 1, 3):  # a client hears of what is new only
             await call.progress(done, 3, f"step {done}")
         return {"status": "success", "text": "done"}
 
-    async def wait(given: Nothing, call: Call) -> EchoOutput:
+    async def wait(given: Nothing, call: ToolCall) -> EchoOutput:
         assert log is not None
         log.calls.append(call)
         log.began.set()

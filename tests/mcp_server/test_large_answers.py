@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from trigpoint.config import Settings
 from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
 from trigpoint.mcp.client import ToolClient
-from trigpoint.mcp.server import Call, Tool, ToolInput, ToolServer
+from trigpoint.mcp.server import Tool, ToolCall, ToolInput, ToolServer
 
 
 class Wanted(ToolInput):
@@ -33,11 +33,11 @@ class Text(BaseModel):
 
 
 def large_server(settings: Settings) -> ToolServer:
-    async def search(given: Wanted, call: Call) -> Found:
+    async def search(given: Wanted, call: ToolCall) -> Found:
         results = [{"id": str(n), "text": '"é\n' * (given.characters // 3)} for n in range(given.n_results)]
         return Found(results_count=len(results), results=results)
 
-    async def read(given: Wanted, call: Call) -> Text:
+    async def read(given: Wanted, call: ToolCall) -> Text:
         return Text(text="x" * given.characters)
 
     cut = Cut("results", "results_count", "Ask for fewer with n_results")

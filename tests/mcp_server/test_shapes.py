@@ -15,7 +15,7 @@ from trigpoint.config import load_settings
 from trigpoint.errors import ToolFailed
 from trigpoint.mcp import shapes
 from trigpoint.mcp.client import ToolClient
-from trigpoint.mcp.server import Call, Tool, ToolInput, ToolServer
+from trigpoint.mcp.server import Tool, ToolCall, ToolInput, ToolServer
 
 
 class Sum(BaseModel):
@@ -26,7 +26,7 @@ class Numbers(ToolInput):
     numbers: list[int]
 
 
-async def add(given: Numbers, call: Call) -> Sum:
+async def add(given: Numbers, call: ToolCall) -> Sum:
     return Sum(total=sum(given.numbers))
 
 

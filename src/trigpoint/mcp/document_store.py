@@ -28,7 +28,7 @@ from trigpoint.documents.models import (
 from trigpoint.documents.search import DocumentSearch
 from trigpoint.documents.store import DocumentStore
 from trigpoint.mcp.answers import MOST_BYTES, Cut, fitting_text
-from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.mcp.server import PlainText, Tool, ToolCall, ToolInput, ToolServer
 from trigpoint.passages.serving import Threads
 from trigpoint.passages.weak import is_weak
 from trigpoint.text.classify import DocumentType
@@ -113,7 +113,7 @@ class Documents:
         self.store.close()
 
 
-async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
+async def ingest_document(given: IngestInput, call: ToolCall) -> IngestAnswer:
     documents: Documents = call.state
     request = IngestRequest(given.file_path, given.application_ref, given.document_type)
     outcome = await documents.writes.run(
@@ -127,7 +127,7 @@ async def ingest_document(given: IngestInput, call: Call) -> IngestAnswer:
     return IngestAnswer(outcome)
 
 
-async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswer:
+async def search_application_docs(given: SearchInput, call: ToolCall) -> SearchAnswer:
     documents: Documents = call.state
     hits = await documents.reads.run(
         partial(
@@ -151,7 +151,7 @@ async def search_application_docs(given: SearchInput, call: Call) -> SearchAnswe
     )
 
 
-async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
+async def get_document_text(given: TextInput, call: ToolCall) -> TextAnswer:
     documents: Documents = call.state
     row, chunk_count, whole = await documents.reads.run(partial(documents.store.text_of, given.document_id))
     content = None
@@ -174,7 +174,7 @@ async def get_document_text(given: TextInput, call: Call) -> TextAnswer:
     )
 
 
-async def list_ingested_documents(given: ListInput, call: Call) -> ListAnswer:
+async def list_ingested_documents(given: ListInput, call: ToolCall) -> ListAnswer:
     documents: Documents = call.state
     application_ref = checked_reference(given.application_ref)
     rows = await documents.reads.run(partial(documents.store.registry.of_application, application_ref))
@@ -185,7 +185,7 @@ async def list_ingested_documents(given: ListInput, call: Call) -> ListAnswer:
     return ListAnswer(application_ref=application_ref, document_count=len(rows), documents=tuple(listed))
 
 
-async def remove_document(given: RemoveInput, call: Call) -> RemovedAnswer:
+async def remove_document(given: RemoveInput, call: ToolCall) -> RemovedAnswer:
     documents: Documents = call.state
     removed = await documents.writes.run(partial(documents.store.delete_document, given.document_id))
     return RemovedAnswer(document_id=given.document_id, chunks_removed=removed)

@@ -34,7 +34,7 @@ from trigpoint.errors import (
 from trigpoint.graph import models, performance
 from trigpoint.graph.vocabulary import RELATION_TYPES
 from trigpoint.ids import parse_uuid
-from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.mcp.server import PlainText, Tool, ToolCall, ToolInput, ToolServer
 
 _SECONDS = 30.0  # for a whole answer, its last byte included
 _LONGEST_QUERY = 32_000  # bytes as a part of the URL; servers and proxies refuse longer ones each in their own way
@@ -138,7 +138,7 @@ class Bridge:
         self._own: Starlette | None = None
         self._http = httpx.AsyncClient(base_url=self.url, timeout=_SECONDS, trust_env=False, follow_redirects=False)
 
-    async def get(self, path: str, call: Call, *, project_id: str | None = None, **params: Any) -> dict[str, Any]:
+    async def get(self, path: str, call: ToolCall, *, project_id: str | None = None, **params: Any) -> dict[str, Any]:
         """Return the backend's answer. Raises its error as it came, or GraphError if there is no answer."""
         headers = {b"x-project-id": project_id.encode()} if project_id is not None else {}
         if call.authorization is not None:
@@ -239,7 +239,7 @@ def graph_error(error: TrigpointError) -> dict[str, Any]:
     return {"error": {"code": code, "message": error.message}}
 
 
-Handler = Callable[[Any, Call], Awaitable[dict[str, Any]]]
+Handler = Callable[[Any, ToolCall], Awaitable[dict[str, Any]]]
 
 
 def _tools(pinned: str | None) -> list[Tool]:
@@ -249,7 +249,7 @@ def _tools(pinned: str | None) -> list[Tool]:
         return Tool(name, description, arguments, output, handler, read_only=True, idempotent=True)
 
     def scoped(path: str) -> Handler:
-        async def handler(arguments: Any, call: Call) -> dict[str, Any]:
+        async def handler(arguments: Any, call: ToolCall) -> dict[str, Any]:
             given: dict[str, Any] = arguments.model_dump(
                 exclude_unset=True
             )  # a default page must not be sent along with a cursor
@@ -260,7 +260,7 @@ def _tools(pinned: str | None) -> list[Tool]:
 
         return handler
 
-    async def list_projects(arguments: ListProjects, call: Call) -> dict[str, Any]:
+    async def list_projects(arguments: ListProjects, call: ToolCall) -> dict[str, Any]:
         bridge: Bridge = call.state
         return await bridge.get("/api/projects", call, projectId=pinned, **arguments.model_dump(exclude_unset=True))
 

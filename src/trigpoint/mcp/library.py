@@ -34,7 +34,7 @@ from trigpoint.mcp.library_shapes import (
     StoreChunks,
     Written,
 )
-from trigpoint.mcp.server import Call, Tool, ToolServer
+from trigpoint.mcp.server import Tool, ToolCall, ToolServer
 from trigpoint.passages.deadline import Deadline, check_time
 from trigpoint.storage.damage import problems_of
 
@@ -184,7 +184,7 @@ def _within(deadline: Deadline, work: Callable[[Deadline], dict[str, Any]]) -> d
         return work(deadline)
 
 
-async def _store_chunks(given: StoreChunks, call: Call) -> dict[str, Any]:
+async def _store_chunks(given: StoreChunks, call: ToolCall) -> dict[str, Any]:
     calls: LibraryCalls = call.state
     return await calls.run(
         "store_chunks",
@@ -194,17 +194,19 @@ async def _store_chunks(given: StoreChunks, call: Call) -> dict[str, Any]:
     )
 
 
-async def _find_chunks(given: Search, call: Call) -> dict[str, Any]:
+async def _find_chunks(given: Search, call: ToolCall) -> dict[str, Any]:
     search = call.state.library.find_chunks
     return await _run_search("find_chunks", search, given, call)
 
 
-async def _query_hybrid(given: Search, call: Call) -> dict[str, Any]:
+async def _query_hybrid(given: Search, call: ToolCall) -> dict[str, Any]:
     search = call.state.library.query_hybrid
     return await _run_search("query_hybrid", search, given, call)
 
 
-async def _run_search(tool: str, search: Callable[..., dict[str, Any]], given: Search, call: Call) -> dict[str, Any]:
+async def _run_search(
+    tool: str, search: Callable[..., dict[str, Any]], given: Search, call: ToolCall
+) -> dict[str, Any]:
     calls: LibraryCalls = call.state
     return await calls.run(
         tool,
@@ -212,31 +214,31 @@ async def _run_search(tool: str, search: Callable[..., dict[str, Any]], given: S
     )
 
 
-async def _inspect(given: Inspect, call: Call) -> dict[str, Any]:
+async def _inspect(given: Inspect, call: ToolCall) -> dict[str, Any]:
     calls: LibraryCalls = call.state
     return await calls.run(
         "inspect_collection", lambda _: calls.library.inspect_collection(given.project, given.sample)
     )
 
 
-async def _list_projects(given: Nothing, call: Call) -> dict[str, Any]:
+async def _list_projects(given: Nothing, call: ToolCall) -> dict[str, Any]:
     calls: LibraryCalls = call.state
     return await calls.run("list_projects", lambda _: calls.library.list_projects())
 
 
-async def _get_chunk(given: GetChunk, call: Call) -> dict[str, Any]:
+async def _get_chunk(given: GetChunk, call: ToolCall) -> dict[str, Any]:
     calls: LibraryCalls = call.state
     return await calls.run(
         "get_chunk", lambda _: calls.library.get_chunk(given.project, given.chunk_id, given.neighbours, given.elsewhere)
     )
 
 
-async def _find_quote(given: FindQuote, call: Call) -> dict[str, Any]:
+async def _find_quote(given: FindQuote, call: ToolCall) -> dict[str, Any]:
     calls: LibraryCalls = call.state
     return await calls.run("find_quote", lambda _: calls.library.find_quote(given.project, given.quote, given.doc_id))
 
 
-async def _delete_document(given: DeleteDocument, call: Call) -> dict[str, Any]:
+async def _delete_document(given: DeleteDocument, call: ToolCall) -> dict[str, Any]:
     calls: LibraryCalls = call.state
     return await calls.run(
         "delete_document",

@@ -31,7 +31,7 @@ from trigpoint.mcp.policy_answers import (
     listed_standard,
     placed_provision,
 )
-from trigpoint.mcp.server import Call, Tool, ToolServer
+from trigpoint.mcp.server import Tool, ToolCall, ToolServer
 from trigpoint.passages.weak import is_weak
 from trigpoint.policies.first_load import seed_missing
 from trigpoint.policies.knowledge import PolicyKnowledge, open_knowledge
@@ -44,7 +44,7 @@ _INSTRUCTIONS = (
 )
 
 
-async def search_policy(given: SearchInput, call: Call) -> SearchAnswer:
+async def search_policy(given: SearchInput, call: ToolCall) -> SearchAnswer:
     knowledge: PolicyKnowledge = call.state
     day = None if given.effective_date is None else parse_day(given.effective_date)
     authority = None if given.authority is None else parse_authority(given.authority)
@@ -60,7 +60,7 @@ async def search_policy(given: SearchInput, call: Call) -> SearchAnswer:
     )
 
 
-async def get_policy_section(given: SectionInput, call: Call) -> SectionAnswer:
+async def get_policy_section(given: SectionInput, call: ToolCall) -> SectionAnswer:
     knowledge: PolicyKnowledge = call.state
     section = await knowledge.section(given.source, given.section_ref, given.revision_id)
     rest = section.text[given.offset :]
@@ -83,7 +83,7 @@ async def get_policy_section(given: SectionInput, call: Call) -> SectionAnswer:
     )
 
 
-async def list_policy_documents(given: NoInput, call: Call) -> PoliciesAnswer:
+async def list_policy_documents(given: NoInput, call: ToolCall) -> PoliciesAnswer:
     knowledge: PolicyKnowledge = call.state
     policies = await knowledge.registry.list_policies()
     listed = [
@@ -94,7 +94,7 @@ async def list_policy_documents(given: NoInput, call: Call) -> PoliciesAnswer:
     return PoliciesAnswer(policy_count=len(listed), policies=listed, warnings=warnings)
 
 
-async def list_policy_revisions(given: RevisionsInput, call: Call) -> RevisionsAnswer:
+async def list_policy_revisions(given: RevisionsInput, call: ToolCall) -> RevisionsAnswer:
     knowledge: PolicyKnowledge = call.state
     revisions = await knowledge.registry.list_revisions(given.source)
     listed = [
@@ -111,7 +111,7 @@ async def list_policy_revisions(given: RevisionsInput, call: Call) -> RevisionsA
     return RevisionsAnswer(source=given.source, revision_count=len(listed), revisions=listed)
 
 
-async def get_provisions(given: ProvisionsInput, call: Call) -> ProvisionsAnswer:
+async def get_provisions(given: ProvisionsInput, call: ToolCall) -> ProvisionsAnswer:
     knowledge: PolicyKnowledge = call.state
     day = today() if given.effective_date is None else parse_day(given.effective_date)
     authority = None if given.authority is None else parse_authority(given.authority)
@@ -130,7 +130,7 @@ async def get_provisions(given: ProvisionsInput, call: Call) -> ProvisionsAnswer
     )
 
 
-async def ingest_policy_revision(given: IngestInput, call: Call) -> IngestAnswer:
+async def ingest_policy_revision(given: IngestInput, call: ToolCall) -> IngestAnswer:
     knowledge: PolicyKnowledge = call.state
     ingested = await knowledge.ingest(
         given.source,
@@ -149,7 +149,7 @@ async def ingest_policy_revision(given: IngestInput, call: Call) -> IngestAnswer
     )
 
 
-async def remove_policy_revision(given: RemoveInput, call: Call) -> RemoveAnswer:
+async def remove_policy_revision(given: RemoveInput, call: ToolCall) -> RemoveAnswer:
     knowledge: PolicyKnowledge = call.state
     removed = await knowledge.remove(given.source, given.revision_id)
     return RemoveAnswer(source=given.source, revision_id=given.revision_id, chunks_removed=removed)

@@ -53,7 +53,7 @@ from trigpoint.mcp.review_inputs import (
 )
 from trigpoint.mcp.review_prompts import INSTRUCTIONS, PROMPTS
 from trigpoint.mcp.review_steps import next_step, pages_window, status_of
-from trigpoint.mcp.server import Call, Tool, ToolServer
+from trigpoint.mcp.server import Tool, ToolCall, ToolServer
 from trigpoint.registers.entries import load_registers
 from trigpoint.registers.folder import GivenApplication
 from trigpoint.registers.intake import files_below
@@ -64,7 +64,7 @@ from trigpoint.storage.redis import open_redis
 MOST_BYTES = 62_500  # of an answer: 25,000 tokens even of text that is all figures
 
 
-async def open_review(given: OpenInput, call: Call) -> OpenAnswer:
+async def open_review(given: OpenInput, call: ToolCall) -> OpenAnswer:
     desk: Desk = call.state
     named = [name for name in ("application_ref", "folder", "review") if getattr(given, name) is not None]
     if named not in (["application_ref"], ["folder"], ["review"], ["application_ref", "folder"]):
@@ -81,7 +81,7 @@ async def open_review(given: OpenInput, call: Call) -> OpenAnswer:
     )
 
 
-async def _go_on(review_id: str, given: OpenInput, call: Call) -> OpenAnswer:
+async def _go_on(review_id: str, given: OpenInput, call: ToolCall) -> OpenAnswer:
     desk: Desk = call.state
     handle = await desk.led.take_over(review_id, call.client, force=given.take_over)
     led = await desk.look(handle, alone=call.over_stdio)
@@ -121,29 +121,29 @@ async def _take_in(given: OpenInput, settings: Settings) -> tuple[GivenApplicati
     return taken, review_id
 
 
-async def review_status(given: StatusInput, call: Call) -> StatusAnswer:
+async def review_status(given: StatusInput, call: ToolCall) -> StatusAnswer:
     return await status_of(call.state, given.review, alone=call.over_stdio)
 
 
-async def read_next(given: ReviewInput, call: Call) -> NextAnswer:
+async def read_next(given: ReviewInput, call: ToolCall) -> NextAnswer:
     return await next_step(call.state, Handle.parse(given.review), alone=call.over_stdio, tell=call.progress)
 
 
-async def read_pages(given: PagesInput, call: Call) -> PagesAnswer:
+async def read_pages(given: PagesInput, call: ToolCall) -> PagesAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
         pages = pages_window(judging, given.document, given.page, to=given.to, offset=given.offset)
     return PagesAnswer(**pages.model_dump())
 
 
-async def search_documents(given: SearchInput, call: Call) -> SearchAnswer:
+async def search_documents(given: SearchInput, call: ToolCall) -> SearchAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
         hits = await asyncio.to_thread(judging.draft.search, given.query, given.max_results)
     return SearchAnswer(query=given.query, results=[found_statement(hit) for hit in hits])
 
 
-async def search_policy(given: PolicySearchInput, call: Call) -> PolicyAnswer:
+async def search_policy(given: PolicySearchInput, call: ToolCall) -> PolicyAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
         labelled = judging.draft.add_policies(await judging.policy.search(given.query))
@@ -153,7 +153,7 @@ async def search_policy(given: PolicySearchInput, call: Call) -> PolicyAnswer:
     )
 
 
-async def read_policy(given: PolicyInput, call: Call) -> PolicyAnswer:
+async def read_policy(given: PolicyInput, call: ToolCall) -> PolicyAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
         passage = judging.draft.labels.find(given.policy)
@@ -169,14 +169,14 @@ async def read_policy(given: PolicyInput, call: Call) -> PolicyAnswer:
     )
 
 
-async def calculate(given: CalculateInput, call: Call) -> CalculateAnswer:
+async def calculate(given: CalculateInput, call: ToolCall) -> CalculateAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
         done = judging.draft.calculate(given.expression)
     return CalculateAnswer(expression=done.expression, result=done.result)
 
 
-async def correct_profile(given: ProfileInput, call: Call) -> VerdictsAnswer:
+async def correct_profile(given: ProfileInput, call: ToolCall) -> VerdictsAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
         verdict = await asyncio.to_thread(judging.draft.correct_profile, given.correction)
@@ -184,13 +184,13 @@ async def correct_profile(given: ProfileInput, call: Call) -> VerdictsAnswer:
         return verdicts_answer([verdict], judging)
 
 
-async def submit_facts(given: FactsInput, call: Call) -> VerdictsAnswer:
+async def submit_facts(given: FactsInput, call: ToolCall) -> VerdictsAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
         return verdicts_answer(await asyncio.to_thread(judging.draft.submit_facts, given.facts), judging)
 
 
-async def submit_findings(given: FindingsInput, call: Call) -> VerdictsAnswer:
+async def submit_findings(given: FindingsInput, call: ToolCall) -> VerdictsAnswer:
     desk: Desk = call.state
     if not given.findings and not given.dismiss:
         raise InvalidInput("Hand in at least one finding, or a suspected discrepancy to dismiss")
@@ -200,7 +200,7 @@ async def submit_findings(given: FindingsInput, call: Call) -> VerdictsAnswer:
         return verdicts_answer(verdicts, judging)
 
 
-async def draft_letter(given: LetterInput, call: Call) -> LetterAnswer:
+async def draft_letter(given: LetterInput, call: ToolCall) -> LetterAnswer:
     desk: Desk = call.state
     async with desk.judging(Handle.parse(given.review), alone=call.over_stdio) as judging:
         left_out = await asyncio.to_thread(judging.draft.check_conclusion, given.conclusion)
@@ -217,11 +217,11 @@ async def draft_letter(given: LetterInput, call: Call) -> LetterAnswer:
     )
 
 
-async def finish_review(given: FinishInput, call: Call) -> FinishAnswer:
+async def finish_review(given: FinishInput, call: ToolCall) -> FinishAnswer:
     return await finish(call.state, Handle.parse(given.review), given.conclusion, alone=call.over_stdio)
 
 
-async def cancel_review(given: ReviewInput, call: Call) -> CancelAnswer:
+async def cancel_review(given: ReviewInput, call: ToolCall) -> CancelAnswer:
     desk: Desk = call.state
     handle = Handle.parse(given.review)
     await desk.led.call(handle)

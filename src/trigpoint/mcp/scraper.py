@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from trigpoint.config import Settings
 from trigpoint.errors import TrigpointError
 from trigpoint.mcp.answers import Cut
-from trigpoint.mcp.server import Call, PlainText, Tool, ToolInput, ToolServer
+from trigpoint.mcp.server import PlainText, Tool, ToolCall, ToolInput, ToolServer
 from trigpoint.registers.directory import Directory
 from trigpoint.registers.downloads import Download, Run, allowed_folder, download_all, download_one
 from trigpoint.registers.entries import RegisterEntry
@@ -204,7 +204,7 @@ class Scraper:
         async with Directory(self.settings) as directory:
             yield directory
 
-    async def details(self, arguments: ReferenceInput, call: Call) -> DetailsAnswer:
+    async def details(self, arguments: ReferenceInput, call: ToolCall) -> DetailsAnswer:
         if arguments.folder is not None:
             return self._folder_details(arguments.folder, call)
         register, reference = _register(call, arguments)
@@ -215,7 +215,7 @@ class Scraper:
             register_entry=_register_out(entry.authority, entry, page_url),
         )
 
-    def _folder_details(self, name: str, call: Call) -> DetailsAnswer:
+    def _folder_details(self, name: str, call: ToolCall) -> DetailsAnswer:
         register = FolderRegister(self.settings, name)
         authority = register.given.authority
         entry = _directory(call).table.find(authority)
@@ -226,7 +226,7 @@ class Scraper:
             notes=register.given.notes(),
         )
 
-    async def documents(self, arguments: ReferenceInput, call: Call) -> ListAnswer:
+    async def documents(self, arguments: ReferenceInput, call: ToolCall) -> ListAnswer:
         if arguments.folder is not None:
             given = FolderRegister(self.settings, arguments.folder)
             reference, documents = given.given.reference, given.documents()
@@ -237,7 +237,7 @@ class Scraper:
             application_ref=reference, document_count=len(documents), documents=[_document(one) for one in documents]
         )
 
-    async def download(self, arguments: DownloadInput, call: Call) -> DownloadAnswer:
+    async def download(self, arguments: DownloadInput, call: ToolCall) -> DownloadAnswer:
         folder = allowed_folder(self.settings, arguments.output_dir)
         register = _directory(call).get(arguments.authority)
         path, entry = await download_one(register, arguments.document_url, folder, arguments.filename)
@@ -245,7 +245,7 @@ class Scraper:
             file_path=str(path), file_size=entry.file_size, sha256=entry.sha256, content_type=entry.content_type
         )
 
-    async def download_all(self, arguments: DownloadAllInput, call: Call) -> DownloadAllAnswer:
+    async def download_all(self, arguments: DownloadAllInput, call: ToolCall) -> DownloadAllAnswer:
         wanted = Wanted(
             arguments.include_consultation_responses, arguments.include_public_comments, arguments.include_superseded
         )
@@ -330,12 +330,12 @@ def server(settings: Settings) -> ToolServer:
     )
 
 
-def _directory(call: Call) -> Directory:
+def _directory(call: ToolCall) -> Directory:
     directory: Directory = call.state
     return directory
 
 
-def _register(call: Call, arguments: ReferenceInput) -> tuple[WebRegister, str]:
+def _register(call: ToolCall, arguments: ReferenceInput) -> tuple[WebRegister, str]:
     """Return the register that is meant, and the reference as it writes them."""
     register = _directory(call).get(arguments.authority)
     return register, register.entry.check_reference(arguments.application_ref)

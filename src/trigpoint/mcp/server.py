@@ -42,10 +42,10 @@ from trigpoint.mcp.opening import Lifespan, Opening
 from trigpoint.mcp.prompts import Prompt
 from trigpoint.mcp.stdio import answering_stdio
 from trigpoint.mcp.tools import (
-    Call,
     ErrorBody,
     PlainText,
     Tool,
+    ToolCall,
     ToolInput,
     error_schema,
     status_error,
@@ -53,7 +53,7 @@ from trigpoint.mcp.tools import (
 from trigpoint.metrics import CONTENT_TYPE, TOOL_CALLS, exposition
 from trigpoint.storage.space import full_disk_behind, require_space
 
-__all__ = ["Call", "PlainText", "Tool", "ToolInput", "ToolServer", "status_error"]
+__all__ = ["PlainText", "Tool", "ToolCall", "ToolInput", "ToolServer", "status_error"]
 
 log = logging.getLogger(__name__)
 
@@ -241,7 +241,7 @@ class ToolServer:
 
     async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         ident = _caller_id(ctx) or new_request_id()
-        call = Call(ident, ctx.session.report_progress, self._opening.state, self._stopping)
+        call = ToolCall(ident, ctx.session.report_progress, self._opening.state, self._stopping)
         call.over_stdio = ctx.request is None
         call.any_size = ctx.request is not None and ANY_SIZE_HEADER in ctx.request.headers
         call.authorization = ctx.request.headers.get("authorization") if ctx.request is not None else None
@@ -268,7 +268,7 @@ class ToolServer:
         log.info("%s %s in %.0f ms", known, outcome, took)
         return tool_result(body, failed=failure is not None, any_size=call.any_size)
 
-    async def _run(self, name: str, arguments: Mapping[str, Any] | None, call: Call) -> dict[str, Any]:
+    async def _run(self, name: str, arguments: Mapping[str, Any] | None, call: ToolCall) -> dict[str, Any]:
         tool = self.tools.get(name)
         if tool is None:
             raise UnknownTool(f"Unknown tool '{shorten(name)}'. {self.name} has: {', '.join(self.tools)}")

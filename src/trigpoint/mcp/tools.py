@@ -36,7 +36,7 @@ class ToolInput(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Call:
+class ToolCall:
     """One call of a tool, as its handler sees it."""
 
     authorization: str | None = None  # the header that came with the call over HTTP, for a handler that passes it on
@@ -110,7 +110,7 @@ class Tool:
     description: str
     input: type[BaseModel]
     output: type[BaseModel]
-    handler: Callable[[Any, Call], Awaitable[BaseModel | dict[str, Any]]]
+    handler: Callable[[Any, ToolCall], Awaitable[BaseModel | dict[str, Any]]]
     read_only: bool = False
     idempotent: bool = False
     destructive: bool = False

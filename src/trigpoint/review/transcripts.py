@@ -35,7 +35,7 @@ _OF_THE_PROVIDER = frozenset({"usage", "model_name", "provider_name", "provider_
 
 
 @dataclass(frozen=True)
-class Call:
+class RecordedCall:
     """One request and its answer. `request` is what the model was shown, as data."""
 
     request: dict[str, Any]
@@ -55,7 +55,7 @@ class Recorder:
         self._lock = threading.Lock()
         file.parent.mkdir(parents=True, exist_ok=True)
 
-    def add(self, call: Call) -> None:
+    def add(self, call: RecordedCall) -> None:
         line = json.dumps({"request": call.request, "response": call.response}, ensure_ascii=False, sort_keys=True)
         with self._lock, self._file.open("a", encoding="utf-8") as out:
             out.write(line + "\n")
@@ -75,7 +75,7 @@ class RecordedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         response = await super().request(messages, model_settings, model_request_parameters)
-        self._recorder.add(Call(described(messages, model_request_parameters), as_data(response)))
+        self._recorder.add(RecordedCall(described(messages, model_request_parameters), as_data(response)))
         return response
 
 
@@ -95,7 +95,7 @@ class ReplayedModel(WrapperModel):
     def __init__(self, file: Path) -> None:
         super().__init__(FunctionModel(_never_asked, model_name=f"{REPLAY}{file.name}"))
         self._file = file
-        self._answers: defaultdict[str, deque[Call]] = defaultdict(deque)
+        self._answers: defaultdict[str, deque[RecordedCall]] = defaultdict(deque)
         for call in read_transcript(file):
             self._answers[call.fingerprint].append(call)
 
@@ -118,11 +118,13 @@ async def _never_asked(messages: list[ModelMessage], info: AgentInfo) -> ModelRe
     raise AssertionError("a replay answers from its transcript")
 
 
-def read_transcript(file: Path) -> list[Call]:
+def read_transcript(file: Path) -> list[RecordedCall]:
     """Return the calls of a transcript, in order. Raises ConfigurationError."""
     try:
         lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return [Call(dict(line["request"]), dict(line["response"]), number) for number, line in enumerate(lines, 1)]
+        return [
+            RecordedCall(dict(line["request"]), dict(line["response"]), number) for number, line in enumerate(lines, 1)
+        ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(f"{file} cannot be read as a transcript ({shorten(error)})") from None
 
@@ -166,7 +168,7 @@ def fingerprint(request: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(request, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
-def _what_changed(request: dict[str, Any], recorded: dict[int, Call]) -> str:
+def _what_changed(request: dict[str, Any], recorded: dict[int, RecordedCall]) -> str:
     """Return which recorded call is most like a request, and the first line in which they differ."""
     now = _lines(request)
     if not recorded:
@@ -197,7 +199,7 @@ def _likeness(one: list[str], other: list[str]) -> float:
     return SequenceMatcher(None, one[:200], other[:200], autojunk=False).quick_ratio()
 
 
-def spoken(call: Call) -> list[tuple[str, str]]:
+def spoken(call: RecordedCall) -> list[tuple[str, str]]:
     """Return what was said in a call, for people: who speaks, and the words."""
     said = [turn for message in call.request["messages"] for turn in _turns(message)]
     return [*said, *_turns(call.response)]
