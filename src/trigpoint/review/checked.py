@@ -27,7 +27,7 @@ class Failure(StrEnum):
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostSupport:
     """A support of a finding that fails: the reason, and the words that were to prove something."""
 
     kind: Failure
@@ -43,7 +43,7 @@ class Checked:
     open_point: NotAssessed | None = None
     reasons: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[LostSupport] = field(default_factory=list)
     told: list[str] = field(default_factory=list)  # keys of statements that a reason quotes
     failures: list[Failure] = field(default_factory=list)
 

@@ -9,7 +9,7 @@ from trigpoint.review.findings import Calculation, Citation, Finding, Outcome, P
 from trigpoint.review.locating import Found
 from trigpoint.review.lookup import stems
 from trigpoint.review.submitted import DraftFinding
-from trigpoint.review.verify_status import Told
+from trigpoint.review.verify_status import QuotedWords
 
 MOST_REPEATED = 1  # words of its own that a lack may have and still repeat the statement
 
@@ -57,7 +57,7 @@ def finding_of(
     )
 
 
-def cited_as(place: Found, outcome: Outcome, telling: Sequence[Told]) -> Citation:
+def cited_as(place: Found, outcome: Outcome, telling: Sequence[QuotedWords]) -> Citation:
     """Return a quotation with what its words are and who says them, as far as it is certain."""
     citation = place.citation(outcome)
     if not telling:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from trigpoint.review.absence import absence_reasons, not_shown_point, unsettled_point, wording_reasons
 from trigpoint.review.aspects import Aspect, Check, aspect
-from trigpoint.review.checked import Checked, Failure, Lost
+from trigpoint.review.checked import Checked, Failure, LostSupport
 from trigpoint.review.drafted import cited_as, finding_of, with_fitting_outcome
 from trigpoint.review.evidence import Evidence, short_name
 from trigpoint.review.findings import Calculation, Finding, NotAssessed, PolicyCitation
@@ -34,7 +34,7 @@ from trigpoint.review.verify_figures import (
 from trigpoint.review.verify_lacking import LackDesk
 from trigpoint.review.verify_policies import PolicyVerifier
 from trigpoint.review.verify_scope import scope_reasons
-from trigpoint.review.verify_status import Told, is_provision, status_reasons, told
+from trigpoint.review.verify_status import QuotedWords, is_provision, status_reasons, told
 from trigpoint.review.verify_sums import shortfall_reasons
 
 AGREE = "Figures and statements that agree with each other"
@@ -180,12 +180,12 @@ class DraftVerifier:
             if document is None:
                 known = ", ".join(self.sheets.labels)
                 problem = f"There is no document {quote.document!r} in this review. Cite one of {known}"
-                checked.lost.append(Lost(Failure.QUOTATION, problem, quote.words))
+                checked.lost.append(LostSupport(Failure.QUOTATION, problem, quote.words))
                 continue
             for part in parts_of(quote.words):
                 place = self.sheets.words_of(document).find(part, quote.page)
                 if place is None:
-                    checked.lost.append(Lost(Failure.QUOTATION, self._nowhere(quote, part), part))
+                    checked.lost.append(LostSupport(Failure.QUOTATION, self._nowhere(quote, part), part))
                     continue
                 if place.pages and quote.page not in place.pages:
                     checked.remarks.append(
@@ -199,7 +199,7 @@ class DraftVerifier:
         hint = f". Nearest there: {shown(near[0])}" if near else ""
         return f"These words are not in {quote.document}: “{part[:120]}”{hint}"
 
-    def _told(self, place: Found) -> list[Told]:
+    def _told(self, place: Found) -> list[QuotedWords]:
         return told(place, self.evidence, self.sheets)
 
     def _standard(self, given: DraftFinding, quotes: Sequence[Found], checked: Checked) -> list[Found]:
@@ -228,7 +228,9 @@ class DraftVerifier:
             try:
                 made.append(calculation_of(equation))
             except ValueError as error:
-                checked.lost.append(Lost(Failure.CALCULATION, f"The calculation {equation!r} does not hold: {error}"))
+                checked.lost.append(
+                    LostSupport(Failure.CALCULATION, f"The calculation {equation!r} does not hold: {error}")
+                )
         return tuple(made)
 
     def _with_proved_calculations(self, finding: Finding, sources: Sequence[str], checked: Checked) -> Finding:
@@ -236,7 +238,7 @@ class DraftVerifier:
         proved: list[Calculation] = []
         for one in finding.calculations:
             reasons = calculation_reasons([*proved, one], sources)
-            checked.lost += [Lost(Failure.CALCULATION, reason) for reason in reasons]
+            checked.lost += [LostSupport(Failure.CALCULATION, reason) for reason in reasons]
             proved += [] if reasons else [one]
         made = attached(finding.text, sources, proved, self.calculated, self.evidence)
         return finding.model_copy(update={"calculations": (*proved, *made)})
@@ -257,7 +259,7 @@ class DraftVerifier:
             unproved = proposed_reasons(demand, texts, finding.calculations, self.evidence)
             too_much = disproportionate(demand, self.evidence.profile)
             for reason in (*unproved, *([too_much] if too_much else [])):
-                checked.lost.append(Lost(Failure.ACTION, f"{name}: {reason}"))
+                checked.lost.append(LostSupport(Failure.ACTION, f"{name}: {reason}"))
                 wrong[name] = None
         return finding.model_copy(update=wrong) if wrong else finding
 
@@ -343,7 +345,7 @@ def _meaning_reasons(
     finding: Finding,
     asked: Check | None,
     quotes: Sequence[Found],
-    telling: Sequence[list[Told]],
+    telling: Sequence[list[QuotedWords]],
     *,
     lenient: bool,
 ) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trigpoint.review.aspects import Check
-from trigpoint.review.checked import Checked, Failure, Lost
+from trigpoint.review.checked import Checked, Failure, LostSupport
 from trigpoint.review.evidence import Evidence, PolicyPassage, fold, policy_citation
 from trigpoint.review.findings import PolicyCitation
 from trigpoint.review.orientation import PolicyLabels, reference
@@ -54,19 +54,19 @@ class PolicyVerifier:
         passage = self.labels.find(one.policy)
         if passage is None:
             unknown = f"There is no policy passage {one.policy!r}. Cite a label that you were shown"
-            checked.lost.append(Lost(Failure.POLICY, unknown, one.words or ""))
+            checked.lost.append(LostSupport(Failure.POLICY, unknown, one.words or ""))
             return None
         claim = _claim(given, asked)
         words = without_heading(one.words or "", passage)
         own = asked is not None and passage.id in {cite.passage_id for cite in self.evidence.cite(asked.provisions)}
         reason = self._policy_reason(passage, one, words, claim, lenient=lenient, own=own)
         if reason:
-            checked.lost.append(Lost(Failure.POLICY, reason, words))
+            checked.lost.append(LostSupport(Failure.POLICY, reason, words))
             return None
         chosen = words if _is_enough(words) else fitting_words(passage, claim, self.evidence.profile)
         citation = policy_citation(passage, claim).model_copy(update={"quote": chosen})
         if problem := policy_problem(citation, self.evidence):
-            checked.lost.append(Lost(Failure.POLICY, problem, citation.quote))
+            checked.lost.append(LostSupport(Failure.POLICY, problem, citation.quote))
             return None
         return citation
 

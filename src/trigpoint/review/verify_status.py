@@ -34,20 +34,20 @@ _WORD = re.compile(r"[a-z]+")
 
 
 @dataclass(frozen=True)
-class Told:
+class QuotedWords:
     """What quoted words are, and who says them, as far as it is certain."""
 
     status: Status
     speaker: Speaker
 
 
-def told(place: Found, evidence: Evidence, sheets: Sheets) -> list[Told]:
+def told(place: Found, evidence: Evidence, sheets: Sheets) -> list[QuotedWords]:
     """Return what the quoted statements are: by the reader's own reading, or by rules that are certain."""
     facts = facts_at(place, evidence)
     read = [fact for fact in facts if fact.reader != "rules" and fact.status != "mentioned"]
     certain = read or [fact for fact in facts if fact.is_certain]
     if facts:
-        return [Told(fact.status, fact.speaker) for fact in certain]
+        return [QuotedWords(fact.status, fact.speaker) for fact in certain]
     return _told_by_statement(place, evidence, sheets)
 
 
@@ -62,7 +62,7 @@ def facts_at(place: Found, evidence: Evidence) -> list[Fact]:
     ]
 
 
-def _told_by_statement(place: Found, evidence: Evidence, sheets: Sheets) -> list[Told]:
+def _told_by_statement(place: Found, evidence: Evidence, sheets: Sheets) -> list[QuotedWords]:
     genre = genre_of(place.document)
     found = []
     for statement in sheets.words_of(place.document).statements:
@@ -70,11 +70,13 @@ def _told_by_statement(place: Found, evidence: Evidence, sheets: Sheets) -> list
             context = Context(statement, genre, own_reference=evidence.application_ref)
             judged = read_status(context)
             if judged.certainty >= CERTAIN and judged.status != "mentioned":
-                found.append(Told(judged.status, "policy_text" if judged.status == "policy" else context.speaker))
+                found.append(
+                    QuotedWords(judged.status, "policy_text" if judged.status == "policy" else context.speaker)
+                )
     return found
 
 
-def status_reasons(given: DraftFinding, asked: Check | None, quotes: Sequence[list[Told]]) -> list[str]:
+def status_reasons(given: DraftFinding, asked: Check | None, quotes: Sequence[list[QuotedWords]]) -> list[str]:
     """Return why the quoted words cannot bear the outcome: policy, another scheme's, a request, a mere possibility."""
     if any(not known or any(_bears(one, given, asked) for one in known) for known in quotes):
         return []
@@ -85,12 +87,12 @@ def status_reasons(given: DraftFinding, asked: Check | None, quotes: Sequence[li
     ]
 
 
-def is_provision(one: Told) -> bool:
+def is_provision(one: QuotedWords) -> bool:
     """Return whether words promise something of this scheme, said by somebody who can promise it."""
     return one.status in PROVISION and one.speaker in SPEAKERS
 
 
-def _bears(one: Told, given: DraftFinding, asked: Check | None) -> bool:
+def _bears(one: QuotedWords, given: DraftFinding, asked: Check | None) -> bool:
     answering = PROVISION | set((*asked.statuses, *asked.answered_by) if asked else ())
     if given.outcome == "met":
         told_as_it_is = asked is None and _says_so(one, given.statement)
@@ -103,13 +105,13 @@ def _bears(one: Told, given: DraftFinding, asked: Check | None) -> bool:
     return one.status in _OPEN
 
 
-def _says_so(one: Told, statement: str) -> bool:
+def _says_so(one: QuotedWords, statement: str) -> bool:
     """Whether a statement tells as such what exists, or what is forecast, and claims no provision."""
     words = set(_WORD.findall(statement.casefold()))
     return bool(_SAYS_SO.get(one.status, frozenset()) & set(stems(statement))) and not words & _PROMISES
 
 
-def _described(one: Told) -> str:
+def _described(one: QuotedWords) -> str:
     if one.status == "policy":
         return "policy"
     return f"{one.status.replace('_', ' ')} (said by the {one.speaker})"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from trigpoint.errors import ExtractionFailed, shorten
 from trigpoint.text.images import Box
-from trigpoint.text.readers import Job, Lost, ReaderPool
+from trigpoint.text.readers import Job, LostPage, ReaderPool
 
 if TYPE_CHECKING:
     from trigpoint.config import Settings
@@ -60,7 +60,7 @@ class PageRenderer:
     def _drawn(self, path: Path, job: Job) -> PagePicture:
         (page,) = job.pages
         drawn = [item for _, item in self._pool.run([job])]
-        if not drawn or isinstance(drawn[0], Lost):
+        if not drawn or isinstance(drawn[0], LostPage):
             reason = drawn[0].reason if drawn else "is not in the file"
             raise ExtractionFailed(f"Page {page} of {shorten(path.name)} cannot be drawn: it {reason}.")
         picture: PagePicture = drawn[0]

@@ -13,7 +13,7 @@ from trigpoint.text.account import LOW_CONFIDENCE, Attachment, DocumentAccount
 from trigpoint.text.attachments import AttachedFile
 from trigpoint.text.images import SUPPORTED_SUFFIXES, is_rendering_name
 from trigpoint.text.pages import DocumentLook, Extraction, Outline
-from trigpoint.text.readers import Job, Lost, ReaderPool
+from trigpoint.text.readers import Job, LostPage, ReaderPool
 from trigpoint.text.survey import (
     OpenedFile,
     PageLook,
@@ -98,7 +98,7 @@ class DocumentProcessor:
         """Return the file inside a PDF at this place of `account.attachments`. Raises ExtractionFailed."""
         path = _checked_path(path)
         ((_, content),) = self._pool.run([Job("attachment", {"path": str(path)}, (place,))], None)
-        if isinstance(content, Lost):
+        if isinstance(content, LostPage):
             raise ExtractionFailed(f"An attachment of {shorten(path.name)} cannot be read: it {content.reason}.")
         assert isinstance(content, AttachedFile)
         return content
@@ -122,7 +122,7 @@ class DocumentProcessor:
         lost: dict[int, str] = {}
         finished = 0
         for _, item in self._pool.run(jobs, cancelled):
-            if isinstance(item, Lost):
+            if isinstance(item, LostPage):
                 lost[item.page] = item.reason
                 finished += 1
             else:
@@ -134,21 +134,21 @@ class DocumentProcessor:
 
     def _open(self, path: Path, cancelled: IsCancelled | None) -> OpenedFile:
         ((_, opened),) = self._pool.run([Job("open", {"path": str(path)}, (0,))], cancelled)
-        if isinstance(opened, Lost):
+        if isinstance(opened, LostPage):
             raise ExtractionFailed(f"{shorten(path.name)} cannot be opened: it {opened.reason}.")
         assert isinstance(opened, OpenedFile)
         return opened
 
     def _look_again(
         self, path: Path, survey: Survey, progress: Progress | None, cancelled: IsCancelled | None
-    ) -> dict[int, PageReading | Lost]:
+    ) -> dict[int, PageReading | LostPage]:
         with_ocr = self._settings.enable_ocr and not is_rendering_name(path.name)
         wanted = survey.to_look_at(with_ocr=with_ocr)
         arguments = {"path": str(path), "timeout": self._settings.page_timeout_seconds, "with_ocr": with_ocr}
         jobs = [Job("closely", {**arguments, "doubts": survey.pages[number].doubts}, (number,)) for number in wanted]
-        read: dict[int, PageReading | Lost] = {}
+        read: dict[int, PageReading | LostPage] = {}
         for _, item in self._pool.run(jobs, cancelled):
-            read[item.page if isinstance(item, Lost) else item.number] = item
+            read[item.page if isinstance(item, LostPage) else item.number] = item
             if progress is not None:
                 progress(survey.opened.page_count - len(wanted) + len(read), survey.opened.page_count)
         return read
@@ -175,7 +175,7 @@ class DocumentProcessor:
         return bool(looked_at) and words >= _QUICK_LOOK_WORDS * len(looked_at)
 
     def _nothing_found(
-        self, path: Path, survey: Survey, read: Mapping[int, PageReading | Lost]
+        self, path: Path, survey: Survey, read: Mapping[int, PageReading | LostPage]
     ) -> ExtractionFailed | NoContent:
         name = shorten(path.name)
         failures = failed_pages(survey, read)

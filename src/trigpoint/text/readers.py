@@ -37,7 +37,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostPage:
     """A page that no reader could read, and why."""
 
     page: int
@@ -119,7 +119,7 @@ class ReaderPool:
             self._turn.notify_all()
 
     def run(self, jobs: Sequence[Job], cancelled: Callable[[], bool] | None = None) -> Iterator[tuple[Job, Any]]:
-        """Yield each job's items as they come; a `Lost` for a page that crashed (twice) or hung its reader.
+        """Yield each job's items as they come; a `LostPage` for a page that crashed (twice) or hung its reader.
 
         A job's own failure is raised as the error that the reader gave; so is Cancelled.
         """
@@ -259,7 +259,7 @@ def _stop_if(cancelled: Callable[[], bool] | None) -> None:
         raise errors.Cancelled("Reading was cancelled between two pages.")
 
 
-def _after_fault(work: _Running, *, hung: bool, reason: str) -> tuple[list[Job], list[Lost]]:
+def _after_fault(work: _Running, *, hung: bool, reason: str) -> tuple[list[Job], list[LostPage]]:
     """Return the jobs to repeat and the pages to give up, after the first unread page of a job felled its reader.
 
     A crash may be another page's doing (memory), so that page is tried once more, alone; a page that hung is not.
@@ -269,15 +269,15 @@ def _after_fault(work: _Running, *, hung: bool, reason: str) -> tuple[list[Job],
     first, *others = work.left()
     rest = [replace(work.job, pages=tuple(others), tries=1)] if others else []
     if hung or work.job.tries > 1:
-        return rest, [Lost(first, reason)]
+        return rest, [LostPage(first, reason)]
     return [*rest, replace(work.job, pages=(first,), tries=2)], []
 
 
-def _give_up(waiting: deque[Job], lost: int) -> Iterator[tuple[Job, Lost]]:
+def _give_up(waiting: deque[Job], lost: int) -> Iterator[tuple[Job, LostPage]]:
     while waiting:
         job = waiting.popleft()
         for page in job.pages:
-            yield job, Lost(page, f"was not tried: {lost} earlier pages had crashed the reader")
+            yield job, LostPage(page, f"was not tried: {lost} earlier pages had crashed the reader")
 
 
 def _kill_all(readers: set[_ReaderProcess]) -> None:

@@ -11,7 +11,7 @@ from trigpoint.text.account import Attachment, DocumentAccount, LeftOut, PageAcc
 from trigpoint.text.doubts import NEEDS_OCR, Doubt
 from trigpoint.text.hidden import kept_apart
 from trigpoint.text.pages import MIN_TEXT_CHARS, Extraction, HiddenText, MarginLine, Method, Page, has_text
-from trigpoint.text.readers import Lost
+from trigpoint.text.readers import LostPage
 from trigpoint.text.running_lines import mark_running_lines
 from trigpoint.text.tables import Table, continue_headers
 
@@ -111,7 +111,7 @@ class Survey:
         return chosen
 
 
-def assemble(survey: Survey, read: Mapping[int, PageReading | Lost]) -> Extraction:
+def assemble(survey: Survey, read: Mapping[int, PageReading | LostPage]) -> Extraction:
     """Return every page of the document, as the second look read it if there was one, with its account."""
     survey = replace(survey, pages=_with_continued_tables(survey.pages))
     told = [_page_and_account(number, survey, read.get(number)) for number in range(1, survey.opened.page_count + 1)]
@@ -119,7 +119,7 @@ def assemble(survey: Survey, read: Mapping[int, PageReading | Lost]) -> Extracti
     return Extraction(mark_running_lines([page for page, _ in told], _margins(survey, read)), account)
 
 
-def _margins(survey: Survey, read: Mapping[int, PageReading | Lost]) -> dict[int, tuple[MarginLine, ...]]:
+def _margins(survey: Survey, read: Mapping[int, PageReading | LostPage]) -> dict[int, tuple[MarginLine, ...]]:
     """Return the lines in the margins of each page, as it was finally read."""
     looked = {number: page.margins for number, page in survey.pages.items()}
     return looked | {number: page.margins for number, page in read.items() if isinstance(page, PageReading)}
@@ -137,15 +137,15 @@ def _with_continued_tables(looks: Mapping[int, PageLook]) -> dict[int, PageLook]
     return continued
 
 
-def failed_pages(survey: Survey, read: Mapping[int, PageReading | Lost]) -> dict[int, str]:
+def failed_pages(survey: Survey, read: Mapping[int, PageReading | LostPage]) -> dict[int, str]:
     """Return the pages that could not be read at all, and why."""
     failures = dict(survey.lost)
     failures |= {number: page.note or "" for number, page in survey.pages.items() if page.unreadable}
-    failures |= {number: outcome.reason for number, outcome in read.items() if isinstance(outcome, Lost)}
+    failures |= {number: outcome.reason for number, outcome in read.items() if isinstance(outcome, LostPage)}
     return failures
 
 
-def _page_and_account(number: int, survey: Survey, read: PageReading | Lost | None) -> tuple[Page, PageAccount]:
+def _page_and_account(number: int, survey: Survey, read: PageReading | LostPage | None) -> tuple[Page, PageAccount]:
     look = survey.pages.get(number)
     if look is None or look.unreadable:
         reason = survey.lost.get(number, "was not read") if look is None else look.note or "was not read"
