@@ -25,7 +25,7 @@ from trigpoint.api.routes import routers
 from trigpoint.api.routes.graph import graph_backend
 from trigpoint.api.routes.reviews import QUICK_STATUS
 from trigpoint.api.services import Services
-from trigpoint.api.web.app import Pages
+from trigpoint.api.web.app import GuardedPages
 from trigpoint.api.web.resources import Resources
 from trigpoint.config import Settings
 from trigpoint.http.context import CatchUnexpected, RequestContext
@@ -56,7 +56,7 @@ def create_app(settings: Settings) -> Starlette:
             *(Route(path, rest) for path in (AT, "/health", "/metrics", "/docs", "/redoc", "/openapi.json")),
             Part(AT, rest),
             Part("/api", graph),
-            Part("/", Pages(resources, rest)),
+            Part("/", GuardedPages(resources, rest)),
         ],
         middleware=[
             Middleware(RequestContext, api_version=API_VERSION),

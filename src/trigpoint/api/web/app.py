@@ -70,7 +70,7 @@ _HEADERS = {
 }
 
 
-class Pages:
+class GuardedPages:
     """The pages behind their guard: who may see them, which site a form may come from, how large it may be."""
 
     def __init__(self, resources: Resources, rest: ASGIApp) -> None:

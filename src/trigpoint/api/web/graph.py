@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from trigpoint.api.web.drawing import draw_neighbourhood
-from trigpoint.api.web.paging import Pages
+from trigpoint.api.web.paging import Paging
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.templating import page
 from trigpoint.graph import queries
@@ -32,7 +32,7 @@ _MOST_BLOCKS = 20
 
 async def entities(request: Request) -> Response:
     asked = _filled_fields(request)
-    pages = Pages.of(request, _A_PAGE)
+    pages = Paging.of(request, _A_PAGE)
 
     def read(connection: Connection) -> dict[str, Any]:
         projects, project = _chosen_project(connection, asked)

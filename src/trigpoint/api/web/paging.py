@@ -20,7 +20,7 @@ def whole_number(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class Pages:
+class Paging:
     number: int
     size: int
     path: str
@@ -28,11 +28,11 @@ class Pages:
     total: int = 0
 
     @classmethod
-    def of(cls, request: Request, size: int) -> Pages:
+    def of(cls, request: Request, size: int) -> Paging:
         kept = tuple((k, v) for k, v in request.query_params.multi_items() if k != "page" and v)
         return cls(whole_number(request.query_params.get("page", "1")), size, request.url.path, kept)
 
-    def counting(self, total: int) -> Pages:
+    def counting(self, total: int) -> Paging:
         return replace(self, total=total)
 
     @property

@@ -21,7 +21,7 @@ from trigpoint.api.schemas.reviews import ReviewSubmission
 from trigpoint.api.services import Services
 from trigpoint.api.web.comparing import in_order_of_time, pair_aspects, pair_points
 from trigpoint.api.web.evidence import evidence_page, evidence_picture, evidence_strip
-from trigpoint.api.web.paging import Pages
+from trigpoint.api.web.paging import Paging
 from trigpoint.api.web.resources import Resources
 from trigpoint.api.web.review_page import review_page
 from trigpoint.api.web.templating import page
@@ -151,7 +151,7 @@ async def listing(request: Request) -> Response:
     status, query = (request.query_params.get(name, "").strip() for name in ("status", "q"))
     if status and status not in STATUSES:
         raise HTTPException(400, f"There is no status of that name. There are: {', '.join(STATUSES)}.")
-    pages = Pages.of(request, _A_PAGE)
+    pages = Paging.of(request, _A_PAGE)
     offset, limit = (0, _MOST_SEARCHED) if query else (pages.offset, _A_PAGE)
     rows, total = await services.reviews.list(status=status or None, limit=limit, offset=offset)
     outlines = await services.reviews.outlines(rows)
