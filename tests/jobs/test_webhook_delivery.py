@@ -19,7 +19,7 @@ from watched_pipeline import Broken, WatchedPipeline, until, until_status
 
 from trigpoint.errors import DeliveryNotFound, DeliveryPending
 from trigpoint.jobs import webhooks
-from trigpoint.jobs.delivery import Sender, is_public, sign
+from trigpoint.jobs.delivery import WebhookSender, is_public, sign
 from trigpoint.jobs.events import DEFAULT_EVENTS, EVENTS
 from trigpoint.jobs.queue import Queue
 from trigpoint.jobs.reviews import Reviews, Webhook
@@ -160,7 +160,7 @@ async def test_a_receiver_that_fails_three_times_gets_the_same_delivery_until_it
     ],
 )
 async def test_whatever_is_not_a_2xx_in_time_is_a_failure(answer: Any, problem: str) -> None:
-    sender = Sender(public_only=False, timeout=0.2)
+    sender = WebhookSender(public_only=False, timeout=0.2)
     async with receiving(answer) as receiver:
         outcome = await sender.send(delivery(receiver.url))
         assert len(receiver.received) == 1
@@ -170,7 +170,7 @@ async def test_whatever_is_not_a_2xx_in_time_is_a_failure(answer: Any, problem: 
 
 @pytest.mark.parametrize("status", [200, 201, 204, 299])
 async def test_any_2xx_is_success(status: int) -> None:
-    sender = Sender(public_only=False)
+    sender = WebhookSender(public_only=False)
     async with receiving(status) as receiver:
         outcome = await sender.send(delivery(receiver.url))
     await sender.close()
@@ -273,7 +273,7 @@ def test_public_addresses_are_public(address: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "[fe80::1%25lo]"])
 async def test_in_production_nothing_is_sent_to_this_machine_however_it_is_written(host: str) -> None:
     """W3: at connection time, whatever was said at submission."""
-    sender = Sender(public_only=True, timeout=3)
+    sender = WebhookSender(public_only=True, timeout=3)
     async with receiving() as receiver:
         outcome = await sender.send(delivery(f"http://{host}:{receiver.port}/hooks"))
     await sender.close()
@@ -292,7 +292,7 @@ async def test_a_name_that_changes_its_address_after_the_check_gains_nothing(mon
             return [(2, 1, 6, "", ("127.0.0.1", port))]
 
         monkeypatch.setattr(loop, "getaddrinfo", rebinding)
-        sender = Sender(public_only=False)
+        sender = WebhookSender(public_only=False)
         outcome = await sender.send(delivery(f"http://hooks.example:{receiver.port}/x"))
         await sender.close()
     assert outcome.error is None
@@ -313,7 +313,7 @@ async def test_all_addresses_of_a_receiver_are_tried_until_one_takes_the_connect
     """W1: a name often has an IPv6 address that its server does not listen on."""
     async with receiving() as receiver:
         resolving(monkeypatch, "::1", "127.0.0.2", "127.0.0.1")
-        sender = Sender(public_only=False)
+        sender = WebhookSender(public_only=False)
         outcome = await sender.send(delivery(f"http://hooks.example:{receiver.port}/x"))
         assert (outcome.response_status, outcome.error) == (200, None)
         resolving(monkeypatch, "::1", "127.0.0.2")
@@ -333,7 +333,7 @@ async def test_a_silent_address_leaves_time_for_the_next_one(monkeypatch: pytest
         receiver = Receiver(port=port)
         server = await asyncio.start_server(receiver.handle, "127.0.0.1", port)
         resolving(monkeypatch, "127.0.0.2", "127.0.0.1")
-        sender = Sender(public_only=False, timeout=1)
+        sender = WebhookSender(public_only=False, timeout=1)
         outcome = await sender.send(delivery(f"http://hooks.example:{port}/x"))
         await sender.close()
         server.close()
@@ -344,7 +344,7 @@ async def test_an_answer_is_an_answer_and_no_other_address_is_tried(monkeypatch:
     """A receiver may have taken an event that it broke off on."""
     async with receiving("close", 200) as receiver:
         resolving(monkeypatch, "127.0.0.1", "localhost")
-        sender = Sender(public_only=False)
+        sender = WebhookSender(public_only=False)
         outcome = await sender.send(delivery(f"http://hooks.example:{receiver.port}/x"))
         await sender.close()
     assert "RemoteProtocolError" in (outcome.error or "")

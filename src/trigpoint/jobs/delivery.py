@@ -24,7 +24,7 @@ _PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")  # all that has been allocated;
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
-class Sender:
+class WebhookSender:
     """Delivers webhooks. `public_only` refuses private, loopback and link-local addresses."""
 
     def __init__(self, *, public_only: bool, timeout: float = TIMEOUT_SECONDS) -> None:

@@ -20,7 +20,7 @@ from redis.asyncio import Redis
 from trigpoint.config import Settings
 from trigpoint.ending import end
 from trigpoint.jobs import alive, led, revisions
-from trigpoint.jobs.delivery import Sender
+from trigpoint.jobs.delivery import WebhookSender
 from trigpoint.jobs.events import DEFAULT_EVENTS
 from trigpoint.jobs.led_job import LedReviewJob
 from trigpoint.jobs.pausing import has_space
@@ -76,7 +76,7 @@ class Worker:
         log.info("worker %s: %d jobs at once", self.name, self._settings.worker_concurrency)
         if not await _unless(stop, patiently(self._configure_webhook, what="configuring webhooks")):
             return
-        sender = Sender(public_only=self._settings.environment == "production")
+        sender = WebhookSender(public_only=self._settings.environment == "production")
         loops = [
             asyncio.create_task(_kept_running(what, loop))
             for what, loop in {
@@ -203,7 +203,7 @@ class Worker:
             if verdict != "held":
                 return verdict
 
-    async def _deliver(self, stop: asyncio.Event, sender: Sender) -> None:
+    async def _deliver(self, stop: asyncio.Event, sender: WebhookSender) -> None:
         """Send what is in the outbox, several receivers at once."""
         sending: set[asyncio.Task[None]] = set()
         try:
@@ -226,7 +226,7 @@ class Worker:
             for task in sending:
                 task.cancel()
 
-    async def _send(self, sender: Sender, delivery: Delivery) -> None:
+    async def _send(self, sender: WebhookSender, delivery: Delivery) -> None:
         outcome = await sender.send(delivery)
         status = await patiently(lambda: self._outbox.settle(delivery, outcome), what="recording a delivery")
         WEBHOOKS.labels("tried again" if status == "pending" else status).inc()
