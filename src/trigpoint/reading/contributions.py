@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.measured import Measure, Measured
+from trigpoint.reading.measured import Measured, MeasureKind
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
 from trigpoint.reading.tokens import tokenise
 
-_MONEY = Measure("offsite.contribution", most_apart=3)
+_MONEY = MeasureKind("offsite.contribution", most_apart=3)
 _ALIKE = 0.6  # of the words of two purposes that are shared, from which on they are one purpose
 _LEAST_SHARED = 2
 

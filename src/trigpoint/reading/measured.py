@@ -25,7 +25,7 @@ _FORMER = re.compile(r"superseded|previous|original|former|before|earlier|\bTA\b
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasureKind:
     """A kind of figure: its words for a reader, its subject, and how far two figures may differ and still be one.
 
     `beyond` says which of a document's figures represents it: the largest of several numbers of spaces, the nearest stop.
@@ -44,7 +44,7 @@ class Measured:
     If `names` are given, a figure is not compared with one whose names are all different.
     """
 
-    measure: Measure
+    measure: MeasureKind
     key: tuple[str, ...]
     what: str
     quantity: Quantity

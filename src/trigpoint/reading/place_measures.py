@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.measured import Measure, Measured
+from trigpoint.reading.measured import Measured, MeasureKind
 from trigpoint.reading.names import Gazetteer, Name
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.reading.quantity import Quantity
@@ -14,15 +14,15 @@ from trigpoint.reading.said import Said
 from trigpoint.reading.tables import Table
 from trigpoint.reading.units import DISTANCES
 
-_WIDTH = Measure("cycle_route.width", tolerance=0.02)
-_FLOW = Measure("traffic.volume", tolerance=0.1, most_apart=4)
-_LIMIT = Measure("traffic.speed")
-_STATION = Measure("rail.access", tolerance=0.1, beyond=min, most_apart=5)
-_STOP = Measure("bus.stop_distance", tolerance=0.25, beyond=min, most_apart=4)
-_FURTHEST = Measure("bus.stop_distance", tolerance=0.1, most_apart=4)
+_WIDTH = MeasureKind("cycle_route.width", tolerance=0.02)
+_FLOW = MeasureKind("traffic.volume", tolerance=0.1, most_apart=4)
+_LIMIT = MeasureKind("traffic.speed")
+_STATION = MeasureKind("rail.access", tolerance=0.1, beyond=min, most_apart=5)
+_STOP = MeasureKind("bus.stop_distance", tolerance=0.25, beyond=min, most_apart=4)
+_FURTHEST = MeasureKind("bus.stop_distance", tolerance=0.1, most_apart=4)
 _FURTHEST_WORDS = "the distance from the furthest home to a bus stop"
-_ENTRANCE = Measure("cycle_parking.quality", tolerance=0.25, beyond=min, most_apart=10)
-_SERVICE = Measure("bus.frequency", tolerance=0.1)
+_ENTRANCE = MeasureKind("cycle_parking.quality", tolerance=0.25, beyond=min, most_apart=10)
+_SERVICE = MeasureKind("bus.frequency", tolerance=0.1)
 
 _CUES = Lexicon(
     {

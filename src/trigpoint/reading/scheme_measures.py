@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.measured import Measure, Measured
+from trigpoint.reading.measured import Measured, MeasureKind
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
 from trigpoint.reading.scopes import groups_of, is_part
@@ -14,13 +14,13 @@ from trigpoint.reading.space_measures import speaks_of_others
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.uses import read_uses
 
-PEOPLE = Measure("development.size", most_apart=1.5)
-HOMES = Measure("development.size", most_apart=1.5)
-AREA = Measure("development.size", tolerance=0.005, most_apart=1.25)
-_SITE = Measure("development.size", tolerance=0.05, most_apart=2)
-_TRIPS = Measure("trips.forecast", tolerance=0.02, most_apart=2.5)
-TARGET = Measure("travel_plan.target", most_apart=3)
-_TERM = Measure("travel_plan.coordinator", most_apart=10)
+PEOPLE = MeasureKind("development.size", most_apart=1.5)
+HOMES = MeasureKind("development.size", most_apart=1.5)
+AREA = MeasureKind("development.size", tolerance=0.005, most_apart=1.25)
+_SITE = MeasureKind("development.size", tolerance=0.05, most_apart=2)
+_TRIPS = MeasureKind("trips.forecast", tolerance=0.02, most_apart=2.5)
+TARGET = MeasureKind("travel_plan.target", most_apart=3)
+_TERM = MeasureKind("travel_plan.coordinator", most_apart=10)
 
 _CUES = Lexicon(
     {

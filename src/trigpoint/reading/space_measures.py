@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.measured import Measure, Measured
+from trigpoint.reading.measured import Measured, MeasureKind
 from trigpoint.reading.names import Gazetteer
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
 from trigpoint.reading.scopes import groups_of, is_part, named_unit, what_of
 from trigpoint.reading.tokens import tokenise
 
-CYCLES = Measure("cycle_parking.total", most_apart=2.5)
-CARS = Measure("car_parking", most_apart=2.0)
-_FACILITIES = Measure("cycle_parking.facilities", most_apart=4)
+CYCLES = MeasureKind("cycle_parking.total", most_apart=2.5)
+CARS = MeasureKind("car_parking", most_apart=2.0)
+_FACILITIES = MeasureKind("cycle_parking.facilities", most_apart=4)
 
 _CUES = Lexicon(
     {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from trigpoint.reading.lexicon import Lexicon
-from trigpoint.reading.measured import Measure, Measured
+from trigpoint.reading.measured import Measured, MeasureKind
 from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.said import Said
 from trigpoint.reading.scheme_measures import AREA, HOMES, PEOPLE, TARGET
@@ -49,7 +49,7 @@ def _statement_of_row(row: Statement, rows: dict[tuple[str, int], Said]) -> Said
     return rows[row.document_id, row.index]
 
 
-def _spaces(table: Table, rows: dict[tuple[str, int], Said], measure: Measure, unit: str) -> Iterator[Measured]:
+def _spaces(table: Table, rows: dict[tuple[str, int], Said], measure: MeasureKind, unit: str) -> Iterator[Measured]:
     column = _provided_column(table)
     if column is None or "standard" in table.caption.lower():
         return
