@@ -18,7 +18,7 @@ from scripted_model import ScriptedModel, hand_in, supported, text_of, use_tool
 from scripted_servers import REF, Kept, Servers
 
 from trigpoint.config import Settings, load_settings
-from trigpoint.review.agent.judging import Judging, judge_by_model
+from trigpoint.review.agent.judging import ModelJudgement, judge_by_model
 from trigpoint.review.aspects import aspect
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.models import Progress, ReviewOptions, ReviewRequest
@@ -87,7 +87,7 @@ async def silent(share: float, detail: str) -> None:
 
 async def judge(
     evidence: Evidence, settings: Settings, *, aspects: tuple[str, ...] = ROUTES, kept: Kept | None = None
-) -> Judging:
+) -> ModelJudgement:
     return await judge_by_model(
         evidence,
         tuple(aspect(one) for one in aspects),

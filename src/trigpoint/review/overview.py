@@ -132,7 +132,7 @@ class MainPart:
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldConclusion:
     """The conclusion of a judged review in its three parts, and what a reader must know of how it was made."""
 
     proposed: tuple[str, ...]
@@ -203,7 +203,7 @@ class Overview:
                     yield Point(0, finding, aspect, one.noted)
 
     @cached_property
-    def told(self) -> Told | None:
+    def told(self) -> ToldConclusion | None:
         """What is proposed, what is good and what decides, by what the sentences of the conclusion rest on; None if
         nobody wrote one.
         """
@@ -216,7 +216,7 @@ class Overview:
             parts[one.part or _part_of(one, parts, outcomes)].append(one.text)
         before, sentences, after = self.review.summary.partition(" ".join(one.text for one in written))
         notes = f"{before.strip()} {after.strip()}".strip() if sentences else ""
-        return Told(tuple(parts["proposed"]), tuple(parts["good"]), tuple(parts["decides"]), notes)
+        return ToldConclusion(tuple(parts["proposed"]), tuple(parts["good"]), tuple(parts["decides"]), notes)
 
     @cached_property
     def requests(self) -> tuple[tuple[AspectReview, NotAssessed], ...]:
@@ -339,7 +339,7 @@ def plain_text(finding: Finding) -> str:
 
 
 @dataclass(frozen=True)
-class Deadline:
+class ConsultationEnd:
     """The end of a consultation as people say it. `state` is `open`, `soon` (a week or less) or `closed`."""
 
     words: str
@@ -351,7 +351,7 @@ _LONGEST = 140
 _LONGEST_CONCLUSION = 240
 
 
-def deadline(end: str | None, today: date) -> Deadline | None:
+def deadline(end: str | None, today: date) -> ConsultationEnd | None:
     """Return how long the consultation is open. None if the register gives no date, or one that is none."""
     try:
         day = parse_day((end or "")[:10])
@@ -360,9 +360,9 @@ def deadline(end: str | None, today: date) -> Deadline | None:
     left = (day - today).days
     shown = f"{day.day} {day:%B %Y}"
     if left < 0:
-        return Deadline(f"Consultation closed {shown}", "closed")
+        return ConsultationEnd(f"Consultation closed {shown}", "closed")
     when = {0: "closes today", 1: "closes tomorrow"}.get(left, f"closes in {left} days")
-    return Deadline(f"Consultation {when} ({shown})", "soon" if left <= _SOON_DAYS else "open")
+    return ConsultationEnd(f"Consultation {when} ({shown})", "soon" if left <= _SOON_DAYS else "open")
 
 
 def _stress(essential: int, failed: int) -> str:

@@ -17,7 +17,7 @@ from trigpoint.review.aspects import Check
 from trigpoint.review.evidence import Evidence, readable_ref
 from trigpoint.review.findings import Calculation, Comparison, Outcome
 from trigpoint.review.standards import Standard, standard_for
-from trigpoint.review.verdicts import Undecided, Verdict, deciding, measure_of, phased, ruled_out
+from trigpoint.review.verdicts import CheckVerdict, Undecided, deciding, measure_of, phased, ruled_out
 
 _SPACE = "cycle space"
 _BASES = {
@@ -50,7 +50,7 @@ def standard_of(check: Check, evidence: Evidence) -> tuple[Standard, tuple[Rate,
     return standard_for(check.standard, evidence.profile, evidence.in_force, evidence.standards)
 
 
-def by_standard(check: Check, evidence: Evidence) -> Verdict | Undecided:
+def by_standard(check: Check, evidence: Evidence) -> CheckVerdict | Undecided:
     """Judge cycle parking by the standard for the development's uses."""
     assert check.standard is not None
     denied = ruled_out(check, evidence)
@@ -61,7 +61,7 @@ def by_standard(check: Check, evidence: Evidence) -> Verdict | Undecided:
     if denied:
         return Undecided("A statement rules some of it out", (*denied, *facts))
     verdict = _compared(_figures(facts, check.topics[0]), *chosen, evidence.profile)
-    if isinstance(verdict, Verdict) and verdict.outcome != "failed" and (doubt := _doubt(check, evidence)):
+    if isinstance(verdict, CheckVerdict) and verdict.outcome != "failed" and (doubt := _doubt(check, evidence)):
         return Undecided(doubt, verdict.facts)
     return verdict
 
@@ -93,7 +93,9 @@ def _figures(facts: Sequence[Fact], main_topic: str) -> _Figures:
     return _Figures(rates, totals)
 
 
-def _compared(figures: _Figures, standard: Standard, rates: Sequence[Rate], profile: Profile) -> Verdict | Undecided:
+def _compared(
+    figures: _Figures, standard: Standard, rates: Sequence[Rate], profile: Profile
+) -> CheckVerdict | Undecided:
     if len({(q.rate, q.per) for _, q in figures.rates}) > 1:
         return Undecided("Several rates are given, for different parts of the development", figures.facts)
     if figures.rates:
@@ -105,7 +107,9 @@ def _compared(figures: _Figures, standard: Standard, rates: Sequence[Rate], prof
     return Undecided("")
 
 
-def _by_rate(figures: _Figures, standard: Standard, rates: Sequence[Rate], profile: Profile) -> Verdict | Undecided:
+def _by_rate(
+    figures: _Figures, standard: Standard, rates: Sequence[Rate], profile: Profile
+) -> CheckVerdict | Undecided:
     quantity = figures.rates[0][1]
     basis = next((name for name, words in _BASES.items() if quantity.per in words), None)
     same = [rate for rate in rates if rate.unit == basis]
@@ -122,7 +126,7 @@ def _by_rate(figures: _Figures, standard: Standard, rates: Sequence[Rate], profi
 
 def _per_dwelling(
     figures: _Figures, standard: Standard, rate: Rate, profile: Profile, quantity: Quantity
-) -> Verdict | Undecided:
+) -> CheckVerdict | Undecided:
     """Compare spaces a home with bedrooms a home: the same figure can be enough for flats and too little for houses."""
     bedrooms = [size.bedrooms for size in profile.uses if size.use == "dwellings" and size.bedrooms]
     if quantity.rate < rate.count:  # every home has a bedroom
@@ -140,7 +144,9 @@ def _per_dwelling(
     return _verdict(outcome, figures, standard, rate.words, f"{quantity}{homes}", quantity)
 
 
-def _by_total(figures: _Figures, standard: Standard, rates: Sequence[Rate], profile: Profile) -> Verdict | Undecided:
+def _by_total(
+    figures: _Figures, standard: Standard, rates: Sequence[Rate], profile: Profile
+) -> CheckVerdict | Undecided:
     quantity = figures.totals[0][1]
     wanted = _wanted(rates, profile)
     if wanted is None:
@@ -206,10 +212,10 @@ def _verdict(
     quantity: Quantity,
     calculations: tuple[Calculation, ...] = (),
     comparison: Comparison | None = None,
-) -> Verdict | Undecided:
+) -> CheckVerdict | Undecided:
     if outcome == "met" and quantity.limit in _CAN_FALL_SHORT:
         return Undecided(f"“{quantity.limit}” leaves open whether the standard is reached", figures.facts)
-    return Verdict(
+    return CheckVerdict(
         outcome,
         figures.facts,
         value=value,

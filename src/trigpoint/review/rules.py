@@ -20,7 +20,7 @@ from trigpoint.review.quoting import asks, cite, cite_source, places, quotations
 from trigpoint.review.rating import key_issue, rate
 from trigpoint.review.result import AspectReview, Judgement
 from trigpoint.review.titles import titles_of
-from trigpoint.review.verdicts import Undecided, Verdict, by_figure, by_statement, measure_of, open_facts
+from trigpoint.review.verdicts import CheckVerdict, Undecided, by_figure, by_statement, measure_of, open_facts
 from trigpoint.review.wording import as_written, within_sentence
 
 MOST_CITATIONS = 6
@@ -101,7 +101,7 @@ def judge_check(evidence: Evidence, aspect: Aspect, check: Check) -> Finding | N
     return _finding(evidence, aspect, check, verdict)
 
 
-def _verdict(evidence: Evidence, check: Check) -> Verdict | Undecided:
+def _verdict(evidence: Evidence, check: Check) -> CheckVerdict | Undecided:
     match check.judged_by:
         case "standard":
             return by_standard(check, evidence)
@@ -113,7 +113,7 @@ def _verdict(evidence: Evidence, check: Check) -> Verdict | Undecided:
             return Undecided("")
 
 
-def _finding(evidence: Evidence, aspect: Aspect, check: Check, verdict: Verdict) -> Finding:
+def _finding(evidence: Evidence, aspect: Aspect, check: Check, verdict: CheckVerdict) -> Finding:
     words = {"met": check.words.met, "partly": check.words.partly or check.words.failed, "failed": check.words.failed}
     filled = {"value": verdict.value, "standard": verdict.standard}
     wanting = verdict.outcome != "met"

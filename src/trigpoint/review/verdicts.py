@@ -18,7 +18,7 @@ SPEAKERS = ("applicant", "officer", "condition")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckVerdict:
     """A judged check: its outcome, the facts that prove it, and the figures for its text."""
 
     outcome: Outcome
@@ -61,20 +61,20 @@ def ruled_out(check: Check, evidence: Evidence) -> list[Fact]:
     ]
 
 
-def by_statement(check: Check, evidence: Evidence) -> Verdict | Undecided:
+def by_statement(check: Check, evidence: Evidence) -> CheckVerdict | Undecided:
     """Judge by what is said: it is provided, or it is ruled out. Statements both ways are for a person."""
     provided = [fact for fact in deciding(check, evidence) if fact.polarity == "provides"]
     denied = ruled_out(check, evidence)
     if provided and denied:
         return Undecided("Some statements promise it and others rule it out", (*provided, *denied))
     if denied:
-        return Verdict("failed", tuple(denied))
+        return CheckVerdict("failed", tuple(denied))
     if provided:
-        return Verdict("met", tuple(provided), remarks=phased(provided))
+        return CheckVerdict("met", tuple(provided), remarks=phased(provided))
     return Undecided("")
 
 
-def by_figure(check: Check, evidence: Evidence) -> Verdict | Undecided:
+def by_figure(check: Check, evidence: Evidence) -> CheckVerdict | Undecided:
     """Judge by measures against bounds. A statement with several measures of the unit is not clear enough."""
     assert check.figure is not None
     measured = [(fact, one) for fact in deciding(check, evidence) if (one := _measure(check.figure, fact)) is not None]
@@ -93,7 +93,7 @@ def by_figure(check: Check, evidence: Evidence) -> Verdict | Undecided:
     facts = tuple(dict.fromkeys(fact for fact, _ in measured))
     bound = check.figure.shown(check.figure.desirable)
     origin = (f"{bound} is from {check.figure.origin}.",) if check.figure.origin else ()
-    return Verdict(
+    return CheckVerdict(
         outcome,
         facts,
         value=_range(shown),

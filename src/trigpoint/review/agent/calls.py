@@ -88,7 +88,7 @@ class Ledger:
 
 
 @dataclass
-class Desk:
+class ModelDesk:
     """Where every call of one review goes through. `turn` limits how many run at the same time."""
 
     model: Model
@@ -105,7 +105,7 @@ class Desk:
 class PassModel(WrapperModel):
     """The model as one pass sees it. The same request is never paid for twice: its answer is in the checkpoints."""
 
-    def __init__(self, desk: Desk, name: str) -> None:
+    def __init__(self, desk: ModelDesk, name: str) -> None:
         super().__init__(desk.model)
         self._desk, self._pass = desk, name
 

@@ -13,7 +13,7 @@ from pydantic_ai.models import infer_model
 
 from trigpoint.config import Settings
 from trigpoint.errors import AnalysisFailed, TrigpointError, shorten
-from trigpoint.review.agent.calls import BudgetSpent, Desk, Ledger
+from trigpoint.review.agent.calls import BudgetSpent, Ledger, ModelDesk
 from trigpoint.review.agent.lookups import PolicyReader
 from trigpoint.review.agent.passes import Passes, Step
 from trigpoint.review.agent.shown import suspects
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Judging:
+class ModelJudgement:
     """A judgement and the evidence it rests on, with the policies that were looked up on the way."""
 
     judgement: Judgement
@@ -46,7 +46,7 @@ async def judge_by_model(
     checkpoints: Checkpoints,
     step: Step,
     transcript: Path | None = None,
-) -> Judging:
+) -> ModelJudgement:
     """Judge by the model of the settings.
 
     If it fails after some aspects were judged, what was verified counts, rules judge the rest, and a note says so. If it
@@ -63,7 +63,7 @@ async def judge_by_model(
     except (UserError, ValueError, ImportError) as error:
         return await _after_failure(_reason(error, settings), error, evidence, aspects, settings, ledger)
     turn = asyncio.Semaphore(settings.review_model_concurrency)
-    passes = Passes(draft, Desk(model, settings, checkpoints, ledger, turn), policy, settings, step)
+    passes = Passes(draft, ModelDesk(model, settings, checkpoints, ledger, turn), policy, settings, step)
     conclusion: DraftConclusion | None = None
     try:
         async with asyncio.timeout(settings.review_time_budget_seconds):
@@ -96,7 +96,7 @@ async def _run(passes: Passes) -> DraftConclusion | None:
 
 def _concluded(
     draft: ReviewDraft, conclusion: DraftConclusion | None, name: str, ledger: Ledger, notes: Sequence[str]
-) -> Judging:
+) -> ModelJudgement:
     judgement = draft.conclude(conclusion, model=name)
     assert judgement.quality is not None
     dropped = len(draft.check_conclusion(conclusion)) if conclusion else 0
@@ -104,7 +104,7 @@ def _concluded(
         update={"passes": ledger.passes, "cost": ledger.cost, "sentences_dropped": dropped}
     )
     changed = {"quality": quality, "tokens": ledger.tokens, "notes": tuple(notes)}
-    return Judging(judgement.model_copy(update=changed), draft.evidence)
+    return ModelJudgement(judgement.model_copy(update=changed), draft.evidence)
 
 
 async def _after_failure(
@@ -115,7 +115,7 @@ async def _after_failure(
     settings: Settings,
     ledger: Ledger,
     notes: Sequence[str] = (),
-) -> Judging:
+) -> ModelJudgement:
     log.warning("the model %s failed: %s", settings.trigpoint_model, reason)
     if not settings.review_fallback:
         raise AnalysisFailed(
@@ -124,7 +124,7 @@ async def _after_failure(
     judged = await asyncio.to_thread(judge_by_rules, evidence, aspects)
     note = f"The model {settings.trigpoint_model} failed ({reason}); judged by rules instead"
     changed = {"notes": (note, *notes), "tokens": ledger.tokens, "fallback_from": settings.trigpoint_model}
-    return Judging(judged.model_copy(update=changed), evidence)
+    return ModelJudgement(judged.model_copy(update=changed), evidence)
 
 
 def _reason(error: Exception, settings: Settings) -> str:

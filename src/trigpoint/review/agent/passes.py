@@ -17,7 +17,7 @@ from trigpoint.config import Settings
 from trigpoint.errors import shorten
 from trigpoint.review.agent import instructions, shown
 from trigpoint.review.agent.answers import Judged, Mended, Opinions, Oriented, ReadFacts
-from trigpoint.review.agent.calls import Desk
+from trigpoint.review.agent.calls import ModelDesk
 from trigpoint.review.agent.lookups import Bench, PolicyReader, add_lookups
 from trigpoint.review.agent.plan import CLAIMS_PER_CHECK, Window, candidates_by_group, make_plan, packed
 from trigpoint.review.agent.shown_claims import claims, side_by_side
@@ -49,7 +49,7 @@ class Passes:
     """One review: its draft, the desk that calls go through, and the policy that may be looked up."""
 
     draft: ReviewDraft
-    desk: Desk
+    desk: ModelDesk
     policy: PolicyReader
     settings: Settings
     step: Step
