@@ -125,7 +125,7 @@ def total_of(connection: Connection, counter: Table, where: Where) -> int:
 
 
 @dataclass(frozen=True)
-class Reading(Generic[Item]):
+class ListReading(Generic[Item]):
     """The reading of one page of a list: its order, its number, its filter, and the shape of its rows."""
 
     order: Order

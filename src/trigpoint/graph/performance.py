@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from trigpoint.graph.inputs import PageRequest, PerformanceFilter
-from trigpoint.graph.listing import Order, Page, Reading, Where, count, total_of
+from trigpoint.graph.listing import ListReading, Order, Page, Where, count, total_of
 from trigpoint.graph.models import SearchPerformance, Shape
 from trigpoint.graph.search_text import among, contains, texts_with
 from trigpoint.graph.tables import performance_count, search_page, search_performance, search_query
@@ -40,7 +40,7 @@ def list_performance(
 ) -> Page[SearchPerformance]:
     within, held = _conditions_within(search_performance, project_id, chosen), _texts(connection, project_id, chosen)
     scope = ("search-performance", project_id, *chosen.model_dump().items())
-    reading = Reading(_LATEST, request, scope, SearchPerformance)
+    reading = ListReading(_LATEST, request, scope, SearchPerformance)
     if not held:
         return reading.walk(connection, _total(connection, project_id, chosen, within), within)
     keys = select(*_LATEST.columns).where(*within, *(among(connection, column, texts) for _, column, _, texts in held))

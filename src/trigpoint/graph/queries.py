@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Connection, Table, select
 
 from trigpoint.errors import GraphNotFound
 from trigpoint.graph.inputs import BlockFilter, EntityFilter, PageRequest
-from trigpoint.graph.listing import Order, Page, Reading, count, total_of
+from trigpoint.graph.listing import ListReading, Order, Page, count, total_of
 from trigpoint.graph.models import Entity, Project, QuotableBlock
 from trigpoint.graph.search_text import Titles, among, contains, texts_with
 from trigpoint.graph.tables import block_topic, entity, entity_count, entity_text, project, quotable_block
@@ -37,7 +37,7 @@ def project_of_cookie(connection: Connection, project_id: str) -> str:
 def list_projects(connection: Connection, request: PageRequest, *, only: str | None = None) -> Page[Project]:
     """Return all projects, or `only` one of them: all that a bridge pinned to a project may show."""
     where = [project.c.id == only] if only is not None else []
-    reading = Reading(_PROJECTS, request, ("projects", only), Project)
+    reading = ListReading(_PROJECTS, request, ("projects", only), Project)
     return reading.walk(connection, count(connection, project, where), where)
 
 
@@ -58,7 +58,7 @@ def list_entities(connection: Connection, project_id: str, chosen: EntityFilter,
     kept = chosen.model_dump(exclude_none=True, exclude={"search"})
     columns = {"project_id": project_id, **kept}
     where = _same(entity, columns)
-    reading = Reading(_ENTITIES, request, ("entities", project_id, *chosen.model_dump().items()), Entity)
+    reading = ListReading(_ENTITIES, request, ("entities", project_id, *chosen.model_dump().items()), Entity)
     if chosen.search is None:
         return reading.walk(connection, total_of(connection, entity_count, _same(entity_count, columns)), where)
     titles = Titles(connection, project_id, chosen.search)
@@ -82,7 +82,7 @@ def list_blocks(
         where.append(block.verified_until >= chosen.verified_until_after)
     if chosen.verified_until_before is not None:
         where.append(block.verified_until <= chosen.verified_until_before)
-    reading = Reading(_BLOCKS, request, ("blocks", project_id, *chosen.model_dump().items()), QuotableBlock)
+    reading = ListReading(_BLOCKS, request, ("blocks", project_id, *chosen.model_dump().items()), QuotableBlock)
     if chosen.topic_tag is None:
         return reading.walk(connection, count(connection, quotable_block, where), where)
     topics = texts_with(connection, block_topic, project_id, chosen.topic_tag)
