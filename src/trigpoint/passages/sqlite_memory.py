@@ -33,7 +33,7 @@ _CLOSING_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Progress:
+class LoadProgress:
     done: int = 0
     total: int = 0
     began: float = field(default_factory=time.monotonic)
@@ -58,7 +58,7 @@ class LoadedMemory:
         self._memory = Memory()
         self._model = ""
         self._generation = -1  # of the tables, that the memory has
-        self._progress = Progress()
+        self._progress = LoadProgress()
         self._loading: Future[None] | None = None
         self._looking = threading.Lock()
         self._long_waits = threading.Semaphore(_MOST_WAITING)
@@ -89,7 +89,7 @@ class LoadedMemory:
             if self._generation >= generation:
                 return None
             if self._loading is None or self._loading.done():
-                self._progress = Progress()
+                self._progress = LoadProgress()
                 self._loading = Future()
                 name = f"memory of collection {self._no}"
                 threading.Thread(target=self._run, args=(self._loading,), name=name, daemon=True).start()
@@ -151,7 +151,7 @@ class LoadedMemory:
                 raise IndexUnavailable("The library was closed while it was being loaded")
             yield entries, _matrix(b"".join(vectors), len(entries))
             done += len(entries)
-            self._progress = Progress(done, total, self._progress.began)
+            self._progress = LoadProgress(done, total, self._progress.began)
 
     def _replace_changed(self, connection: sqlite3.Connection, key: str) -> None:
         changed = connection.execute(
