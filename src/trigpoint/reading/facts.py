@@ -15,7 +15,7 @@ from trigpoint.reading.quantity import Quantity
 from trigpoint.reading.readers import Readers, shipped_readers
 from trigpoint.reading.sources import genre_of, is_superseded
 from trigpoint.reading.statements import Statement
-from trigpoint.reading.status import Judged, read_status
+from trigpoint.reading.status import JudgedStatus, read_status
 from trigpoint.reading.tokens import tokenise
 from trigpoint.reading.topics import read_topics
 from trigpoint.reading.vocabulary import PROVISION, Polarity, Speaker, Status, Topic
@@ -131,7 +131,7 @@ def contexts_of(statements: Sequence[Statement], profile: Profile, documents: Se
         )
 
 
-_REPLACED = Judged("historic", 1.0, ("the document is superseded",))
+_REPLACED = JudgedStatus("historic", 1.0, ("the document is superseded",))
 
 
 class _Paragraph:

@@ -64,7 +64,7 @@ class Signal:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedStatus:
     """A status, how sure it is (0 to 1), and why."""
 
     status: Status
@@ -261,7 +261,7 @@ SIGNALS: tuple[Signal, ...] = (
 )
 
 
-def read_status(context: Context, readers: Readers | None = None) -> Judged:
+def read_status(context: Context, readers: Readers | None = None) -> JudgedStatus:
     """Return the likeliest status, and certainty if the reader is sure and nothing contradicts it."""
     heard = [signal for signal in SIGNALS if signal.test(context)]
     reader = (readers or shipped_readers()).statuses
@@ -271,8 +271,8 @@ def read_status(context: Context, readers: Readers | None = None) -> Judged:
     because = tuple(signal.why for signal in heard if signal.status == best)
     sure = best != "none" and share >= _SOONER_SURE.get(best, _SURE_FROM)
     if sure and not _is_opposed(best, heard) and not _doubtful(best, context):
-        return Judged(best, _SURE, because)
-    return Judged(best, round(min(share, _UNSURE_AT_MOST), 3), because)
+        return JudgedStatus(best, _SURE, because)
+    return JudgedStatus(best, round(min(share, _UNSURE_AT_MOST), 3), because)
 
 
 def heard_features(context: Context, heard: Sequence[Signal]) -> Features:

@@ -17,7 +17,7 @@ _CLOSE = 6  # tokens within which two words belong together
 _POINTS_BACK = ("these ", "this ", "such ", "they ", "it ", "those ", "both ", "the approved ", "the scheme shall ")
 
 
-class Words:
+class StatementWords:
     """The word classes of a statement, and those of the headings and list above it."""
 
     def __init__(self, statement: Statement, before: str = "", title: str = "") -> None:
@@ -102,12 +102,12 @@ def is_readable(statement: Statement) -> bool:
     return statement.kind != "heading" and not _is_formal(statement.text)
 
 
-def words_of(context: Context) -> Words:
+def words_of(context: Context) -> StatementWords:
     """Return the word classes of a statement and of what is above it."""
-    return Words(context.statement, context.before, context.title)
+    return StatementWords(context.statement, context.before, context.title)
 
 
-def rule_topics(words: Words) -> tuple[Topic, ...]:
+def rule_topics(words: StatementWords) -> tuple[Topic, ...]:
     """Return the topics that the rules find."""
     if not words.found and not (words.is_bullet and words.has_number):
         return ()
@@ -120,12 +120,12 @@ def _is_formal(text: str) -> bool:
     return text.lower().startswith(("reason:", "reasons:", "reason for")) or "@" in text or "http" in text
 
 
-def _topics(words: Words) -> Iterator[Topic]:
+def _topics(words: StatementWords) -> Iterator[Topic]:
     for rule in _RULES:
         yield from rule(words)
 
 
-def _passing(words: Words) -> Iterator[Topic]:
+def _passing(words: StatementWords) -> Iterator[Topic]:
     """Yield the routes for a mention of cycling or walking that no rule places, so that it is still quoted."""
     if words.cycling or words.has("active"):
         yield "cycle_route.on_site"
@@ -133,7 +133,7 @@ def _passing(words: Words) -> Iterator[Topic]:
         yield "permeability.link"
 
 
-def _cycle_parking(words: Words) -> Iterator[Topic]:
+def _cycle_parking(words: StatementWords) -> Iterator[Topic]:
     """Yield cycle parking if the words name it, or if the heading does and no car is mentioned."""
     named = (words.cycling and words.stored_cycles) or words.has("stand")
     named = named or (words.near("stay", "space") and not words.has("car"))
@@ -167,13 +167,13 @@ def _cycle_parking(words: Words) -> Iterator[Topic]:
         yield "cycle_parking.total"
 
 
-def _car_parking(words: Words) -> Iterator[Topic]:
+def _car_parking(words: StatementWords) -> Iterator[Topic]:
     cycles_only = words.near("cycle", "parking", 2) and not words.has("car")
     if words.has("car_parking") or (words.has("parking") and not cycles_only and not words.cycling_above):
         yield "car_parking"
 
 
-def _cycle_route(words: Words) -> Iterator[Topic]:
+def _cycle_route(words: StatementWords) -> Iterator[Topic]:
     named = (
         (words.cycling and words.near("cycle", "route", 5))
         or words.near("active", "route", 5)
@@ -193,7 +193,7 @@ def _cycle_route(words: Words) -> Iterator[Topic]:
         yield "cycle_route.surface_lighting"
 
 
-def _traffic(words: Words) -> Iterator[Topic]:
+def _traffic(words: StatementWords) -> Iterator[Topic]:
     roads = words.has("traffic") or words.near("capacity", "roads", 8)
     if roads and not words.has("not_traffic", "noise", "water"):
         yield "traffic.volume"
@@ -203,7 +203,7 @@ def _traffic(words: Words) -> Iterator[Topic]:
         yield "place.speed"
 
 
-def _junction(words: Words) -> Iterator[Topic]:
+def _junction(words: StatementWords) -> Iterator[Topic]:
     if words.has("crossing") and not words.has("water"):
         yield "junction.crossing"
     if words.near("junction", "priority", 8) or (words.cycling and words.near("cycle", "priority", 3)):
@@ -212,7 +212,7 @@ def _junction(words: Words) -> Iterator[Topic]:
         yield "junction.geometry"
 
 
-def _permeability(words: Words) -> Iterator[Topic]:
+def _permeability(words: StatementWords) -> Iterator[Topic]:
     if words.has("leisure", "fire"):
         return
     elsewhere = words.has("water", "wild", "view", "noise") and not words.cycling
@@ -230,7 +230,7 @@ def _permeability(words: Words) -> Iterator[Topic]:
         yield "permeability.directness"
 
 
-def _trips(words: Words) -> Iterator[Topic]:
+def _trips(words: StatementWords) -> Iterator[Topic]:
     if words.has("trip") and not words.has("facility", "not_traffic"):
         yield "trips.forecast"
     counted = words.has("per_cent") and words.on_foot_or_cycle and words.has("people")
@@ -240,7 +240,7 @@ def _trips(words: Words) -> Iterator[Topic]:
         yield "trips.data"
 
 
-def _audit(words: Words) -> Iterator[Topic]:
+def _audit(words: StatementWords) -> Iterator[Topic]:
     if words.has("audit"):
         yield "audit.walking_cycling"
     if (
@@ -251,7 +251,7 @@ def _audit(words: Words) -> Iterator[Topic]:
         yield "school.route"
 
 
-def _public_transport(words: Words) -> Iterator[Topic]:
+def _public_transport(words: StatementWords) -> Iterator[Topic]:
     rail = words.has_apart("rail", "not_rail") and not words.has("noise")
     if words.has("not_bus"):
         return
@@ -264,7 +264,7 @@ def _public_transport(words: Words) -> Iterator[Topic]:
         yield "rail.access"
 
 
-def _off_site(words: Words) -> Iterator[Topic]:
+def _off_site(words: StatementWords) -> Iterator[Topic]:
     mitigation = words.near("mitigation", "roads", 12) and not words.has("noise", "water", "wild", "leisure", "view")
     if (words.has("works") or mitigation) and not words.has("not_traffic"):
         yield "offsite.works"
@@ -274,7 +274,7 @@ def _off_site(words: Words) -> Iterator[Topic]:
         yield "offsite.contribution"
 
 
-def _travel_plan(words: Words) -> Iterator[Topic]:
+def _travel_plan(words: StatementWords) -> Iterator[Topic]:
     planned = words.has("travel_plan") or words.under("travel_plan") or "travel_plan" in words.before
     named = words.has("travel_plan")
     if named:
@@ -293,7 +293,7 @@ def _travel_plan(words: Words) -> Iterator[Topic]:
         yield "travel_plan.measures"
 
 
-def _place_topics(words: Words) -> Iterator[Topic]:
+def _place_topics(words: StatementWords) -> Iterator[Topic]:
     if words.near("tree", "tree_care", 8):
         yield "place.trees"
     if words.near("lighting", "outdoors", 10) and not words.has("privacy"):
@@ -302,17 +302,17 @@ def _place_topics(words: Words) -> Iterator[Topic]:
         yield "place.overlooking"
 
 
-def _named_by_words(words: Words) -> Iterator[Topic]:
+def _named_by_words(words: StatementWords) -> Iterator[Topic]:
     """Yield the topics that have their own word class: they need no other rule."""
     yield from (topic for topic in TOPICS if topic in words.found)
 
 
-def _compliance(words: Words) -> Iterator[Topic]:
+def _compliance(words: StatementWords) -> Iterator[Topic]:
     if words.near("comply", "standard", 10):
         yield "compliance.claim"
 
 
-def _development(words: Words) -> Iterator[Topic]:
+def _development(words: StatementWords) -> Iterator[Topic]:
     sized = words.has("dwelling", "floorspace") and words.has("build")
     if sized:
         yield "development.use"
@@ -321,7 +321,7 @@ def _development(words: Words) -> Iterator[Topic]:
         yield "development.kind"
 
 
-_RULES: tuple[Callable[[Words], Iterator[Topic]], ...] = (
+_RULES: tuple[Callable[[StatementWords], Iterator[Topic]], ...] = (
     _cycle_parking,
     _car_parking,
     _cycle_route,
