@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from trigpoint.review.groups import group_of
-from trigpoint.review.people_layout import Span, personal_fields, personal_lines, site_lines
+from trigpoint.review.people_layout import PersonalSpan, personal_fields, personal_lines, site_lines
 from trigpoint.review.people_words import KIN, OFFICES, ORGANISATIONS, STREETS, TITLES, words
 
 MASK = "■"
@@ -65,9 +65,11 @@ def without_people(text: str, source_kind: str, *, form: bool = False) -> str:
     else:
         return text
     spans += [span for span in _matches(text, _EMAIL) if not text[span.start : span.end].lower().endswith(".gov.uk")]
-    official = [Span(*match.span("value")) for pattern in (_OFFICIAL, _IN_OFFICE) for match in pattern.finditer(text)]
+    official = [
+        PersonalSpan(*match.span("value")) for pattern in (_OFFICIAL, _IN_OFFICE) for match in pattern.finditer(text)
+    ]
     if group := group_of(text):
-        official += [Span(*match.span()) for match in re.finditer(re.escape(group), text, re.IGNORECASE)]
+        official += [PersonalSpan(*match.span()) for match in re.finditer(re.escape(group), text, re.IGNORECASE)]
     spans = [span for span in spans if not any(one.holds(span) for one in official)]
     return _masked(text, [*spans, *_again(text, [*names, *spans], official)])
 
@@ -102,7 +104,7 @@ def is_public_comment(name: str) -> bool:
     return name.startswith(_COMMENT)
 
 
-def _in_sentences(text: str) -> Iterator[Span]:
+def _in_sentences(text: str) -> Iterator[PersonalSpan]:
     """Yield names, numbers and addresses in running text, but for the site's own."""
     site = site_lines(text)
     yield from _matches(text, _PHONE, _TITLED, _KIN, _NAMED_SELF, _AGED, _WROTE, _NUMBER)
@@ -112,13 +114,13 @@ def _in_sentences(text: str) -> Iterator[Span]:
             yield span
 
 
-def _matches(text: str, *patterns: re.Pattern[str]) -> Iterator[Span]:
+def _matches(text: str, *patterns: re.Pattern[str]) -> Iterator[PersonalSpan]:
     for pattern in patterns:
         for match in pattern.finditer(text):
-            yield Span(*match.span("value" if "value" in pattern.groupindex else 0))
+            yield PersonalSpan(*match.span("value" if "value" in pattern.groupindex else 0))
 
 
-def _again(text: str, spans: list[Span], official: list[Span]) -> Iterator[Span]:
+def _again(text: str, spans: list[PersonalSpan], official: list[PersonalSpan]) -> Iterator[PersonalSpan]:
     """Yield the names that were found in one place wherever else they are, with the initials before them."""
     officials = {word.casefold() for span in official for word in words(text[span.start : span.end])}
     lower = {word for word in words(text) if word.islower()}
@@ -138,10 +140,10 @@ def _again(text: str, spans: list[Span], official: list[Span]) -> Iterator[Span]
     pattern = re.compile(rf"\b(?:[^\W\d_a-z]\.? ){{0,2}}(?:{either})\b(?! (?:{places})\b)", re.IGNORECASE)
     for match in pattern.finditer(text):
         if match[0].strip()[0].isupper():
-            yield Span(*match.span())
+            yield PersonalSpan(*match.span())
 
 
-def _masked(text: str, spans: list[Span]) -> str:
+def _masked(text: str, spans: list[PersonalSpan]) -> str:
     signs = list(text)
     for span in spans:
         for at in range(span.start, span.end):

@@ -38,14 +38,14 @@ _PERSON_SECTION = re.compile(
 
 
 @dataclass(frozen=True)
-class Span:
+class PersonalSpan:
     """A part of a text. `named`: it is the name of a person, who may be named again elsewhere."""
 
     start: int
     end: int
     named: bool = False
 
-    def holds(self, other: Span) -> bool:
+    def holds(self, other: PersonalSpan) -> bool:
         return self.start <= other.start and other.end <= self.end
 
 
@@ -58,14 +58,14 @@ class _Line:
     def bare(self) -> str:
         return self.text.strip(" \t>|")
 
-    def part(self, start: int, end: int, *, named: bool = False) -> Span:
-        return Span(self.start + start, self.start + end, named)
+    def part(self, start: int, end: int, *, named: bool = False) -> PersonalSpan:
+        return PersonalSpan(self.start + start, self.start + end, named)
 
-    def whole(self, *, named: bool = False) -> Span:
+    def whole(self, *, named: bool = False) -> PersonalSpan:
         return self.part(0, len(self.text), named=named)
 
 
-def personal_lines(text: str) -> tuple[list[Span], list[Span]]:
+def personal_lines(text: str) -> tuple[list[PersonalSpan], list[PersonalSpan]]:
     """Return the personal parts that the layout of a comment tells, and those of them that are names."""
     lines = list(_lines(text))
     spans = [
@@ -79,14 +79,14 @@ def personal_lines(text: str) -> tuple[list[Span], list[Span]]:
     return spans, [span for span in spans if span.named]
 
 
-def personal_fields(text: str) -> tuple[list[Span], list[Span]]:
+def personal_fields(text: str) -> tuple[list[PersonalSpan], list[PersonalSpan]]:
     """Return the personal fields of a form, and those of them that are names. What is said of the site stays."""
     lines = list(_lines(text))
     spans = [*_fields(lines), *_table_cells(lines)]
     return spans, [span for span in spans if span.named]
 
 
-def site_lines(text: str) -> list[Span]:
+def site_lines(text: str) -> list[PersonalSpan]:
     """Return the lines that tell the site, the application or whom a letter goes to: an address there is no person's."""
     lines = list(_lines(text))
     blocks = [line for block in _blocks(lines[:HEAD_LINES]) if _is_official(block) for line in block]
@@ -99,7 +99,7 @@ def site_lines(text: str) -> list[Span]:
 # --- fields
 
 
-def _fields(lines: Sequence[_Line]) -> Iterator[Span]:
+def _fields(lines: Sequence[_Line]) -> Iterator[PersonalSpan]:
     """Yield the values of labelled fields: on the label's line, in the next cell, or on the next line."""
     of_site = _values_of_site(lines)
     for at, (line, section) in enumerate(_sectioned(lines)):
@@ -176,7 +176,7 @@ def _values_of_site(lines: Sequence[_Line]) -> set[str]:
 # --- tables
 
 
-def _table_cells(lines: Sequence[_Line]) -> Iterator[Span]:
+def _table_cells(lines: Sequence[_Line]) -> Iterator[PersonalSpan]:
     """Yield the cells of columns that are headed Name, Address, Signature and the like."""
     columns: dict[int, str] = {}
     for line in lines:
@@ -202,7 +202,7 @@ def _cells(line: _Line) -> list[tuple[int, int]]:
 # --- letters
 
 
-def _head(lines: Sequence[_Line]) -> Iterator[Span]:
+def _head(lines: Sequence[_Line]) -> Iterator[PersonalSpan]:
     """Yield the names and addresses of the sender's block, before the salutation or the first sentence."""
     head: list[_Line] = []
     for line in lines[:HEAD_LINES]:
@@ -217,7 +217,7 @@ def _head(lines: Sequence[_Line]) -> Iterator[Span]:
                     yield from _of_sender(line, fewest=2)
 
 
-def _signed(lines: Sequence[_Line]) -> Iterator[Span]:
+def _signed(lines: Sequence[_Line]) -> Iterator[PersonalSpan]:
     """Yield the names and addresses after a closing formula."""
     left, first = 0, False
     for line in lines:
@@ -233,7 +233,7 @@ def _signed(lines: Sequence[_Line]) -> Iterator[Span]:
             first = False
 
 
-def _tail(lines: Sequence[_Line]) -> Iterator[Span]:
+def _tail(lines: Sequence[_Line]) -> Iterator[PersonalSpan]:
     """Yield the names and addresses in the last short lines of a text, which are its author's."""
     for line in [line for line in reversed(lines) if line.bare][:4]:
         if len(words(line.bare)) >= _LONG_LINE or label_kind(line.bare.partition(":")[0]):
@@ -241,7 +241,7 @@ def _tail(lines: Sequence[_Line]) -> Iterator[Span]:
         yield from _of_sender(line, fewest=2)
 
 
-def _address_lines(lines: Sequence[_Line]) -> Iterator[Span]:
+def _address_lines(lines: Sequence[_Line]) -> Iterator[PersonalSpan]:
     """Yield the names and address in any line that has a postcode and is no sentence about the site."""
     official = {line.start for block in _blocks(lines[:HEAD_LINES]) if _is_official(block) for line in block}
     for line, section in _sectioned(lines):
@@ -254,7 +254,7 @@ def _address_lines(lines: Sequence[_Line]) -> Iterator[Span]:
             yield from _of_sender(line, fewest=2)
 
 
-def _of_sender(line: _Line, *, fewest: int) -> Iterator[Span]:
+def _of_sender(line: _Line, *, fewest: int) -> Iterator[PersonalSpan]:
     """Yield the parts of a line, between commas, that are a name, an address or a postcode."""
     for start, end in _parts(line.text, 0):
         part = line.text[start:end]
