@@ -14,7 +14,7 @@ from scripted_servers import Servers
 
 from trigpoint.reading.profile import Application
 from trigpoint.review.aspects import aspect
-from trigpoint.review.gather import Wanted, gather_evidence
+from trigpoint.review.gather import EvidenceRequest, gather_evidence
 from trigpoint.review.people import MASK, is_public_comment, name_without_people, without_people
 
 COMMENT = """Comment submitted by: Jane Q. Example
@@ -82,7 +82,7 @@ async def test_a_review_reads_a_form_without_its_people_whatever_type_the_store_
     name: str, text: str, masked: bool
 ) -> None:
     stored = {"file_path": f"/d/{name}", "document_type": "other", "text": text, "pages": []}
-    wanted = Wanted(
+    wanted = EvidenceRequest(
         Application(reference="25/01178/REM", proposal="12 dwellings"), "2025-05-21", (aspect("cycle_parking"),)
     )
     evidence = await gather_evidence(Servers(get_document_text=stored), wanted, _no_progress)

@@ -34,7 +34,7 @@ Step = Callable[[float, str], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EvidenceRequest:
     """What is to be gathered."""
 
     application: Application
@@ -54,7 +54,7 @@ class Wanted:
         return {"authority": self.application.authority or UNKNOWN_AUTHORITY}
 
 
-async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
+async def gather_evidence(tools: Tools, wanted: EvidenceRequest, step: Step) -> Evidence:
     """Return the evidence. Raises the tools' errors as they are."""
     await step(0.0, "Reading the documents")
     documents = await _documents(tools, wanted)
@@ -79,7 +79,7 @@ async def gather_evidence(tools: Tools, wanted: Wanted, step: Step) -> Evidence:
     )
 
 
-async def _documents(tools: Tools, wanted: Wanted) -> tuple[Document, ...]:
+async def _documents(tools: Tools, wanted: EvidenceRequest) -> tuple[Document, ...]:
     """Fetch the whole text of every document of this review, in the order of their names.
 
     The store may hold others under the same reference: of an earlier submission, of another council, or superseded.
@@ -131,14 +131,14 @@ def _source_kind(name: str, text: str, entry: Mapping[str, str]) -> SourceKind:
     return source_kind_of(name, text, entry.get("category", ""))
 
 
-async def _ask_provisions(tools: Tools, wanted: Wanted) -> dict[str, Any]:
+async def _ask_provisions(tools: Tools, wanted: EvidenceRequest) -> dict[str, Any]:
     """Ask where the revisions in force that apply to the site's authority state what the checks rest on."""
     names = sorted({name for aspect in wanted.aspects for name in aspect.provisions})
     given: dict[str, Any] = {"effective_date": wanted.effective_date, "provision_ids": names, **wanted.place}
     return await tools.call("policy-kb", "get_provisions", given)
 
 
-def _remarks(wanted: Wanted, answer: Mapping[str, Any]) -> tuple[str, ...]:
+def _remarks(wanted: EvidenceRequest, answer: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a reader must know of the policies: which of those that applied could not be compared."""
     not_loaded = tuple(answer.get("not_loaded") or ())
     if "local_policies" not in answer:
@@ -163,7 +163,7 @@ def _not_available(answer: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 async def _placed_provisions(
-    tools: Tools, wanted: Wanted, answer: Mapping[str, Any]
+    tools: Tools, wanted: EvidenceRequest, answer: Mapping[str, Any]
 ) -> dict[str, tuple[PlacedProvision, ...]]:
     placed: dict[str, list[PlacedProvision]] = {}
     stated = [one for one in answer["provisions"] if one["state"] != "not_stated"]
@@ -235,7 +235,7 @@ async def _local_standards(
 
 def _resting_on(
     local: Sequence[_LocalStandard],
-    wanted: Wanted,
+    wanted: EvidenceRequest,
     provisions: Mapping[str, tuple[PlacedProvision, ...]],
     profile: Profile,
 ) -> dict[str, tuple[PlacedProvision, ...]]:

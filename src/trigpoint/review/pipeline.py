@@ -23,7 +23,7 @@ from trigpoint.errors import (
 from trigpoint.review.aspects import Aspect, aspect
 from trigpoint.review.assemble import assemble_review, revisions_used
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.gather import Wanted, gather_evidence
+from trigpoint.review.gather import EvidenceRequest, gather_evidence
 from trigpoint.review.ingested import WAITED_FOR, Ingest, require_stores, unread_documents
 from trigpoint.review.intake import (
     Data,
@@ -239,7 +239,7 @@ class ReviewRun:
 
     async def evidence(self, found: Data, ingested: Data, step: Step) -> Evidence:
         """Return the documents as they were read, and the policy in force. Reads the same every time."""
-        wanted = Wanted(
+        wanted = EvidenceRequest(
             application=register_entry(found),
             effective_date=found["effective_date"],
             aspects=self.chosen_aspects,
