@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from trigpoint.mcp.review_desk import Judging
 from trigpoint.review.evidence import PolicyPassage, readable_ref
-from trigpoint.review.lookup import Hit
+from trigpoint.review.lookup import StatementHit
 from trigpoint.review.submitted import Verdict
 
 EXCERPT = 1_500  # characters of a passage of policy in a list
@@ -189,7 +189,7 @@ class CancelAnswer(Answer):
     review_status: Literal["cancelled"]
 
 
-def found_statement(hit: Hit) -> FoundStatement:
+def found_statement(hit: StatementHit) -> FoundStatement:
     return FoundStatement(document=hit.label, name=hit.document, page=hit.page, text=hit.text[:1200], score=hit.score)
 
 

@@ -11,7 +11,7 @@ from trigpoint.review.aspects import Check
 from trigpoint.review.drafted import told_text
 from trigpoint.review.evidence import Evidence, fold
 from trigpoint.review.findings import Citation, NotAssessed, Place, PolicyCitation
-from trigpoint.review.locating import Found
+from trigpoint.review.locating import FoundWords
 from trigpoint.review.submitted import DraftFinding
 from trigpoint.review.wording import any_of, within_sentence
 
@@ -47,7 +47,7 @@ def not_shown_point(
     given: DraftFinding,
     *,
     places: tuple[Place, ...] = (),
-    quotes: Sequence[Found] = (),
+    quotes: Sequence[FoundWords] = (),
     proved: bool = True,
     read: int = 0,
     policies: Sequence[PolicyCitation] = (),
@@ -77,7 +77,12 @@ def not_shown_point(
 
 
 def unsettled_point(
-    evidence: Evidence, asked: Check | None, given: DraftFinding, *, places: tuple[Place, ...], quotes: Sequence[Found]
+    evidence: Evidence,
+    asked: Check | None,
+    given: DraftFinding,
+    *,
+    places: tuple[Place, ...],
+    quotes: Sequence[FoundWords],
 ) -> NotAssessed:
     """Return an open point of a statement that is proved and does not settle what is asked for."""
     sentences = [f"{told_text(given).rstrip('.')}."]
@@ -113,7 +118,7 @@ def _recommended(given: DraftFinding) -> str | None:
     return " ".join(given.recommendation.split()).rstrip(".") if given.recommendation else None
 
 
-def _citations(quotes: Sequence[Found]) -> tuple[Citation, ...]:
+def _citations(quotes: Sequence[FoundWords]) -> tuple[Citation, ...]:
     return tuple(dict.fromkeys(one.citation("not_found") for one in quotes))
 
 
@@ -129,7 +134,7 @@ def tells_what_was_found(statement: str, quoted: Sequence[str] = ()) -> bool:
     )
 
 
-def wording_reasons(given: DraftFinding, quotes: Sequence[Found]) -> list[str]:
+def wording_reasons(given: DraftFinding, quotes: Sequence[FoundWords]) -> list[str]:
     """Return that an absence is told as a fact, and not as what was looked for or as the view of whoever claims it."""
     if not given.looked_for or tells_what_was_found(given.statement, [one.words for one in quotes]):
         return []
@@ -166,7 +171,12 @@ def _without_absence(statement: str) -> str:
 
 
 def _in_our_words(
-    evidence: Evidence, subject: str, given: DraftFinding, places: tuple[Place, ...], quotes: Sequence[Found], read: int
+    evidence: Evidence,
+    subject: str,
+    given: DraftFinding,
+    places: tuple[Place, ...],
+    quotes: Sequence[FoundWords],
+    read: int,
 ) -> str:
     pages = _looked_at(evidence.pages_read, read)
     *others, last = [" ".join(one.split()) for one in given.looked_for] or [""]
@@ -192,7 +202,7 @@ def _looked_at(pages: int, read: int) -> str:
     return f"the {pages} pages, which were read whole or searched by their words"
 
 
-def absence_reasons(given: DraftFinding, quotes: Sequence[Found]) -> list[str]:
+def absence_reasons(given: DraftFinding, quotes: Sequence[FoundWords]) -> list[str]:
     """Return why a claim of absence cannot count as a finding: nothing quoted says so."""
     claimed = _ABSENCE.search(given.statement)
     if claimed is None or any("denial" in CUES.tag_text(place.words) for place in quotes):

@@ -28,8 +28,8 @@ from trigpoint.review.evidence import Evidence, PolicyPassage
 from trigpoint.review.findings import Calculation
 from trigpoint.review.held import DraftState, Held
 from trigpoint.review.held_findings import named
-from trigpoint.review.locating import Found
-from trigpoint.review.lookup import Hit, Lookup
+from trigpoint.review.locating import FoundWords
+from trigpoint.review.lookup import Lookup, StatementHit
 from trigpoint.review.orientation import Orientation, PolicyLabels, candidates, citable, orient
 from trigpoint.review.profile_correction import corrected_profile
 from trigpoint.review.result import Judgement
@@ -126,7 +126,7 @@ class ReviewDraft(ComparedFindings):
     def _lookup(self) -> Lookup:
         return Lookup(self.sheets)
 
-    def search(self, query: str, most: int = 12) -> tuple[Hit, ...]:
+    def search(self, query: str, most: int = 12) -> tuple[StatementHit, ...]:
         """Return the statements of the documents nearest in words to a query."""
         self._change(searches=(*self.state.searches, query)[-400:])
         return self._lookup.search(query, most)
@@ -236,11 +236,11 @@ class ReviewDraft(ComparedFindings):
         """Return the pages in which a finding looked for something; nothing if it looked everywhere."""
         return self._verifier().lacks.absence.named_place(given)
 
-    def also_said(self, held: Held) -> list[Hit]:
+    def also_said(self, held: Held) -> list[StatementHit]:
         """Return statements that a finding does not quote and that speak of the same: one of them may turn the point."""
         return also_said(held.given, self._lookup, self._verifier().quotes(held.given.evidence, Checked()))
 
-    def nearest(self, given: DraftFinding) -> list[Hit]:
+    def nearest(self, given: DraftFinding) -> list[StatementHit]:
         """Return the statements nearest to what a finding looked for and did not find."""
         return self._verifier().lacks.nearest(given)
 
@@ -326,7 +326,7 @@ class ReviewDraft(ComparedFindings):
         )
 
 
-def _fact(given: DraftFact, place: Found, sheets: Sheets) -> Fact:
+def _fact(given: DraftFact, place: FoundWords, sheets: Sheets) -> Fact:
     statements = sheets.words_of(place.document).statements
     index = next((one.index for one in statements if one.start < place.end and place.start < one.end), 0)
     source = Source(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trigpoint.review.aspects import Check
 from trigpoint.review.findings import Calculation, Citation, Finding, Outcome, PolicyCitation
-from trigpoint.review.locating import Found
+from trigpoint.review.locating import FoundWords
 from trigpoint.review.lookup import stems
 from trigpoint.review.submitted import DraftFinding
 from trigpoint.review.verify_status import QuotedWords
@@ -32,7 +32,7 @@ def finding_of(
     cited: tuple[Citation, ...],
     policies: tuple[PolicyCitation, ...],
     calculations: tuple[Calculation, ...],
-    standard: Sequence[Found] = (),
+    standard: Sequence[FoundWords] = (),
 ) -> Finding:
     """Return a finding with the citations that were found for it."""
     assert given.outcome != "not_shown"
@@ -57,7 +57,7 @@ def finding_of(
     )
 
 
-def cited_as(place: Found, outcome: Outcome, telling: Sequence[QuotedWords]) -> Citation:
+def cited_as(place: FoundWords, outcome: Outcome, telling: Sequence[QuotedWords]) -> Citation:
     """Return a quotation with what its words are and who says them, as far as it is certain."""
     citation = place.citation(outcome)
     if not telling:

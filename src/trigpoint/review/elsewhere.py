@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from trigpoint.reading.context import section_under
-from trigpoint.review.locating import Found
-from trigpoint.review.lookup import Hit, Lookup
+from trigpoint.review.locating import FoundWords
+from trigpoint.review.lookup import Lookup, StatementHit
 from trigpoint.review.sheets import Sheets
 from trigpoint.review.submitted import DraftFinding
 
@@ -18,19 +18,19 @@ _NEAR_ENOUGH = 0.12  # share of the weight of those words that a statement must 
 _FEWEST_WORDS = 5  # of a statement; shorter ones are headings and labels
 
 
-def also_said(given: DraftFinding, lookup: Lookup, quoted: Sequence[Found]) -> list[Hit]:
+def also_said(given: DraftFinding, lookup: Lookup, quoted: Sequence[FoundWords]) -> list[StatementHit]:
     """Return statements that a finding does not quote, nearest in words to it or to its quotations.
 
     No more than two are of one document: what turns a point is often in another one.
     """
     queries = [f"{given.statement} {given.lacking or ''}", *(place.words for place in quoted)]
-    nearest: dict[str, Hit] = {}
+    nearest: dict[str, StatementHit] = {}
     for hit in sorted(
         (hit for words in queries for hit in lookup.search(words, _SEARCHED)), key=lambda hit: -hit.score
     ):
         nearest.setdefault(hit.key, hit)
     of_document = Counter[str]()
-    chosen: list[Hit] = []
+    chosen: list[StatementHit] = []
     for hit in nearest.values():
         if hit.score < _NEAR_ENOUGH or len(chosen) == MOST_SHOWN:
             break
@@ -41,7 +41,7 @@ def also_said(given: DraftFinding, lookup: Lookup, quoted: Sequence[Found]) -> l
     return chosen
 
 
-def _is_of(hit: Hit, place: Found) -> bool:
+def _is_of(hit: StatementHit, place: FoundWords) -> bool:
     return hit.document == place.document.name and hit.start < place.end and place.start < hit.end
 
 

@@ -20,7 +20,7 @@ SHORTEST_PART = 8  # characters: a shorter piece between two dots proves nothing
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundWords:
     """Words found in a document: offsets of the statements in which they are, and the pages of the words themselves."""
 
     document: Document
@@ -40,7 +40,7 @@ class Found:
         )
 
 
-class Words:
+class DocumentWords:
     """The words of one document with their offsets, to look quotations up in."""
 
     def __init__(self, document: Document) -> None:
@@ -65,7 +65,7 @@ class Words:
             length += len(word) + 1
         return " ".join(text), begins
 
-    def find(self, quote: str, page: int | None = None) -> Found | None:
+    def find(self, quote: str, page: int | None = None) -> FoundWords | None:
         """Return the place of the words, on the given page if they are there and otherwise the first one."""
         wanted = fold(quote.replace("|", " ")).strip(_MARKS)
         if not wanted:
@@ -74,12 +74,12 @@ class Words:
         found = next((one for one in places if page in one.pages), places[0] if places else None)
         return found or self._over_a_page(wanted)
 
-    def _over_a_page(self, wanted: str) -> Found | None:
+    def _over_a_page(self, wanted: str) -> FoundWords | None:
         """Return a sentence that runs over the end of a page, with running lines between its words."""
         for one in self.statements:
             if one.page != one.last_page and wanted in fold(one.text):
                 pages = tuple(page for page in (one.page, one.last_page) if page is not None)
-                return Found(self.document, one.start, one.end, pages, one.text)
+                return FoundWords(self.document, one.start, one.end, pages, one.text)
         return None
 
     def _places(self, wanted: str) -> list[int]:
@@ -91,14 +91,14 @@ class Words:
             at = text.find(wanted, at + 1)
         return places
 
-    def _found(self, at: int, wanted: str) -> Found:
+    def _found(self, at: int, wanted: str) -> FoundWords:
         _, begins = self._folded
         first, last = bisect_right(begins, at) - 1, bisect_left(begins, at + len(wanted)) - 1
         start, end = self._spans[first][0], self._spans[last][1]
         pages = _pages(self.document, start, end)
         around = [one for one in self.statements if one.start < end and start < one.end]
         words = " ".join(self.document.text[start:end].split()).rstrip(",;:")
-        return Found(
+        return FoundWords(
             self.document,
             min([start, *(one.start for one in around)]),
             max([end, *(one.end for one in around)]),

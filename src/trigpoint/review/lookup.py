@@ -21,7 +21,7 @@ _STOP = frozenset(
 
 
 @dataclass(frozen=True)
-class Hit:
+class StatementHit:
     """A statement that shares words with a query."""
 
     label: str
@@ -56,7 +56,7 @@ class Lookup:
         total = len(self._statements)
         self._rarity = {word: math.log(1 + total / count) for word, count in seen.items()}
 
-    def search(self, query: str, most: int = MOST_HITS) -> tuple[Hit, ...]:
+    def search(self, query: str, most: int = MOST_HITS) -> tuple[StatementHit, ...]:
         """Return the statements nearest in words, best first, each wording once."""
         wanted = set(stems(query))
         weight = sum(self._rarity.get(word, 0.0) for word in wanted) or 1.0
@@ -65,7 +65,7 @@ class Lookup:
             for label, name, statement, words in self._statements
         ]
         best = sorted((one for one in scored if one[0] > 0), key=lambda one: (-round(one[0], 6), one[2], one[1].index))
-        hits: dict[str, Hit] = {}
+        hits: dict[str, StatementHit] = {}
         for score, statement, label, name in best:
             hits.setdefault(fold(statement.text), _hit(label, name, statement, score))
             if len(hits) == most:
@@ -73,8 +73,8 @@ class Lookup:
         return tuple(hits.values())
 
 
-def _hit(label: str, name: str, statement: Statement, score: float) -> Hit:
-    return Hit(label, name, statement.page, statement.text, round(score, 3), statement.start, statement.end)
+def _hit(label: str, name: str, statement: Statement, score: float) -> StatementHit:
+    return StatementHit(label, name, statement.page, statement.text, round(score, 3), statement.start, statement.end)
 
 
 def stems(text: str) -> list[str]:

@@ -9,8 +9,8 @@ from trigpoint.reading.profile import Profile, Scale, UseSize, scale_of
 from trigpoint.reading.quantities import read_quantities
 from trigpoint.review.checked import Checked
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.locating import Found
-from trigpoint.review.stated import Stated
+from trigpoint.review.locating import FoundWords
+from trigpoint.review.stated import StatedNumbers
 from trigpoint.review.submitted import ProfileCorrection, SizeCorrection, Verdict
 from trigpoint.review.verify_drafts import DraftVerifier
 
@@ -62,7 +62,7 @@ def _checked_sizes(
 
 def _size_reasons(given: SizeCorrection, said: Sequence[str]) -> list[str]:
     """Return what is wrong with a size: its figure is not stated, or an area is not one in square metres."""
-    if given.size not in Stated(said).values:
+    if given.size not in StatedNumbers(said).values:
         return ["the figure is not in the words you quote, nor in the proposal"]
     areas = [one.value for text in said for one in read_quantities(text) if one.unit == "m2"]
     return (
@@ -72,7 +72,7 @@ def _size_reasons(given: SizeCorrection, said: Sequence[str]) -> list[str]:
     )
 
 
-def _source(places: Sequence[Found]) -> Source | None:
+def _source(places: Sequence[FoundWords]) -> Source | None:
     if not places:
         return None
     place = places[0]
@@ -97,7 +97,7 @@ def _uses(profile: Profile, given: Iterable[str]) -> tuple[UseSize, ...]:
 
 def _without_sizes(uses: Iterable[UseSize], struck: Set[tuple[str, str]], proposal: str) -> tuple[UseSize, ...]:
     """Return the uses without sizes that are none of the development's; those that the proposal states stay."""
-    stated = Stated([proposal]).values
+    stated = StatedNumbers([proposal]).values
     left = [
         one.model_copy(update={"size": None, "unit": "", "words": "", "source": None})
         if (one.use, one.unit) in struck and one.size not in stated

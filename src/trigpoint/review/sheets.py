@@ -14,7 +14,7 @@ from trigpoint.reading.statements import Statement
 from trigpoint.reading.vocabulary import aspects_of
 from trigpoint.review.citing import document_title
 from trigpoint.review.evidence import Evidence, fold
-from trigpoint.review.locating import Words
+from trigpoint.review.locating import DocumentWords
 from trigpoint.text.account import name_pages
 
 WINDOW = 24_000  # characters, about 6,000 tokens
@@ -59,12 +59,12 @@ class Sheets:
         self._evidence = evidence
         self.labels: dict[str, Document] = {f"D{n}": document for n, document in enumerate(evidence.documents, 1)}
         self._label_of = {document.id: label for label, document in self.labels.items()}
-        self._words = {document.id: Words(document) for document in evidence.documents}
+        self._words = {document.id: DocumentWords(document) for document in evidence.documents}
 
     def label_of(self, document_id: str) -> str:
         return self._label_of[document_id]
 
-    def words_of(self, document: Document) -> Words:
+    def words_of(self, document: Document) -> DocumentWords:
         return self._words[document.id]
 
     def document(self, name: str) -> Document | None:

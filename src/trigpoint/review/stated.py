@@ -228,7 +228,7 @@ def _plain(digits: str) -> float:
     return float(digits.replace(",", ""))
 
 
-class Stated:
+class StatedNumbers:
     """The numbers that some texts state, to hold those of a claim against."""
 
     def __init__(self, texts: Iterable[str], computed: Iterable[float] = ()) -> None:
@@ -311,7 +311,7 @@ def _rounds(exact: float, rounded: float) -> bool:
     return math.isclose(math.floor(exact / step + 0.5) * step, rounded)
 
 
-def unstated(numbers: Sequence[Number], stated: Stated) -> list[Number]:
+def unstated(numbers: Sequence[Number], stated: StatedNumbers) -> list[Number]:
     """Return the numbers that a claim must prove and that are not stated. A share of two figures that it tells needs no more."""
     missing = [one for one in numbers if one.is_claim and not stated.has(one)]
     told = {one.value for one in numbers if one.value and not one.is_share and not one.name and one not in missing}

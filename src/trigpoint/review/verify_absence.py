@@ -10,8 +10,8 @@ from trigpoint.review.aspects import Check
 from trigpoint.review.elsewhere import pages_that_secure
 from trigpoint.review.evidence import Evidence
 from trigpoint.review.findings import Place
-from trigpoint.review.locating import Found
-from trigpoint.review.lookup import Hit, Lookup, shared, stems
+from trigpoint.review.locating import FoundWords
+from trigpoint.review.lookup import Lookup, StatementHit, shared, stems
 from trigpoint.review.quoting import places
 from trigpoint.review.sheets import Sheets
 from trigpoint.review.submitted import DraftFinding, Pages
@@ -51,7 +51,7 @@ class AbsenceDesk:
         label = self.sheets.label_of(fact.source.document_id)
         return f"{label} page {fact.source.page}: “{fact.source.quote[:160]}”"
 
-    def unread(self, given: DraftFinding, asked: Check | None) -> list[Hit]:
+    def unread(self, given: DraftFinding, asked: Check | None) -> list[StatementHit]:
         """Return statements that have the words searched for, speak of the point, and were not shown to the judge."""
         return [
             hit
@@ -63,14 +63,14 @@ class AbsenceDesk:
             and self._concerns(hit, words, asked)
         ]
 
-    def search(self, words: str, given: DraftFinding, most: int) -> list[Hit]:
+    def search(self, words: str, given: DraftFinding, most: int) -> list[StatementHit]:
         """Return the statements nearest to some words in the place in which a finding looked for them."""
         place = self._keys(given)
         if not given.looked_in:
             return list(self.lookup.search(words, most))
         return [hit for hit in self.lookup.search(words, _ALL) if hit.page_key in place][:most]
 
-    def speaking(self, given: DraftFinding, quotes: Sequence[Found]) -> list[Hit]:
+    def speaking(self, given: DraftFinding, quotes: Sequence[FoundWords]) -> list[StatementHit]:
         """Return statements that have the words of a lack, other than those that the finding itself quotes.
 
         In a place that is named every statement counts; elsewhere those on pages that the judge was not shown. One that
@@ -119,7 +119,7 @@ class AbsenceDesk:
     def _keys(self, given: DraftFinding) -> set[str]:
         return {key for one in given.looked_in for key in _page_keys(one)}
 
-    def _concerns(self, hit: Hit, words: str, asked: Check | None) -> bool:
+    def _concerns(self, hit: StatementHit, words: str, asked: Check | None) -> bool:
         """Whether a statement is on the subject of a question; without one, whether it shares more than a word."""
         if asked is None:
             return len(shared(words, [hit.text])) >= min(FEWEST_SHARED_WORDS, len(set(stems(words))))
@@ -150,7 +150,7 @@ class AbsenceDesk:
         ]
         return [*deciding(asked, self.evidence), *read_by_model]
 
-    def places(self, given: DraftFinding, asked: Check | None, quotes: Sequence[Found]) -> tuple[Place, ...]:
+    def places(self, given: DraftFinding, asked: Check | None, quotes: Sequence[FoundWords]) -> tuple[Place, ...]:
         """Return the pages that touch on the point: those quoted, and those with facts or words of it."""
         quoted = [Place(document=one.document.name, document_id=one.document.id, pages=one.pages) for one in quotes]
         if asked is not None:
@@ -170,7 +170,7 @@ def _page_keys(one: Pages) -> list[str]:
     return [f"{label}:{number}" for number in numbers] + ([f"{label}:0"] if one.first == 1 else [])
 
 
-def answered_by_itself(given: DraftFinding, provided: Iterable[Found]) -> list[str]:
+def answered_by_itself(given: DraftFinding, provided: Iterable[FoundWords]) -> list[str]:
     """Return that the words quoted with an absence have all that was looked for. `provided` are those that promise something.
 
     Words that have only the subject in common tell what is there, next to what was not found of it.
@@ -195,7 +195,7 @@ def _joined(given: Iterable[Place]) -> tuple[Place, ...]:
     )
 
 
-def shown(hit: Hit) -> str:
+def shown(hit: StatementHit) -> str:
     """Return a statement with its place, for a reason."""
     where = f"{hit.label} page {hit.page}" if hit.page is not None else hit.label
     return f"{where}: “{hit.text[:300]}”"

@@ -16,7 +16,7 @@ from trigpoint.review.checked import Checked, Failure, LostSupport
 from trigpoint.review.drafted import cited_as, finding_of, with_fitting_outcome
 from trigpoint.review.evidence import Evidence, short_name
 from trigpoint.review.findings import Calculation, Finding, NotAssessed, PolicyCitation
-from trigpoint.review.locating import Found, parts_of
+from trigpoint.review.locating import FoundWords, parts_of
 from trigpoint.review.lookup import Lookup
 from trigpoint.review.orientation import PolicyLabels
 from trigpoint.review.proportion import disproportionate
@@ -118,7 +118,7 @@ class DraftVerifier:
         given: DraftFinding,
         finding: Finding,
         asked: Check | None,
-        quotes: Sequence[Found],
+        quotes: Sequence[FoundWords],
         sources: Sequence[str],
         checked: Checked,
         *,
@@ -140,13 +140,13 @@ class DraftVerifier:
             checked.finding = finding.model_copy(update={"text": finding.provided, "lacking": None})
 
     def _lack_reasons(
-        self, given: DraftFinding, finding: Finding, quotes: Sequence[Found], sources: Sequence[str]
+        self, given: DraftFinding, finding: Finding, quotes: Sequence[FoundWords], sources: Sequence[str]
     ) -> list[str]:
         """Return why nothing shows what a finding calls lacking."""
         figures = figure_reasons(given.lacking or "", sources, finding.calculations, self.evidence)
         return [*self.lacks.reasons(given, quotes), *figures]
 
-    def unsettled(self, given: DraftFinding, asked: Check | None, quotes: Sequence[Found]) -> NotAssessed:
+    def unsettled(self, given: DraftFinding, asked: Check | None, quotes: Sequence[FoundWords]) -> NotAssessed:
         """Return an open point of a statement that is proved and does not settle what is asked for."""
         where = self._absence.places(given, asked, quotes)
         return unsettled_point(self.evidence, asked, given, places=where, quotes=quotes)
@@ -172,9 +172,9 @@ class DraftVerifier:
             return ["A finding without a question needs `requirement`: what is asked for, and by whom"]
         return []
 
-    def quotes(self, given: Iterable[Quote], checked: Checked) -> list[Found]:
+    def quotes(self, given: Iterable[Quote], checked: Checked) -> list[FoundWords]:
         """Return where the quoted words are; add a reason for each quotation that is nowhere."""
-        located: list[Found] = []
+        located: list[FoundWords] = []
         for quote in given:
             document = self.sheets.document(quote.document)
             if document is None:
@@ -199,10 +199,10 @@ class DraftVerifier:
         hint = f". Nearest there: {shown(near[0])}" if near else ""
         return f"These words are not in {quote.document}: “{part[:120]}”{hint}"
 
-    def _told(self, place: Found) -> list[QuotedWords]:
+    def _told(self, place: FoundWords) -> list[QuotedWords]:
         return told(place, self.evidence, self.sheets)
 
-    def _standard(self, given: DraftFinding, quotes: Sequence[Found], checked: Checked) -> list[Found]:
+    def _standard(self, given: DraftFinding, quotes: Sequence[FoundWords], checked: Checked) -> list[FoundWords]:
         """Return where a document quotes the standard by which a finding is measured.
 
         It is the one that was handed in, or policy text among the quotations if no policy is cited and none of those
@@ -263,7 +263,7 @@ class DraftVerifier:
                 wrong[name] = None
         return finding.model_copy(update=wrong) if wrong else finding
 
-    def sources(self, finding: Finding, quotes: Sequence[Found]) -> list[str]:
+    def sources(self, finding: Finding, quotes: Sequence[FoundWords]) -> list[str]:
         """Return the texts that the figures of a finding may come from."""
         texts = [place.document.text[place.start : place.end] for place in quotes]
         texts += [place.words for place in quotes]
@@ -322,7 +322,7 @@ class DraftVerifier:
         )
         return checked
 
-    def _open_sources(self, given: DraftFinding, quotes: Sequence[Found]) -> list[str]:
+    def _open_sources(self, given: DraftFinding, quotes: Sequence[FoundWords]) -> list[str]:
         """Return the texts that the figures of an open point may come from."""
         texts = [text for place in quotes for text in (place.words, place.document.text[place.start : place.end])]
         texts += [f"{place.document.name} {' '.join(map(str, place.pages))}" for place in quotes]
@@ -331,7 +331,7 @@ class DraftVerifier:
         read = f"{self.evidence.pages_read} pages, {len(self.read)} pages"
         return [*texts, self.evidence.profile.proposal, given.requirement or "", *given.looked_for, read]
 
-    def _asking(self, given: DraftFinding, quotes: Sequence[Found]) -> DraftFinding:
+    def _asking(self, given: DraftFinding, quotes: Sequence[FoundWords]) -> DraftFinding:
         """Return an open point without a recommendation whose figures have no source or that asks too much."""
         asks = given.recommendation or ""
         wrong = proposed_reasons(asks, self._open_sources(given, quotes), (), self.evidence)
@@ -344,7 +344,7 @@ def _meaning_reasons(
     given: DraftFinding,
     finding: Finding,
     asked: Check | None,
-    quotes: Sequence[Found],
+    quotes: Sequence[FoundWords],
     telling: Sequence[list[QuotedWords]],
     *,
     lenient: bool,
@@ -360,7 +360,7 @@ def _meaning_reasons(
     return [*(status_reasons(given, asked, telling) if claims_provision else ()), *absence_reasons(given, quotes)]
 
 
-def _both_sides(finding: Finding, quotes: Sequence[Found]) -> list[str]:
+def _both_sides(finding: Finding, quotes: Sequence[FoundWords]) -> list[str]:
     distinct = {(place.document.id, place.start) for place in quotes}
     if len(distinct) > 1 or finding.calculations:
         return []

@@ -12,7 +12,7 @@ from trigpoint.reading.units import MEASURES
 from trigpoint.review.arithmetic import evaluate, holds
 from trigpoint.review.evidence import Evidence, fold, short_name
 from trigpoint.review.findings import Calculation
-from trigpoint.review.stated import REFERENCES, Number, Stated, read_numbers, unstated
+from trigpoint.review.stated import REFERENCES, Number, StatedNumbers, read_numbers, unstated
 from trigpoint.review.verify import figures_of, misquoted
 
 CONSTANTS = frozenset((2.0, 12.0, 60.0, 100.0, 365.0, 1000.0))
@@ -112,14 +112,14 @@ def unstated_figures(
 ) -> list[str]:
     """Return the figures of a text, as it writes them, that are neither stated in its sources nor worked out there."""
     plain = text.replace(evidence.application_ref, " ").replace(evidence.effective_date, " ")
-    missing = unstated(read_numbers(plain), Stated(sources, computed_by(calculations)))
+    missing = unstated(read_numbers(plain), StatedNumbers(sources, computed_by(calculations)))
     if not missing:
         return []
     said = _everything_said(evidence)
     dates = [match.group() for match in _DATE.finditer(plain) if _is_on_a_page(match.group(), said)]
     for date in dates:
         plain = plain.replace(date, " ")
-    left = unstated(read_numbers(plain), Stated(sources, computed_by(calculations))) if dates else missing
+    left = unstated(read_numbers(plain), StatedNumbers(sources, computed_by(calculations))) if dates else missing
     return [one.shown for one in left if not (one.name and (_is_page(one, evidence) or _is_said(one.name, said)))]
 
 
@@ -176,7 +176,7 @@ def calculation_reasons(calculations: Sequence[Calculation], sources: Sequence[s
 
 def inputs_stated(sources: Sequence[str]) -> set[float]:
     """Return the figures that a calculation may use: stated ones, also per cent as a fraction and kilometres in metres, and conversions."""
-    stated = Stated(sources)
+    stated = StatedNumbers(sources)
     shares = {round(one.value / 100, 6) for one in stated.quantities if one.unit == "%"}
     shares |= {round(one.value / 100, 6) for one in stated.numbers if one.is_share}
     metres = {round(one.value * 1000, 3) for one in stated.quantities if one.unit == "km"}

@@ -12,7 +12,7 @@ from trigpoint.reading.numerals import NUMBER_WORDS
 from trigpoint.reading.sources import SPEAKER_OF, genre_of
 from trigpoint.reading.tokens import tokenise
 from trigpoint.review.findings import Finding
-from trigpoint.review.locating import Found
+from trigpoint.review.locating import FoundWords
 from trigpoint.review.submitted import DraftFinding
 from trigpoint.review.verify_status import QuotedWords
 
@@ -41,7 +41,7 @@ _LONGEST_SHOWN = 60
 
 
 def scope_reasons(
-    given: DraftFinding, finding: Finding, quotes: Sequence[Found], telling: Sequence[list[QuotedWords]]
+    given: DraftFinding, finding: Finding, quotes: Sequence[FoundWords], telling: Sequence[list[QuotedWords]]
 ) -> list[str]:
     """Return what a claim adds to the words it quotes; nothing of a contradiction, whose sides are told as they are."""
     if given.outcome == "contradicted" or not quotes:
@@ -116,7 +116,7 @@ def _hedge(statement: str) -> str:
     return " ".join(statement[tokens[places[0]].start :][:_LONGEST_SHOWN].split()) if places else ""
 
 
-def _view_reasons(finding: Finding, quotes: Sequence[Found], telling: Sequence[list[QuotedWords]]) -> list[str]:
+def _view_reasons(finding: Finding, quotes: Sequence[FoundWords], telling: Sequence[list[QuotedWords]]) -> list[str]:
     """Return that a claim rests on the words of consultees or objectors alone and does not tell them as theirs."""
     speakers = {
         speaker

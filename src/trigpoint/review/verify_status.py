@@ -13,7 +13,7 @@ from trigpoint.reading.status import read_status
 from trigpoint.reading.vocabulary import PROVISION, Speaker, Status
 from trigpoint.review.aspects import Check
 from trigpoint.review.evidence import Evidence
-from trigpoint.review.locating import Found
+from trigpoint.review.locating import FoundWords
 from trigpoint.review.lookup import stems
 from trigpoint.review.sheets import Sheets
 from trigpoint.review.submitted import DraftFinding
@@ -41,7 +41,7 @@ class QuotedWords:
     speaker: Speaker
 
 
-def told(place: Found, evidence: Evidence, sheets: Sheets) -> list[QuotedWords]:
+def told(place: FoundWords, evidence: Evidence, sheets: Sheets) -> list[QuotedWords]:
     """Return what the quoted statements are: by the reader's own reading, or by rules that are certain."""
     facts = facts_at(place, evidence)
     read = [fact for fact in facts if fact.reader != "rules" and fact.status != "mentioned"]
@@ -51,7 +51,7 @@ def told(place: Found, evidence: Evidence, sheets: Sheets) -> list[QuotedWords]:
     return _told_by_statement(place, evidence, sheets)
 
 
-def facts_at(place: Found, evidence: Evidence) -> list[Fact]:
+def facts_at(place: FoundWords, evidence: Evidence) -> list[Fact]:
     """Return the facts of the statements in which words are."""
     return [
         fact
@@ -62,7 +62,7 @@ def facts_at(place: Found, evidence: Evidence) -> list[Fact]:
     ]
 
 
-def _told_by_statement(place: Found, evidence: Evidence, sheets: Sheets) -> list[QuotedWords]:
+def _told_by_statement(place: FoundWords, evidence: Evidence, sheets: Sheets) -> list[QuotedWords]:
     genre = genre_of(place.document)
     found = []
     for statement in sheets.words_of(place.document).statements:
