@@ -26,10 +26,8 @@ _NOT = (
     r"explain|demonstrat|commit|propose|assess|consider|secur|been (?:shown|provided|assessed|given))\w*"
     r"|\b(?:silent on|fails? to|without any|nothing (?:is|in)|nowhere|omits?|absent|missing)\b"
 )
-_DENIED = re.compile(
-    r"\b(?:no|none|nothing|nowhere|neither)\b(?! (?:more|less|fewer|later|longer|wider|narrower|higher|lower|greater)\b)",
-    re.IGNORECASE,
-)
+_COMPARED = r"(?:more|less|fewer|later|longer|wider|narrower|higher|lower|greater)"
+_DENIED = re.compile(rf"\b(?:no|none|nothing|nowhere|neither)\b(?! {_COMPARED}\b)", re.IGNORECASE)
 _ABSENCE = re.compile(f"{_NONE}|{_NOT}", re.IGNORECASE)
 _CLAIM = re.compile(_NOT, re.IGNORECASE)
 _SEARCHED = any_of(

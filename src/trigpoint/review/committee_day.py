@@ -19,8 +19,10 @@ _NEAR_LINES = 2  # between the name of a committee and a line "Date: …"
 
 _PARTS = re.compile(r"[|\n]|\*\*")
 _MEETING = r"(?:committee|meeting|sub-committee|board)"
+_DATED_MEETING = rf"(?:planning )?{_MEETING}(?: meeting)?(?: date)?"
+_DATE_OF_MEETING = rf"date of (?:the )?(?:planning )?{_MEETING}(?: meeting)?"
 _LABEL = re.compile(
-    rf"(?:(?:planning )?{_MEETING}(?: meeting)?(?: date)?|date of (?:the )?(?:planning )?{_MEETING}(?: meeting)?)\s*[:–-]?\s*",
+    rf"(?:{_DATED_MEETING}|{_DATE_OF_MEETING})\s*[:–-]?\s*",
     re.IGNORECASE,
 )
 _DATE_LABEL = re.compile(r"date(?: of meeting)?\s*:?\s*", re.IGNORECASE)

@@ -60,9 +60,9 @@ _NOT_AGAINST = any_of(
     _WITHDRAWN.pattern,
 )
 _EARLIER = any_of(r"did not (?:\w+ )?object")  # which says nothing of today
-_WHOLE = re.compile(
-    r"\b(?:is|are|was|has|have|does|do|raises?|objects?|recommends?|supports?|wish(?:es)?|considers?|cannot|offers?)\b",
-    re.IGNORECASE,
+_WHOLE = any_of(
+    *"is are was has have does do".split(),
+    *"raises? objects? recommends? supports? wish(?:es)? considers? cannot offers?".split(),
 )
 _HEADING = 90  # characters: "Response: no objection subject to conditions"
 _LABELLED = re.compile(
@@ -80,9 +80,11 @@ _WHO_SUPPORTS = r"(?:we|council|members|society|campaign|group|forum|association
 _RESOLVED = r"resolved\b[^.]{0,60}\bto support"  # as minutes put it
 _FOR = any_of(rf"(?:{_WHO_SUPPORTS}|{_RESOLVED}) (?:the|this) (?:application|proposals?|scheme|development)")
 
-_NAMES_A_BODY = re.compile(
-    r"\b(?:council|authority|england|agency|highways|police|constabulary|network rail|transport for london|board|trust|water)\b",
-    re.IGNORECASE,
+_NAMES_A_BODY = any_of(
+    *"council authority england agency highways police constabulary".split(),
+    "network rail",
+    "transport for london",
+    *"board trust water".split(),
 )
 
 
@@ -118,9 +120,11 @@ _REPLACED = re.compile(
     re.IGNORECASE,
 )
 _OBJECTED = re.compile(r"\b(?:object(?:ions?|s)?|concerns?)\b", re.IGNORECASE)
-_HOPED = re.compile(
-    r"\b(?:will|would|could|can|may|might|should|trust|hope|expect|invite|asked? to|request|not|if|once|until|unless)\b",
-    re.IGNORECASE,
+_HOPED = any_of(
+    *"will would could can may might should".split(),
+    *"trust hope expect invite".split(),
+    "asked? to",
+    *"request not if once until unless".split(),
 )
 _BOX = re.compile(r"(?P<empty>[☐□▢]|\[ ?\])|[☒☑✓✔☓■]|\[[xX]\]")
 _ITEM = re.compile(r"^\(?[a-z0-9]{1,2}[.)]\s+")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from trigpoint.review.citing import name_in_title_case
+from trigpoint.review.wording import any_of
 
 _HEAD_LINES = 4  # of a letter, on which its letterhead is
 _TAIL = 500  # characters at the end, in which it is signed
@@ -17,12 +18,19 @@ _KIND = (
 _WORD = r"(?:[A-Z][\w'’.-]*|&|and|of|for|the|on|with|in|by|upon)"
 _GROUP = re.compile(rf"(?:(?:the )?(?P<group>(?:{_WORD} ){{0,7}}(?:{_KIND})))(?![\w'’])")
 _BEFORE = re.compile(
-    r"^(?:from|on behalf of|for(?: and on behalf of)?|comments? (?:of|from|by)|(?:response|objection) (?:of|from|by))\s*:?\s+",
+    r"^(?:from|on behalf of|for(?: and on behalf of)?"
+    r"|comments? (?:of|from|by)|(?:response|objection) (?:of|from|by))\s*:?\s+",
     re.I,
 )
 _TO_OTHERS = re.compile(r"^(?:to|dear|cc|fao|re|subject|for the attention of)\b", re.I)
-_SIGNED = re.compile(
-    r"\b(?:Yours|Kind regards|Regards|Signed|On behalf of|For and on behalf|Chair|Secretary|Clerk)\b", re.I
+_SIGNED = any_of(
+    "Yours",
+    "Kind regards",
+    "Regards",
+    "Signed",
+    "On behalf of",
+    "For and on behalf",
+    *"Chair Secretary Clerk".split(),
 )
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Cllr)\b")
 

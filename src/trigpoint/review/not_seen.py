@@ -33,9 +33,14 @@ _THERE = any_of(
     "has been",
     "have been",
 )
-_TO_COME = re.compile(
-    r"\b(?:will be|shall|to be|would be|should be|prior to|before|condition|obligation|require[sd]?|secured?)\b",
-    re.IGNORECASE,
+_TO_COME = any_of(
+    "will be",
+    "shall",
+    "to be",
+    "would be",
+    "should be",
+    "prior to",
+    *"before condition obligation require[sd]? secured?".split(),
 )
 _PART = re.compile(r"\b(?:part|volume|vol)[ _]*(\d{1,2})(?:[ _]*of[ _]*(\d{1,2}))?\b", re.IGNORECASE)
 _ENTRY = re.compile(r"^\s*(?P<title>[A-Za-z0-9][^\n]{3,70}?)[\s.·…|]+(?P<page>\d{1,3})\s*\|?\s*$", re.MULTILINE)

@@ -25,8 +25,10 @@ _TITLE = rf"(?:{'|'.join(sorted((title.capitalize() for title in TITLES), key=le
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
 _PHONE = re.compile(r"(?<![\w/.-])(?:\+44[ ]?(?:\(0\))?|\(?0)\d(?:[ \d()-]{7,12})\d(?![\w/])")
 _TITLED = re.compile(rf"\b{_TITLE}(?:{_GAP}(?:and|&){_GAP}{_TITLE})?{_GAP}(?P<value>{_NAMES})")
+_WHOSE = r"(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir)"
 _KIN = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir)(?: \w+)? (?:{KIN})(?: is| was| called| named)?,?\s+(?P<value>{_NAMES}(?: and {_NAMES})?)"
+    rf"\b{_WHOSE}(?: \w+)? (?:{KIN})(?: is| was| called| named)?,?\s+"
+    rf"(?P<value>{_NAMES}(?: and {_NAMES})?)"
 )
 _NAMED_SELF = re.compile(rf"\b(?:[Mm]y name is|I am|[Tt]his is)\s+(?P<value>{_NAME}\s+{_NAME}(?:\s+{_NAME})?)\b")
 _AGED = re.compile(rf"(?P<value>\b{_NAME}) \((?:aged )?\d{{1,2}}\)")
@@ -36,9 +38,8 @@ _STREET = re.compile(
 )
 _NUMBER = re.compile(r"\b(?:at|of|from|in) (?P<value>(?:number|no\.?) \d{1,4}[a-z]?)\b", re.IGNORECASE)
 _SORT = re.compile(r"^(?:(?:Objection|Representation|Comments?|Response|Letter|Support)(?: from| of| by)? )+")
-_GROUP = re.compile(
-    r"(?:(?<=^)|(?<= ))(?P<group>(?:[A-Z][\w'’&-]* ){1,5}(?:(?:Parish|Town|Community) Council|Campaign|Society|Association|Forum))\b"
-)
+_KIND_OF_GROUP = r"(?:(?:Parish|Town|Community) Council|Campaign|Society|Association|Forum)"
+_GROUP = re.compile(rf"(?:(?<=^)|(?<= ))(?P<group>(?:[A-Z][\w'’&-]* ){{1,5}}{_KIND_OF_GROUP})\b")
 _POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b")
 _OFFICIAL = re.compile(
     rf"(?i:\b(?:dear|for the attention of|taken by|officer(?:'s)?(?: name)?:?|clerk:?))[ \t]+"

@@ -18,6 +18,7 @@ from trigpoint.review.people_words import (
     label_kind,
     words,
 )
+from trigpoint.review.wording import any_of
 
 SIGNED_LINES = 6
 HEAD_LINES = 16
@@ -31,9 +32,10 @@ _OPENING = re.compile(
 _SALUTATION = re.compile(r"(?:dear|hi|hello|good (?:morning|afternoon|evening)|to whom)\b", re.IGNORECASE)
 _POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b")
 _ENDING = re.compile(r"(?:p\.?s\b|sent from|>?\s*on .{0,60}wrote)", re.IGNORECASE)
-_PERSON_SECTION = re.compile(
-    r"\b(?:applicant|agent|customer|your (?:details|comments)|contact|owner|certificate|declaration|person)\b",
-    re.IGNORECASE,
+_PERSON_SECTION = any_of(
+    *"applicant agent customer".split(),
+    "your (?:details|comments)",
+    *"contact owner certificate declaration person".split(),
 )
 
 

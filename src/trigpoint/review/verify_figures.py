@@ -24,19 +24,16 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
-_OWN_TIMES = re.compile(
-    rf"\b\d{{1,2}}[:.]\d{{2}}\b(?:\s?[ap]m\b)?|\b\d{{1,2}}\s?[ap]m\b"
-    rf"|\b{_NUMBER}(?:(?:, | and | or | to |, and ){_NUMBER})*[ -](?:working |calendar |consecutive )?"
+_NUMBERS = rf"{_NUMBER}(?:(?:, | and | or | to |, and ){_NUMBER})*"
+_TIME_OF_DAY = r"\b\d{1,2}[:.]\d{2}\b(?:\s?[ap]m\b)?|\b\d{1,2}\s?[ap]m\b"
+_DURATION = (
+    rf"\b{_NUMBERS}[ -](?:working |calendar |consecutive )?"
     r"(?:minute|hour|day|week|month|year)s?\b"
-    rf"|\byears? {_NUMBER}(?:(?:, | and | or | to |, and ){_NUMBER})*\b",
-    re.IGNORECASE,
 )
-
-
-_DATE = re.compile(
-    r"\b(?:\d{1,2}(?:st|nd|rd|th)? )?(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-    r"(?: \d{4})?\b"
-)
+_YEARS = rf"\byears? {_NUMBERS}\b"
+_OWN_TIMES = re.compile(f"{_TIME_OF_DAY}|{_DURATION}|{_YEARS}", re.IGNORECASE)
+_MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_DATE = re.compile(rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)? )?{_MONTH}(?: \d{{4}})?\b")
 
 
 def calculation_of(equation: str) -> Calculation:

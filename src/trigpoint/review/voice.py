@@ -9,8 +9,9 @@ _TO_PLURAL = {
     "am": "are", "was": "were", "i": "we", "me": "us", "my": "our", "mine": "ours", "myself": "ourselves",
 }  # fmt: skip
 _TO_SINGULAR = {"are": "am", "were": "was", "we": "I", "us": "me", "our": "my", "ours": "mine", "ourselves": "myself"}
+_NOT_NUMERAL = "".join(rf"(?<!\b{word} )" for word in ("Grade", "Phase", "Class", "Part", "Type", "Block"))
 _SINGULAR = re.compile(
-    r"(?<!\bGrade )(?<!\bPhase )(?<!\bClass )(?<!\bPart )(?<!\bType )(?<!\bBlock )\bI(?=['’ ][a-z])(?: (?:am|was)\b)?|"
+    rf"{_NOT_NUMERAL}\bI(?=['’ ][a-z])(?: (?:am|was)\b)?|"
     r"\b(?:[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b"
 )
 _PLURAL = re.compile(r"\b[Ww]e\b(?: (?:are|were)\b)?|\b(?:[Uu]s|[Oo]urs?|[Oo]urselves)\b")
