@@ -75,7 +75,6 @@ class DraftVerifier:
         standard = self._standard(given, quotes, checked)
         cited = tuple(dict.fromkeys(cited_as(place, outcome, self._told(place)) for place in quotes))
         finding = finding_of(given, asked, cited, (), self._calculations(given, checked), standard)
-        sources = self.sources(finding, [*quotes, *standard])
         verifier = PolicyVerifier(self.evidence, self.labels)
         policies = verifier.cited(given, asked, checked, measured_elsewhere=bool(standard), lenient=lenient)
         finding = finding.model_copy(update={"policy": tuple(one for one in policies if one.ref not in unfit)})
