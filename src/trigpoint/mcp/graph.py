@@ -250,9 +250,8 @@ def _tools(pinned: str | None) -> list[Tool]:
 
     def scoped(path: str) -> Handler:
         async def handler(arguments: Any, call: ToolCall) -> dict[str, Any]:
-            given: dict[str, Any] = arguments.model_dump(
-                exclude_unset=True
-            )  # a default page must not be sent along with a cursor
+            # without defaults: a default page must not be sent along with a cursor
+            given: dict[str, Any] = arguments.model_dump(exclude_unset=True)
             project_id = _project(given.pop("projectId", None), pinned)
             entity_id = _checked(given.pop("entityId"), "entityId") if "{entity}" in path else ""
             bridge: Bridge = call.state
