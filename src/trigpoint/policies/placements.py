@@ -21,7 +21,7 @@ from trigpoint.policies.models import Policy, Revision
 from trigpoint.policies.provisions import Provision, load_provisions
 from trigpoint.policies.registry import PolicyRegistry
 from trigpoint.policies.scope import Scope
-from trigpoint.text.sections import normalise_ref
+from trigpoint.policies.section_lookup import section_key
 
 TO_BE_CONFIRMED = "section to be confirmed"
 _STAMP, _SECTIONS = "_stamp", "_sections"
@@ -300,8 +300,8 @@ def _known(placed: RevisionPlacements, provision_id: str) -> Placement:
 def _existing(placed: RevisionPlacements, section_ref: str) -> str:
     if not placed.sections:
         raise NotPlacedYet(placed.revision.source, placed.revision.revision_id)
-    wanted = _key(section_ref)
-    found = next((ref for ref in placed.sections if _key(ref) == wanted), None)
+    wanted = section_key(section_ref)
+    found = next((ref for ref in placed.sections if section_key(ref) == wanted), None)
     if found is None:
         some = ", ".join(placed.sections[:8])
         raise InvalidInput(
@@ -310,10 +310,6 @@ def _existing(placed: RevisionPlacements, section_ref: str) -> str:
             field="section_ref",
         )
     return found
-
-
-def _key(section_ref: str) -> str:
-    return "".join(normalise_ref(section_ref).casefold().split())
 
 
 def _record(stored: Mapping[str, str], choices: Mapping[str, str]) -> Record:

@@ -43,7 +43,7 @@ def find_section(refs: Sequence[str], texts: Sequence[str], wanted: str) -> Matc
     """Return what the reference means among these passages, given their references and texts in order."""
     by_key: dict[str, str] = {}
     for ref in refs:
-        by_key.setdefault(_key(ref), ref)
+        by_key.setdefault(section_key(ref), ref)
     for written, point in _readings(wanted):
         key = next((key for key in _keys(written) if key in by_key), None)
         if key:
@@ -113,7 +113,7 @@ def _keys(written: str) -> list[str]:
 
     Documents also differ in what they call a chapter.
     """
-    key = _key(written)
+    key = section_key(written)
     if not key:
         return []
     if key[0].isdigit():
@@ -121,11 +121,11 @@ def _keys(written: str) -> list[str]:
     kind, _, number = normalise_ref(written).partition(" ")
     others = _SYNONYMS.get(kind.lower(), ())
     if not others and _CODED.fullmatch(written):
-        return [key, _key(f"Policy {written}")]
+        return [key, section_key(f"Policy {written}")]
     return [key, *(f"{other}{''.join(number.casefold().split())}" for other in others)]
 
 
-def _key(ref: str) -> str:
+def section_key(ref: str) -> str:
     """Return a reference for comparing: differences in case and spacing do not count."""
     return "".join(normalise_ref(ref).casefold().split())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trigpoint.review.aspects import Check
+from trigpoint.review.evidence import collapse
 from trigpoint.review.findings import Calculation, Citation, Finding, Outcome, PolicyCitation
 from trigpoint.review.locating import FoundWords
 from trigpoint.review.lookup import stems
@@ -42,7 +43,7 @@ def finding_of(
     quoted = {one.passage_id for one in cited}
     return Finding(
         check=f"{given.aspect}-{given.question or 'other'}",
-        requirement=asked.requirement if asked else _plain(given.requirement or given.aspect),
+        requirement=asked.requirement if asked else collapse(given.requirement or given.aspect),
         outcome=outcome,
         text=told_text(given),
         lacking=_sentence(given.lacking) if given.lacking else None,
@@ -68,18 +69,14 @@ def cited_as(place: FoundWords, outcome: Outcome, telling: Sequence[QuotedWords]
 def told_text(given: DraftFinding) -> str:
     """Return the text of a finding: what is provided, and then what is lacking, unless that has been told already."""
     if not given.lacking:
-        return _plain(given.statement)
+        return collapse(given.statement)
     is_new = len(set(stems(given.lacking)) - set(stems(given.statement))) > MOST_REPEATED
     return f"{_sentence(given.statement)} {_sentence(given.lacking)}" if is_new else _sentence(given.statement)
 
 
 def _sentence(text: str) -> str:
-    return f"{_plain(text).rstrip('.')}."
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
+    return f"{collapse(text).rstrip('.')}."
 
 
 def _plain_or_none(text: str | None) -> str | None:
-    return _plain(text).rstrip(".") if text and text.strip() else None
+    return collapse(text).rstrip(".") if text and text.strip() else None
