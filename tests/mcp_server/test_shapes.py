@@ -41,13 +41,13 @@ def url(tmp_path: Path) -> Iterator[str]:
 def listings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Lists of tools that were asked for."""
     asked: list[str] = []
-    listed = shapes._listed
+    listed = shapes._fetch_shapes
 
     async def counted(client: Client) -> shapes.Shapes:
         asked.append("tools")
         return await listed(client)
 
-    monkeypatch.setattr(shapes, "_listed", counted)
+    monkeypatch.setattr(shapes, "_fetch_shapes", counted)
     return asked
 
 
@@ -75,7 +75,7 @@ async def test_an_answer_that_its_server_does_not_declare_is_refused(url: str, m
     async def wrong(client: Client) -> shapes.Shapes:
         return {"add": shapes._compiled({"type": "object", "properties": {"total": {"type": "string"}}})}
 
-    monkeypatch.setattr(shapes, "_listed", wrong)
+    monkeypatch.setattr(shapes, "_fetch_shapes", wrong)
     with pytest.raises(ToolFailed, match=r"does not declare: \$\.total: 5 is not of type 'string'") as refused:
         await call(url)
     assert refused.value.code == "invalid_answer"

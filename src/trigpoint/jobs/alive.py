@@ -20,7 +20,7 @@ async def show_alive(redis: Redis, name: str) -> None:
     while True:
         with suppress(StoreUnavailable):  # the next heartbeat tries again
             async with answered(redis):
-                await redis.set(_key(name), "1", ex=_FORGOTTEN_SECONDS)
+                await redis.set(_worker_key(name), "1", ex=_FORGOTTEN_SECONDS)
                 await redis.sadd(_NAMES, name)  # type: ignore[misc]
         await asyncio.sleep(_EVERY_SECONDS)
 
@@ -29,7 +29,7 @@ async def forget(redis: Redis, name: str) -> None:
     """Take back the sign of a worker that stops. If the store is away, it fades by itself."""
     with suppress(StoreUnavailable):
         async with answered(redis):
-            await redis.delete(_key(name))
+            await redis.delete(_worker_key(name))
             await redis.srem(_NAMES, name)  # type: ignore[misc]
 
 
@@ -37,7 +37,7 @@ async def workers_alive(redis: Redis) -> list[str]:
     """Return the names of the workers that have shown themselves within half a minute. Raises StoreUnavailable."""
     async with answered(redis):
         names = sorted(await redis.smembers(_NAMES))  # type: ignore[misc]
-        shown = {name for name in names if await redis.exists(_key(name))}
+        shown = {name for name in names if await redis.exists(_worker_key(name))}
     gone = [name for name in names if name not in shown]
     if gone:
         with suppress(StoreUnavailable):  # reading goes on while changes are refused
@@ -46,5 +46,5 @@ async def workers_alive(redis: Redis) -> list[str]:
     return [name for name in names if name in shown]
 
 
-def _key(name: str) -> str:
+def _worker_key(name: str) -> str:
     return f"worker:{name}"

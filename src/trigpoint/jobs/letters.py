@@ -72,7 +72,7 @@ class Letters:
         check_id(review_id)
         names = ("current", f"letter:{version}", f"at:{version}", f"based_on:{version}", f"aside:{version}")
         async with answered(self._redis):
-            current, letter, at, based_on, aside = await self._redis.hmget(_key(review_id), list(names))  # type: ignore[misc]
+            current, letter, at, based_on, aside = await self._redis.hmget(_letter_key(review_id), list(names))  # type: ignore[misc]
         if letter is None:
             raise LetterVersionNotFound(
                 f"The letter of review {review_id} has no version {version}", review_id=review_id, version=version
@@ -84,15 +84,15 @@ class Letters:
         """Return the letter that counts, None if nobody has saved one."""
         check_id(review_id)
         async with answered(self._redis):
-            version = await self._redis.hget(_key(review_id), "current")  # type: ignore[misc]
+            version = await self._redis.hget(_letter_key(review_id), "current")  # type: ignore[misc]
         return await self.get(review_id, int(version)) if version else None
 
     async def versions(self, review_id: str) -> list[VersionRow]:
         """Return all versions, newest first."""
         check_id(review_id)
         async with answered(self._redis):
-            names = [name for name in await self._redis.hkeys(_key(review_id)) if not name.startswith("letter:")]  # type: ignore[misc]
-            values = await self._redis.hmget(_key(review_id), names) if names else []  # type: ignore[misc]
+            names = [name for name in await self._redis.hkeys(_letter_key(review_id)) if not name.startswith("letter:")]  # type: ignore[misc]
+            values = await self._redis.hmget(_letter_key(review_id), names) if names else []  # type: ignore[misc]
         known = dict(zip(names, values, strict=True))
         numbers = sorted((int(name.partition(":")[2]) for name in known if name.startswith("at:")), reverse=True)
         return [
@@ -107,5 +107,5 @@ class Letters:
         ]
 
 
-def _key(review_id: str) -> str:
+def _letter_key(review_id: str) -> str:
     return f"review:{review_id}:letter"

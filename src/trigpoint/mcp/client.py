@@ -95,7 +95,7 @@ class ToolClient:
             raise ToolFailed(
                 "invalid_answer", f"{tool} at {self.url} gave an answer that it does not declare: {shorten(wrong, 300)}"
             )
-        body = _body(result)
+        body = _answer_body(result)
         if result.is_error or body.get("status") == "error":
             code, message = _failure(body)
             raise ToolFailed(code, message, body)
@@ -139,7 +139,7 @@ async def _streamable(endpoint: str, http: httpx2.AsyncClient) -> AsyncIterator[
         yield streams
 
 
-def _body(result: CallToolResult) -> dict[str, Any]:
+def _answer_body(result: CallToolResult) -> dict[str, Any]:
     if isinstance(result.structured_content, dict):
         return result.structured_content
     text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))

@@ -83,7 +83,7 @@ def _step(judging: Judging) -> NextAnswer:
         return _application(judging, orientation)
     if shown <= len(groups):
         judging.steps_shown += 1
-        aspects = [_aspect(one) for one in groups[shown - 1]]
+        aspects = [_shown_aspect(one) for one in groups[shown - 1]]
         return NextAnswer(step="questions", next=_AFTER_QUESTIONS, aspects=aspects)
     return _pages(judging)
 
@@ -127,7 +127,7 @@ def _groups(aspects: tuple[AspectEntry, ...]) -> list[list[AspectEntry]]:
     for one in aspects:
         if not one.questions:
             continue
-        length = len(_aspect(one).model_dump_json())
+        length = len(_shown_aspect(one).model_dump_json())
         if not groups or size + length > _ASPECT_CHARACTERS:
             groups.append([])
             size = 0
@@ -136,7 +136,7 @@ def _groups(aspects: tuple[AspectEntry, ...]) -> list[list[AspectEntry]]:
     return groups
 
 
-def _aspect(one: AspectEntry) -> ShownAspect:
+def _shown_aspect(one: AspectEntry) -> ShownAspect:
     return ShownAspect(
         id=one.id,
         name=one.name,
@@ -217,7 +217,7 @@ def pages_window(
 async def status_of(desk: Desk, review: str | None, *, alone: bool) -> StatusAnswer:
     """Return the state of a review; without one, the reviews that agents lead."""
     if review is None:
-        return StatusAnswer(reviews=[await _listed(desk, one.review_id) for one in await desk.led.active()])
+        return StatusAnswer(reviews=[await _listed_review(desk, one.review_id) for one in await desk.led.active()])
     if "-" not in review:
         return await _from_outside(desk, review, alone=alone)
     handle = Handle.parse(review)
@@ -274,7 +274,7 @@ def _findings(judging: Judging) -> list[ShownFinding]:
     ]
 
 
-async def _listed(desk: Desk, review_id: str) -> ListedReview:
+async def _listed_review(desk: Desk, review_id: str) -> ListedReview:
     kept = await desk.reviews.get(review_id)
     return ListedReview(
         review_id=review_id,

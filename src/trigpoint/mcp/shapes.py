@@ -26,13 +26,13 @@ async def wrong_shape(url: str, client: Client, tool: str, result: CallToolResul
     known = _shapes.get(url, {})
     if tool in known and not _problem(known[tool], result):
         return ""
-    _shapes[url] = await _listed(client)
+    _shapes[url] = await _fetch_shapes(client)
     if tool not in _shapes[url]:
         return f"the server does not list the tool {tool}"
     return _problem(_shapes[url][tool], result)
 
 
-async def _listed(client: Client) -> Shapes:
+async def _fetch_shapes(client: Client) -> Shapes:
     shapes: Shapes = {}
     cursor: str | None = None
     while True:

@@ -71,11 +71,11 @@ def report_day(document: Document) -> date | None:
     if day := committee_day(document):
         return day
     head = [one for one in document_statements(document) if one.start < _HEAD]
-    days = {day for parts in map(_parts, head) for day in _days_after(_REPORT_LABEL, parts)}
+    days = {day for parts in map(_cells, head) for day in _days_after(_REPORT_LABEL, parts)}
     return days.pop() if len(days) == 1 else None
 
 
-def _parts(statement: Statement) -> list[str]:
+def _cells(statement: Statement) -> list[str]:
     """Return the cells of a row, or of a line that is set like one, without marks of emphasis."""
     parts = (collapse(part).strip("* ") for part in _PARTS.split(statement.text))
     return [part for part in parts if part]
@@ -96,8 +96,8 @@ def _day_at_start(text: str) -> list[date]:
 def _labelled_days(head: Sequence[Statement]) -> Iterator[date]:
     """Yield the days of "Committee date: 10 December 2025", also if the day is on the next line, and of "Meeting of …"."""
     for statement, following in zip(head, [*head[1:], None], strict=True):
-        parts = _parts(statement)
-        below = _parts(following)[:1] if following else []
+        parts = _cells(statement)
+        below = _cells(following)[:1] if following else []
         yield from _days_after(_LABEL, [*parts, *below])
         named = _MEETING_OF.search(collapse(statement.text))
         if named and len(statement.text) <= _TITLE and not _ANOTHER_MEETING.search(statement.text):
@@ -127,7 +127,7 @@ def _days_below_titles(head: Sequence[Statement]) -> Iterator[date]:
     """Yield the day that the line below the name of a committee begins with, and those of lines "Date: …" next to it."""
     titles = [index for index, one in enumerate(head) if _is_title(one)]
     for index, statement in enumerate(head):
-        parts = _parts(statement)
+        parts = _cells(statement)
         if index - 1 in titles:
             yield from _day_at_start(parts[0] if parts else "")
         if any(abs(index - title) <= _NEAR_LINES for title in titles):

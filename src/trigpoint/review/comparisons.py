@@ -75,8 +75,8 @@ def _check(finding: Finding, area: AspectReview | None) -> Check | None:
 
 def comparison_of(finding: Finding, check: Check | None = None) -> Comparison | None:
     """Return what a finding compares, or None if that is not certain."""
-    stated = [figure for one in _said_of_scheme(finding) for figure in _figures(one.quote, document_place(one))]
-    asked = [figure for one in finding.policy for figure in _figures(one.quote, "")]
+    stated = [figure for one in _said_of_scheme(finding) for figure in _figures_in(one.quote, document_place(one))]
+    asked = [figure for one in finding.policy for figure in _figures_in(one.quote, "")]
     if summed := _stated_and_worked_out(finding):
         return summed
     for start, end in split_sentences(finding.text):
@@ -197,17 +197,17 @@ def _stated_and_worked_out(finding: Finding) -> Comparison | None:
 def _worked_out(sentence: str, calculations: Sequence[Calculation]) -> list[_Figure]:
     """Return the results that a sentence names. A difference is left out: it tells how far off a figure is, not how much there is."""
     results = {one.result for one in calculations if "-" not in one.expression}
-    return [one for one in _figures(sentence, "Worked out") if one.quantity.value in results]
+    return [one for one in _figures_in(sentence, "Worked out") if one.quantity.value in results]
 
 
-def _figures(text: str, place: str) -> list[_Figure]:
+def _figures_in(text: str, place: str) -> list[_Figure]:
     plain = [one for one in read_quantities(text) if one.unit and one.high is None]
     return [_Figure(one, _shown(one, text), place) for one in plain]
 
 
 def _cells(sentence: str, evidence: Sequence[Citation]) -> list[_Figure]:
     """Return the figures of quoted table rows that have no unit there, with the unit that the sentence gives them."""
-    named = {one.quantity.value: one for one in _figures(sentence, "")}
+    named = {one.quantity.value: one for one in _figures_in(sentence, "")}
     return [
         replace(known, place=document_place(one))
         for one in evidence

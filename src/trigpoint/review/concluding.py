@@ -61,7 +61,7 @@ def conclude(
     told = _told_elsewhere(held, counting, aspects)
     told |= {_question(one): None for name, one in held.items() if given and name in given.overtaken}
     marked = _with_limits(held, counting)
-    judged = tuple(_aspect(left, one, counting, told, marked, main) for one in aspects)
+    judged = tuple(_aspect_review(left, one, counting, told, marked, main) for one in aspects)
     findings = {name: one.finding for name, one in counting.items() if one.finding is not None}
     return Judgement(
         aspects=judged,
@@ -151,7 +151,7 @@ def _merged_into(one: Holding, held: Mapping[str, Holding]) -> str:
     return name
 
 
-def _aspect(
+def _aspect_review(
     evidence: Evidence,
     aspect: Aspect,
     counting: Mapping[str, Holding],

@@ -218,7 +218,7 @@ def _stated(document: Document, reference: str) -> Iterator[Recommendation]:
     first = day = _day(document)
     on_this, is_first = True, True
     for at, statement in enumerate(statements):
-        text = _plain(statement)
+        text = _without_emphasis(statement)
         day = _day_of_letter(statement) or day
         if named := [one for one in REFERENCE.findall(text) if _shape(one) == _shape(reference)]:
             on_this = reference in named
@@ -230,7 +230,7 @@ def _stated(document: Document, reference: str) -> Iterator[Recommendation]:
         is_first = False
         quote = " ".join([_without_boxes(text), *_going_on(statements, at, LONGEST - len(text))])
         yield Recommendation(
-            body=_body(document),
+            body=_answering_body(document),
             position="against" if _MAINTAINED.search(quote) else _position(text) or "undecided",
             quote=_LABEL_OR_GREETING.sub("", quote),
             document=document.name,
@@ -242,7 +242,7 @@ def _stated(document: Document, reference: str) -> Iterator[Recommendation]:
 
 def _day_of_letter(statement: Statement) -> date | None:
     """Return the day that a line or heading gives a letter: "Date: 18 August 2025", "Response 2 – 18 August 2025"."""
-    text = _plain(statement)
+    text = _without_emphasis(statement)
     is_line = statement.kind == "heading" or (len(text) <= _SHORT_LINE and not text.endswith("."))
     if len(text) > _DATE_LINE or not (is_line or _DATED.search(text)):
         return None
@@ -251,7 +251,7 @@ def _day_of_letter(statement: Statement) -> date | None:
 
 def _is_answer(statement: Statement) -> bool:
     """Whether a later letter says in these words what it recommends, and does not merely speak of objections."""
-    text = _plain(statement)
+    text = _without_emphasis(statement)
     if statement.kind == "heading" or _LABELLED.match(text):
         return True
     said = _WITHDRAWN.search(text)
@@ -263,7 +263,7 @@ def _shape(reference: str) -> str:
     return re.sub(r"[A-Z]+", "A", re.sub(r"\d", "9", reference))
 
 
-def _plain(statement: Statement) -> str:
+def _without_emphasis(statement: Statement) -> str:
     return collapse(statement.text).replace("*", "")
 
 
@@ -284,7 +284,7 @@ def _going_on(statements: Sequence[Statement], at: int, room: int) -> Iterator[s
     """Yield the sentences of the same part that go on from a recommendation, while they fit."""
     first = statements[at]
     for one in statements[at + 1 : at + 3]:
-        text = _plain(one)
+        text = _without_emphasis(one)
         same_part = one.kind == "sentence" and one.headings == first.headings and first.text.rstrip().endswith(".")
         if not same_part or not _LIMITS.search(text) or len(text) + 1 > room:
             return
@@ -372,7 +372,7 @@ def _position(text: str) -> Position | None:
     return "undecided" if _OPEN.search(text) else None
 
 
-def _body(document: Document) -> str:
+def _answering_body(document: Document) -> str:
     """Return the group that signs, or the line of the letterhead that names a body; nothing if none does."""
     if group := group_named(document.name):
         return group

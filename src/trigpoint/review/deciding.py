@@ -42,8 +42,8 @@ def proving(text: str, citations: Iterable[Citation], *, most: int) -> tuple[Cit
 def _by_what_each_adds(text: str, citations: Iterable[Citation]) -> list[tuple[Citation, float]]:
     left = list(dict.fromkeys(citations))
     phrases = {_Phrase(collapse(found).casefold()) for found in _QUOTED.findall(text)}
-    wanted = _parts(text) | phrases
-    parts = {one: _parts(one.quote) | _phrases_in(one.quote, phrases) for one in left}
+    wanted = _figures_and_stems(text) | phrases
+    parts = {one: _figures_and_stems(one.quote) | _phrases_in(one.quote, phrases) for one in left}
     ordered: list[tuple[Citation, float]] = []
     while left:
         best = max(left, key=lambda one: (one.status != "policy", _weight(parts[one] & wanted)))
@@ -53,7 +53,7 @@ def _by_what_each_adds(text: str, citations: Iterable[Citation]) -> list[tuple[C
     return ordered
 
 
-def _parts(text: str) -> set[float | str]:
+def _figures_and_stems(text: str) -> set[float | str]:
     figures: set[float | str] = {float(found.replace(",", "")) for found in _FIGURE.findall(text)}
     return figures | ({word[:_STEM].casefold() for word in _WORD.findall(text)} - _COMMON)
 

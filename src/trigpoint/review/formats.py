@@ -59,7 +59,7 @@ def _markdown(result: ReviewResult) -> bytes:
     return (result.review.full_markdown or render_markdown(result)).encode(errors="replace")
 
 
-def _plain(letter: Letter) -> bytes:
+def _letter_bytes(letter: Letter) -> bytes:
     return letter_text(letter).encode(errors="replace")
 
 
@@ -81,7 +81,7 @@ FORMATS = {
             "Letter (plain text)",
             "text/plain; charset=utf-8",
             "review-{}-letter.txt",
-            _letter(_plain),
+            _letter(_letter_bytes),
             True,
         ),
         Format(FormatName.MARKDOWN, "Markdown", "text/markdown", "review-{}.md", _report(_markdown)),

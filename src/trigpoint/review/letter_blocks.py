@@ -69,9 +69,10 @@ def title(letter: Letter) -> str:
 def _head(letter: Letter, today: date) -> Iterator[Block]:
     sender, council = letter.sender, letter.council
     lines = [sender.name or NO_NAME, sender.organisation, sender.address or NO_ADDRESS, sender.email]
-    yield Block("sender", _lines(*lines))
+    yield Block("sender", _nonblank_lines(*lines))
     yield Block(
-        "council", _lines(council.department, council.name or NO_COUNCIL, council.address or NO_COUNCIL_ADDRESS)
+        "council",
+        _nonblank_lines(council.department, council.name or NO_COUNCIL, council.address or NO_COUNCIL_ADDRESS),
     )
     yield Block("date", day_text(letter.date, today))
     yield Block("greeting", "Dear Sir or Madam,")
@@ -80,7 +81,7 @@ def _head(letter: Letter, today: date) -> Iterator[Block]:
 
 
 def _about(letter: Letter) -> Iterator[Block]:
-    about = _lines(letter.site, letter.proposal)
+    about = _nonblank_lines(letter.site, letter.proposal)
     if about:
         yield Block("about", about)
 
@@ -115,7 +116,7 @@ def _items(heading: tuple[str, str], points: Sequence[Ground]) -> Iterator[Block
     if points:
         yield Block("heading", heading[0])
         yield Block("paragraph", heading[1])
-        yield from _listed([point.text for point in points])
+        yield from _list_items([point.text for point in points])
 
 
 def _welcome(letter: Letter, points: Sequence[Ground]) -> Iterator[Block]:
@@ -133,7 +134,7 @@ def _asked(letter: Letter) -> Iterator[Block]:
         heading, lead = _asks_title(letter)
         yield Block("heading", heading)
         yield Block("paragraph", lead)
-        yield from _listed(asks)
+        yield from _list_items(asks)
 
 
 def _conditions(letter: Letter, conditions: Sequence[Condition]) -> Iterator[Block]:
@@ -149,7 +150,7 @@ def _conditions(letter: Letter, conditions: Sequence[Condition]) -> Iterator[Blo
 
 
 def _foot(letter: Letter) -> Iterator[Block]:
-    yield Block("sign", _lines("Yours faithfully,", letter.sender.name or NO_NAME, letter.sender.organisation))
+    yield Block("sign", _nonblank_lines("Yours faithfully,", letter.sender.name or NO_NAME, letter.sender.organisation))
 
 
 def _annex(letter: Letter) -> Iterator[Block]:
@@ -243,7 +244,7 @@ def _asks_title(letter: Letter) -> tuple[str, str]:
     return heading, f"{as_beginning(_me(letter))} ask the council, before it decides, to:"
 
 
-def _listed(texts: Sequence[str]) -> Iterator[Block]:
+def _list_items(texts: Sequence[str]) -> Iterator[Block]:
     """Yield the items of a list that completes a sentence."""
     last = len(texts) - 1
     for place, text in enumerate(texts):
@@ -260,7 +261,7 @@ def _split(text: str) -> list[str]:
     return [" ".join(part.split()) for part in text.replace("\r\n", "\n").split("\n\n") if part.strip()]
 
 
-def _lines(*texts: str) -> str:
+def _nonblank_lines(*texts: str) -> str:
     return "\n".join(line.strip() for text in texts for line in text.splitlines() if line.strip())
 
 

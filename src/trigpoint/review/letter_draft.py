@@ -189,7 +189,7 @@ def _against(finding: Finding, aspect: AspectReview | None) -> Ground:
         why = known.matters if known else ""
     is_for_print = aspect is not None and finding.check.startswith(f"{aspect.id}.")
     remarks = finding.flags if is_for_print else ()
-    sentences = [_sentence(_plain(finding)), *map(_remark, remarks), _quotations(finding), why]
+    sentences = [_sentence(_text_for_letter(finding)), *map(_remark, remarks), _quotations(finding), why]
     kind: PointKind = "contradiction" if contradicted else "shortfall"
     return Ground(
         id=_id(finding.check),
@@ -202,7 +202,7 @@ def _against(finding: Finding, aspect: AspectReview | None) -> Ground:
     )
 
 
-def _plain(finding: Finding) -> str:
+def _text_for_letter(finding: Finding) -> str:
     """Return the finding's text without its subject in front, and with documents and policies named as people do."""
     text = finding.text.removeprefix(f"{finding.short}: ") if finding.short else finding.text
     documents = {citation.document for citation in finding.evidence}
@@ -247,7 +247,7 @@ def _quotations(finding: Finding) -> str:
     """Quote one passage for a shortfall and two for a contradiction, each with its page."""
     most = 2 if finding.outcome == "contradicted" else 1
     quoted = [citation for citation in finding.evidence if MASK not in citation.quote][:most]
-    said, before = _plain(finding), ""
+    said, before = _text_for_letter(finding), ""
     sentences = []
     for citation in quoted:
         title = document_title(citation.document)
@@ -296,7 +296,7 @@ def _references(finding: Finding) -> tuple[Reference, ...]:
 def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
     wanted = within_sentence(point.requirement)
     where = places_text(point.places, 3)
-    subject = _subject(point, aspect)
+    subject = _subject_of_open_point(point, aspect)
     if where:
         text = (
             f"The application leaves this to a condition, an illustration or a later approval: {wanted} ({where}). It "
@@ -319,7 +319,7 @@ def _request(point: NotAssessed, aspect: AspectReview) -> Ground:
     )
 
 
-def _subject(point: NotAssessed, aspect: AspectReview) -> str:
+def _subject_of_open_point(point: NotAssessed, aspect: AspectReview) -> str:
     check = next((one.check(point.check) for one in load_aspects() if one.id == aspect.id), None)
     return check.words.subject if check else within_sentence(point.requirement)
 
@@ -364,7 +364,7 @@ def _strength(finding: Finding, aspect: AspectReview) -> Ground:
         id=_id(finding.check),
         kind="strength",
         heading=_sentence_case(aspect.name),
-        text=f"{_plain(finding).rstrip('.')}{place}.",
+        text=f"{_text_for_letter(finding).rstrip('.')}{place}.",
         references=_references(finding),
         rests_on=(finding.check,),
     )

@@ -37,7 +37,7 @@ _LIST = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
 def render_markdown(result: ReviewResult) -> str:
     """Return the whole review: every finding, quotation and open point with its page."""
-    return "\n".join(_lines(result)) + "\n"
+    return "\n".join(_report_lines(result)) + "\n"
 
 
 def escape(text: object) -> str:
@@ -93,7 +93,7 @@ def _size(size: float, unit: str, use: str) -> str:
     return f"{as_written(size)} {name}".strip()
 
 
-def _lines(result: ReviewResult) -> Iterator[str]:
+def _report_lines(result: ReviewResult) -> Iterator[str]:
     review = result.review
     yield f"# Cycle Advocacy Review: {result.application.reference}"
     yield ""
@@ -111,7 +111,7 @@ def _lines(result: ReviewResult) -> Iterator[str]:
     yield "## Aspect Assessments"
     for aspect in review.aspects:
         if aspect.applies:
-            yield from _aspect(aspect)
+            yield from _aspect_section(aspect)
     yield from _not_asked(review.aspects)
     yield from _contradictions(review.general_contradictions())
     yield from _matrix(review.policy_compliance)
@@ -170,7 +170,7 @@ def _others(review: ReviewBody) -> Iterator[str]:
         yield ""
 
 
-def _aspect(aspect: AspectReview) -> Iterator[str]:
+def _aspect_section(aspect: AspectReview) -> Iterator[str]:
     yield ""
     partly = " (partly assessed)" if aspect.assessed == "partly" else ""
     yield f"### {escape(aspect.name)}: {aspect.shown_rating.upper()}{partly}"

@@ -134,11 +134,11 @@ def _is_report(document: Document, reference: str) -> bool:
 
 def _is_on(text: str, reference: str) -> bool | None:
     """Return whether a text names this application, or only others; None if it names none."""
-    named = [_figures(one) for one in REFERENCE.findall(text) if _shape(one) == _shape(reference)]
-    return _figures(reference) in named if named else None
+    named = [_digits(one) for one in REFERENCE.findall(text) if _shape(one) == _shape(reference)]
+    return _digits(reference) in named if named else None
 
 
-def _figures(reference: str) -> str:
+def _digits(reference: str) -> str:
     return re.sub(r"\D", "", reference)
 
 

@@ -151,7 +151,7 @@ def orient(evidence: Evidence, aspects: Iterable[Aspect], sheets: Sheets, labels
         effective_date=evidence.effective_date,
         profile=evidence.profile,
         documents=tuple(_documents(sheets)),
-        aspects=tuple(_aspect(evidence, one, labels) for one in chosen),
+        aspects=tuple(_aspect_entry(evidence, one, labels) for one in chosen),
         candidates=candidates(evidence, sheets),
         pages=evidence.pages_read,
         remarks=evidence.remarks,
@@ -166,7 +166,7 @@ def _documents(sheets: Sheets) -> Iterable[DocumentEntry]:
         yield DocumentEntry(label, document.name, kind, document.source_kind, *size, title_of(document))
 
 
-def _aspect(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> AspectEntry:
+def _aspect_entry(evidence: Evidence, aspect: Aspect, labels: PolicyLabels) -> AspectEntry:
     asked = aspect.asked(evidence.profile)
     questions = tuple(
         Question(

@@ -69,7 +69,7 @@ class _Line:
 
 def personal_lines(text: str) -> tuple[list[PersonalSpan], list[PersonalSpan]]:
     """Return the personal parts that the layout of a comment tells, and those of them that are names."""
-    lines = list(_lines(text))
+    lines = list(_placed_lines(text))
     spans = [
         *_fields(lines),
         *_table_cells(lines),
@@ -83,14 +83,14 @@ def personal_lines(text: str) -> tuple[list[PersonalSpan], list[PersonalSpan]]:
 
 def personal_fields(text: str) -> tuple[list[PersonalSpan], list[PersonalSpan]]:
     """Return the personal fields of a form, and those of them that are names. What is said of the site stays."""
-    lines = list(_lines(text))
+    lines = list(_placed_lines(text))
     spans = [*_fields(lines), *_table_cells(lines)]
     return spans, [span for span in spans if span.named]
 
 
 def site_lines(text: str) -> list[PersonalSpan]:
     """Return the lines that tell the site, the application or whom a letter goes to: an address there is no person's."""
-    lines = list(_lines(text))
+    lines = list(_placed_lines(text))
     blocks = [line for block in _blocks(lines[:HEAD_LINES]) if _is_official(block) for line in block]
     labelled = [line for line, section in _sectioned(lines) if section == "site" or SITE.search(line.text)]
     return [
@@ -116,7 +116,7 @@ def _fields(lines: Sequence[_Line]) -> Iterator[PersonalSpan]:
             yield value.whole(named=kind == "person")
         if opening := _OPENING.match(line.text.lstrip("> \t")):
             after = len(line.text) - len(line.text.lstrip("> \t")) + opening.end()
-            for start, end in _parts(line.text, after):
+            for start, end in _spans_between_commas(line.text, after):
                 if is_name(line.text[start:end], fewest=1) or is_address(line.text[start:end]):
                     yield line.part(start, end, named=is_name(line.text[start:end], fewest=1))
 
@@ -258,7 +258,7 @@ def _address_lines(lines: Sequence[_Line]) -> Iterator[PersonalSpan]:
 
 def _of_sender(line: _Line, *, fewest: int) -> Iterator[PersonalSpan]:
     """Yield the parts of a line, between commas, that are a name, an address or a postcode."""
-    for start, end in _parts(line.text, 0):
+    for start, end in _spans_between_commas(line.text, 0):
         part = line.text[start:end]
         if is_name(part, fewest=fewest):
             yield line.part(start, end, named=True)
@@ -268,7 +268,7 @@ def _of_sender(line: _Line, *, fewest: int) -> Iterator[PersonalSpan]:
             yield line.part(start + match.start(), start + match.end())
 
 
-def _parts(text: str, start: int) -> Iterator[tuple[int, int]]:
+def _spans_between_commas(text: str, start: int) -> Iterator[tuple[int, int]]:
     for match in re.finditer(r"[^,:;|(]+", text[start:]):
         yield start + match.start(), start + match.end()
 
@@ -276,7 +276,7 @@ def _parts(text: str, start: int) -> Iterator[tuple[int, int]]:
 # --- lines
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _placed_lines(text: str) -> Iterator[_Line]:
     at = 0
     for line in text.splitlines(keepends=True):
         yield _Line(at, line.rstrip("\r\n\f\v"))

@@ -135,7 +135,7 @@ def _finding(evidence: Evidence, aspect: Aspect, check: Check, verdict: CheckVer
 
 
 def _not_assessed(evidence: Evidence, check: Check, undecided: Undecided) -> NotAssessed:
-    reason, where, request = _reason(evidence, check, undecided)
+    reason, where, request = _why_not_judged(evidence, check, undecided)
     return NotAssessed(
         check=check.id,
         requirement=check.requirement,
@@ -147,7 +147,9 @@ def _not_assessed(evidence: Evidence, check: Check, undecided: Undecided) -> Not
     )
 
 
-def _reason(evidence: Evidence, check: Check, undecided: Undecided) -> tuple[str, tuple[Place, ...], str | None]:
+def _why_not_judged(
+    evidence: Evidence, check: Check, undecided: Undecided
+) -> tuple[str, tuple[Place, ...], str | None]:
     """Return why a check was not judged, where to look, and what may be asked of the applicant.
 
     Absence is only told if no page has a word of the subject.
@@ -215,7 +217,7 @@ def _expression(one: Discrepancy) -> str:
 def _contradiction(one: Discrepancy) -> Finding:
     known = tuple(given.value for given in one.inputs if given.value is not None)
     computed = one.computed if one.computed is not None else one.stated
-    subject = _subject(one)
+    subject = _subject_of_discrepancy(one)
     summary = f"{one.summary[0].lower()}{one.summary[1:].rstrip('.')}"
     calculation = Calculation(expression=_expression(one), inputs=known, result=computed or 0.0)
     return Finding(
@@ -231,7 +233,7 @@ def _contradiction(one: Discrepancy) -> Finding:
     )
 
 
-def _subject(one: Discrepancy) -> str:
+def _subject_of_discrepancy(one: Discrepancy) -> str:
     """Return what a discrepancy is about: of a sum the place, since a table may be of something else than its topic."""
     if one.kind != "sum":
         return one.topic.replace(".", ", ").replace("_", " ").capitalize()

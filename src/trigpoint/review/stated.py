@@ -129,7 +129,7 @@ class _Reader(Cursor):
                 self.at += 3
             shown = self.source[token.start : self.tokens[self.at - 1].end]
             self.name, self.named_until = name, self.at
-            return Number(_plain(token.text), shown, name=f"{name}{shown}".strip().casefold())
+            return Number(_value_of(token.text), shown, name=f"{name}{shown}".strip().casefold())
         value, decimals = self._value(token)
         if listed:
             self.named_until = self.at
@@ -224,7 +224,7 @@ class _Reader(Cursor):
         return token is not None and not token.spaced
 
 
-def _plain(digits: str) -> float:
+def _value_of(digits: str) -> float:
     return float(digits.replace(",", ""))
 
 

@@ -40,10 +40,10 @@ def calculation_of(equation: str) -> Calculation:
     """Return a calculation written as `127 + 7 = 134`, or without its result. Raise ValueError if it is wrong."""
     sides = [side.strip() for side in equation.split("=")]
     value = evaluate(sides[0])
-    written = equation.strip() if len(sides) > 1 else f"{sides[0]} = {_figures(value)}"
+    written = equation.strip() if len(sides) > 1 else f"{sides[0]} = {_written(value)}"
     made = Calculation(expression=written, inputs=_inputs(sides[0]), result=_result(written, value))
     if not holds(made):
-        raise ValueError(f"{sides[0]} is {_figures(value)}, not {sides[-1]}")
+        raise ValueError(f"{sides[0]} is {_written(value)}, not {sides[-1]}")
     return made
 
 
@@ -56,7 +56,7 @@ def _result(written: str, exact: float) -> float:
     return float(found[0].replace(",", "")) if (found := re.findall(r"[0-9][0-9,]*(?:\.[0-9]+)?", right)) else exact
 
 
-def _figures(value: float) -> str:
+def _written(value: float) -> str:
     return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 

@@ -41,7 +41,7 @@ class BrokenLog:
 
 def find_break(folder: Path) -> BrokenLog | None:
     """Return where the log in a Valkey folder is damaged; None if it is whole, or only its end was cut off by a crash."""
-    files = [path for kind, path in _listed(folder) if kind == "i"]
+    files = [path for kind, path in _files_in_manifest(folder) if kind == "i"]
     for number, path in enumerate(files):
         whole, ended = _whole_until(path)
         if not ended:
@@ -59,14 +59,14 @@ def cut_off(broken: BrokenLog) -> None:
 
 def base_is_damaged(folder: Path, binary: Path) -> Path | None:
     """Return the snapshot that the log begins with if it is damaged, which cannot be repaired; else None."""
-    for path in (path for kind, path in _listed(folder) if kind == "b"):
+    for path in (path for kind, path in _files_in_manifest(folder) if kind == "b"):
         command = ["valkey-check-rdb", str(path)]  # the server's binary acts as that tool under this name
         if subprocess.run(command, executable=binary, capture_output=True, timeout=600).returncode != 0:
             return path
     return None
 
 
-def _listed(folder: Path) -> list[tuple[str, Path]]:
+def _files_in_manifest(folder: Path) -> list[tuple[str, Path]]:
     manifest = folder / "appendonlydir" / MANIFEST
     if not manifest.is_file():
         return []

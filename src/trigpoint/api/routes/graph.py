@@ -86,7 +86,7 @@ def graph_backend(settings: Settings, *inner: Middleware) -> Starlette:
 
     def write(method: str, path: str, work: WriteWork, status: int = 200) -> Route:
         async def endpoint(request: Request) -> Response:
-            body = await _body(request)
+            body = await _json_body(request)
             return await run_in_threadpool(_write, store, work, request, body, status)
 
         return Route(path, endpoint, methods=[method])
@@ -140,7 +140,7 @@ def _write(store: GraphStore, work: WriteWork, request: Request, body: Any, stat
     return json_response(answer, status)
 
 
-async def _body(request: Request) -> Any:
+async def _json_body(request: Request) -> Any:
     """Return the JSON body, or None if there is none."""
     taken = await request.body()
     if not taken:
@@ -173,7 +173,7 @@ def _entity_id(request: Request) -> str:
     return check_uuid(request.path_params["id"], "entityId")
 
 
-def _listed(page: Page[Any], fields: tuple[str, ...] | None) -> Answer:
+def _page_answer(page: Page[Any], fields: tuple[str, ...] | None) -> Answer:
     return {"data": [item.shown(fields) for item in page.items], "pagination": page.pagination.shown()}
 
 
@@ -184,7 +184,7 @@ def _projects(request: Request, connection: Connection) -> Answer:
     params = request.query_params
     fields, only = parse_fields(params, Project.json_fields()), params.get("projectId") or None
     only = check_uuid(only, "projectId") if only else None
-    return _listed(queries.list_projects(connection, PageRequest.parse(params), only=only), fields)
+    return _page_answer(queries.list_projects(connection, PageRequest.parse(params), only=only), fields)
 
 
 def _entities(request: Request, connection: Connection) -> Answer:
@@ -194,7 +194,7 @@ def _entities(request: Request, connection: Connection) -> Answer:
         EntityFilter.parse(params),
         PageRequest.parse(params),
     )
-    return _listed(queries.list_entities(connection, _project(request, connection), chosen, page), fields)
+    return _page_answer(queries.list_entities(connection, _project(request, connection), chosen, page), fields)
 
 
 def _entity(request: Request, connection: Connection) -> Answer:
@@ -206,7 +206,7 @@ def _performance(request: Request, connection: Connection) -> Answer:
     params = request.query_params
     fields = parse_fields(params, SearchPerformance.json_fields())
     chosen, page = PerformanceFilter.parse(params), PageRequest.parse(params)
-    return _listed(list_performance(connection, _project(request, connection), chosen, page), fields)
+    return _page_answer(list_performance(connection, _project(request, connection), chosen, page), fields)
 
 
 def _compare(request: Request, connection: Connection) -> Answer:
@@ -227,7 +227,7 @@ def _blocks(request: Request, connection: Connection) -> Answer:
     params = request.query_params
     fields = parse_fields(params, QuotableBlock.json_fields())
     chosen, page = BlockFilter.parse(params), PageRequest.parse(params)
-    return _listed(queries.list_blocks(connection, _project(request, connection), chosen, page), fields)
+    return _page_answer(queries.list_blocks(connection, _project(request, connection), chosen, page), fields)
 
 
 # --- writes -----------------------------------------------------------------------------------
