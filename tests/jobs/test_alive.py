@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from redis.asyncio import Redis
+from watched_pipeline import until
 
 from trigpoint.jobs.alive import workers_alive
 
 
 async def test_a_worker_is_seen_while_it_runs_and_gone_when_it_stops(redis: Redis, working: Any) -> None:
     async with working() as worker:
-        for _ in range(100):
-            if await workers_alive(redis):
-                break
-            await asyncio.sleep(0.05)
-        assert await workers_alive(redis) == [worker.name]
+        assert await until(lambda: workers_alive(redis)) == [worker.name]
     assert await workers_alive(redis) == []
 
 
