@@ -1,4 +1,4 @@
-"""What commands print and write: the option for JSON, and a check that files can be written before the work starts."""
+"""Output of commands: the option for JSON, and a check that files can be written before the work starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far an ingestion is, within a file as well: a long scan is read page by page while somebody waits."""
+"""Progress of an ingestion, within a file as well: a long scan is read page by page while somebody waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools of our servers answer, as they declare it: listed and compiled once for each address.
+"""The answers of our servers' tools, as the tools declare them: listed and compiled once for each address.
 
 The protocol's client lists the tools of a server and compiles their schemas anew for every connection, which takes three
 times as long as the call itself. A server may be replaced by another version while we run: an answer that does not fit is

@@ -63,7 +63,7 @@ class ToolCall:
 
     @property
     def client(self) -> str:
-        """What the client calls itself, with its version: `claude-ai 0.1.0`."""
+        """Return the name that the client gives itself, with its version: `claude-ai 0.1.0`."""
         info = self.client_info
         name = f"{info.title or info.name} {info.version}".strip() if info is not None else ""
         return shorten(name) or "unnamed MCP client"

@@ -1,4 +1,4 @@
-"""What the words of an officers' recommendation advise: to approve, refuse or defer, and what an approval depends on."""
+"""The advice in the words of an officers' recommendation: to approve, refuse or defer, and what an approval depends on."""
 
 from __future__ import annotations
 

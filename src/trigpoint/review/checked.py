@@ -1,4 +1,4 @@
-"""What was found wrong with a finding that somebody handed in, and what of it may be left out."""
+"""The faults of a finding that somebody handed in, and the parts that may be left out."""
 
 from __future__ import annotations
 

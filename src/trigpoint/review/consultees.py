@@ -1,4 +1,4 @@
-"""What those who were consulted recommend, in their own words: found in their letters, quoted, and never judged.
+"""The recommendations of consultees in their own words: found in their letters, quoted, and never judged.
 
 Of several answers of one body only the latest counts, and none that a later document calls withdrawn or replaced.
 """

@@ -1,4 +1,4 @@
-"""What the letter says about each kind of contradiction: its heading, why it matters, what is asked."""
+"""The words of the letter for each kind of contradiction: its heading, why it matters, what is asked."""
 
 from __future__ import annotations
 

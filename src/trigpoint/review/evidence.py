@@ -98,7 +98,7 @@ class Evidence:
 
     @cached_property
     def pages_read(self) -> int:
-        """How many pages had text. A document without page breaks counts as one page."""
+        """Return how many pages had text. A document without page breaks counts as one page."""
         return sum(
             sum(bool(document.text[page.start : page.end].strip()) for page in document.pages) or 1
             for document in self.documents

@@ -35,7 +35,7 @@ Step = Callable[[float, str], Awaitable[None]]
 
 @dataclass(frozen=True)
 class EvidenceRequest:
-    """What is to be gathered."""
+    """The application and aspects for which evidence is to be gathered."""
 
     application: Application
     effective_date: str

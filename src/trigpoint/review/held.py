@@ -1,4 +1,4 @@
-"""What was handed in to a review while it is being judged, and what became of each finding."""
+"""Everything that was handed in to a review while it is being judged, and the outcome of each finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of each file of an application in the document store, and whose fault it is if it was not read."""
+"""The outcome for each file of an application in the document store, and whose fault it is if it was not read."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class ReviewRequest:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a review is; `percent_complete` never falls, and is below 100 until the review is stored."""
+    """How far a review is; `percent_complete` never falls, and is below 100 until the review is stored."""
 
     phase: str
     phase_number: int
@@ -125,7 +125,7 @@ class Tools(Protocol):
 
 
 class Checkpoints(Protocol):
-    """What a finished phase left behind, so that a later try starts after it."""
+    """The results that a finished phase left behind, so that a later try starts after it."""
 
     async def load(self, phase: str) -> dict[str, Any] | None: ...
 

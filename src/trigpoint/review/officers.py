@@ -1,4 +1,4 @@
-"""What the council's officers recommend, in their own words, and for which committee: read from their report.
+"""The recommendation of the council's officers in their own words, and for which committee: read from their report.
 
 Only what is certainly theirs counts. A report also tells what consultees recommend, how earlier applications ended and
 what policy says, and an approval often names the refusal that follows if no agreement is signed.

@@ -47,7 +47,7 @@ class Point:
 
     @property
     def kind(self) -> str:
-        """How serious it is, in a word for styles and filters."""
+        """Return how serious it is, in a word for styles and filters."""
         if self.noted:
             return "noted"
         if self.finding.outcome == "failed" and self.finding.essential:
@@ -220,7 +220,7 @@ class Overview:
 
     @cached_property
     def requests(self) -> tuple[tuple[AspectReview, NotAssessed], ...]:
-        """What to ask the applicant for, because no page says it or it is left for later; essential points first."""
+        """Return what to ask the applicant for, because no page says it or it is left for later; essential points first."""
         asked = [(a, point) for a in self.review.aspects if a.applies for point in a.not_assessed if point.request]
         return tuple(sorted(asked, key=lambda pair: not pair[1].essential))
 
@@ -252,7 +252,7 @@ class Overview:
 
     @cached_property
     def verdict(self) -> tuple[str, ...]:
-        """Why the rating is as it is: what was counted, then at most two sentences on what decides."""
+        """Return why the rating is as it is: what was counted, then at most two sentences on what decides."""
         if concluded := self._concluded():
             return (self._judged(), *concluded)
         return tuple(sentence for sentence in (self._judged(), self._worst(), self._left()) if sentence)

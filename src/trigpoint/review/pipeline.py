@@ -94,7 +94,7 @@ async def run_review(
 
 @dataclass(frozen=True)
 class Opened:
-    """What the first three phases left behind: the register's entry, the files, what became of them."""
+    """The results of the first three phases: the register's entry, the files, what became of them."""
 
     found: Data
     fetched: Data
@@ -127,7 +127,7 @@ class ReviewRun:
         return self.result(await self.phase(5, lambda step: self.generate(step, *parts, judged), ReviewFailed))
 
     async def phase(self, number: int, work: Work, failure: type[ReviewFailed]) -> Data:
-        """What the phase left behind, from its checkpoint or by doing it now."""
+        """Return the results of a phase, from its checkpoint or by doing it now."""
         phase = PHASES[number - 1]
         step = self._step(phase)
         kept = await self.checkpoints.load(phase.name)

@@ -1,4 +1,4 @@
-"""What the documents say on an aspect: whole statements with their page, grouped by what they are."""
+"""The statements of the documents on an aspect: whole statements with their page, grouped by what they are."""
 
 from __future__ import annotations
 

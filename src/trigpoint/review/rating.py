@@ -27,7 +27,7 @@ OVERALL_RULE = (
 
 
 class Weighed(Protocol):
-    """What counts in a rating: a finding, or the answer to a question that is told under another aspect."""
+    """Something that counts in a rating: a finding, or the answer to a question that is told under another aspect."""
 
     @property
     def outcome(self) -> Outcome: ...

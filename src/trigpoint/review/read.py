@@ -15,7 +15,7 @@ from trigpoint.reading.statements import document_statements
 
 @dataclass(frozen=True)
 class Reading:
-    """What the documents of an application say."""
+    """Everything that was read in the documents of an application."""
 
     profile: Profile
     facts: tuple[Fact, ...]

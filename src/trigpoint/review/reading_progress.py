@@ -1,4 +1,4 @@
-"""How far the reading of a review's files is: which document, which page of it, and how many are done."""
+"""Progress of the reading of a review's files: which document, which page of it, and how many are done."""
 
 from __future__ import annotations
 

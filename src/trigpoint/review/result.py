@@ -91,12 +91,12 @@ class AspectReview(Stored):
 
     @property
     def noted(self) -> list[NotAssessed]:
-        """What the documents say and no verdict follows from."""
+        """Return what the documents say without any verdict following from it."""
         return [point for point in self.not_assessed if point.noted]
 
     @property
     def left_open(self) -> list[NotAssessed]:
-        """What could not be judged, or was looked for and not found."""
+        """Return the questions that could not be judged, or whose answer was looked for and not found."""
         return [point for point in self.not_assessed if not point.noted]
 
     @property
@@ -281,12 +281,12 @@ class Metadata(Stored):
 
     @property
     def why_policy_date(self) -> str:
-        """Why policy of that date is used, if it is not the date of validation."""
+        """Return why policy of that date is used, if it is not the date of validation."""
         return _POLICY_DATES.get(self.policy_date_from, "")
 
     @property
     def judged_by(self) -> str:
-        """Who judged, as a reader is told it: without the path of a recording."""
+        """Return who judged, as a reader is told it: without the path of a recording."""
         if self.model.startswith("replay:"):
             return "a model, from answers that were recorded earlier"
         return "fixed rules, without a model" if self.model == "rules" else self.model

@@ -1,4 +1,4 @@
-"""What whoever judges a review hands in: facts, findings, corrections of the profile and the conclusion.
+"""Everything that the judge of a review hands in: facts, findings, corrections of the profile and the conclusion.
 
 A model of ours, somebody else's agent over MCP and a script in a test all submit these types. Nothing in them is
 trusted: `ReviewDraft` answers each with a `Verdict`.

@@ -1,4 +1,4 @@
-"""What people call a document if its file's name does not say it: by what it calls itself, or by what it is."""
+"""The name that people give a document if its file's name does not say it: by what it calls itself, or by what it is."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _LONGEST_PLACE = 400  # pages
 
 @dataclass(frozen=True)
 class AbsenceDesk:
-    """What an absence is held against. `read` are the keys of pages that the judge was shown, `told` those of
+    """The pages and words that an absence is checked against. `read` are the keys of pages that the judge was shown, `told` those of
     statements that were sent back to it with a reason."""
 
     evidence: Evidence

@@ -109,7 +109,7 @@ class DraftVerifier:
 
     @cached_property
     def lacks(self) -> LackDesk:
-        """What checks the lack of a finding."""
+        """Return the checker of what findings lack."""
         return LackDesk(self._absence)
 
     def _settle_lack(

@@ -35,7 +35,7 @@ _WORD = re.compile(r"[a-z]+")
 
 @dataclass(frozen=True)
 class QuotedWords:
-    """What quoted words are, and who says them, as far as it is certain."""
+    """The status of quoted words and their speaker, as far as these are certain."""
 
     status: Status
     speaker: Speaker

@@ -1,4 +1,4 @@
-"""What the model hands in at the end of each pass."""
+"""The answers that the model hands in at the end of each pass."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class BudgetSpent(AnalysisFailed):
 
 @dataclass
 class Ledger:
-    """What a review has spent, by pass, including the calls that an earlier try made."""
+    """The tokens and money that a review has spent, by pass, including the calls that an earlier try made."""
 
     settings: Settings
     passes: dict[str, Spent] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Ledger:
 
 @dataclass
 class ModelDesk:
-    """Where every call of one review goes through. `turn` limits how many run at the same time."""
+    """The model of one review and its limits: every call goes through here. `turn` limits how many run at the same time."""
 
     model: Model
     settings: Settings

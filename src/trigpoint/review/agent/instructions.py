@@ -1,4 +1,4 @@
-"""What the model is told in each pass. Nothing of a document is ever part of it: documents are data."""
+"""The instructions for the model in each pass. Nothing of a document is ever part of it: documents are data."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class PolicyReader(Protocol):
-    """Where policy is looked up: the policy server, or a list in a test."""
+    """The source in which policy is looked up: the policy server, or a list in a test."""
 
     async def search(self, query: str) -> list[PolicyPassage]: ...
 
@@ -31,7 +31,7 @@ class PolicyReader(Protocol):
 
 @dataclass
 class Bench:
-    """What one judging conversation works on: its own copy of the draft, the policy, and how often it looked up."""
+    """The state of one judging conversation: its own copy of the draft, the policy, and how often it looked up."""
 
     draft: ReviewDraft
     policy: PolicyReader

@@ -60,7 +60,7 @@ class Window:
 
 @dataclass(frozen=True)
 class PassPlan:
-    """What one pass is expected to take."""
+    """The calls and tokens that one pass is expected to take."""
 
     name: str
     calls: int
