@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import get_args
 
 from trigpoint.documents.models import RegisteredDocument
 from trigpoint.errors import shorten
-from trigpoint.text.classify import DOCUMENT_TYPES
+from trigpoint.text.classify import DocumentType
 
-NOTHING_INGESTED = "No document has been ingested"
+_NOTHING_INGESTED = "No document has been ingested"
 _MOST_NAMED = 20
+_DOCUMENT_TYPES: tuple[str, ...] = get_args(DocumentType)
 
 
 def warnings_of(
@@ -17,7 +19,7 @@ def warnings_of(
 ) -> tuple[str, ...]:
     """Return what is unknown among the filters, each with what is known instead."""
     if not documents:
-        return (NOTHING_INGESTED,)
+        return (_NOTHING_INGESTED,)
     searched = [row for row in documents if row.matches(application_ref, ())]
     if not searched:
         known = _listed(row.application_ref for row in documents)
@@ -28,8 +30,8 @@ def warnings_of(
 
 
 def _absent_type(name: str, application_ref: str | None, there: Collection[str]) -> str:
-    if name not in DOCUMENT_TYPES:
-        return f"There is no document type '{shorten(name)}'. Known are: {', '.join(DOCUMENT_TYPES)}"
+    if name not in _DOCUMENT_TYPES:
+        return f"There is no document type '{shorten(name)}'. Known are: {', '.join(_DOCUMENT_TYPES)}"
     document = (
         "ingested document" if application_ref is None else f"document of application '{shorten(application_ref)}'"
     )
