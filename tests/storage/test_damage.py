@@ -161,3 +161,35 @@ def test_nothing_is_repaired_while_somebody_uses_the_folder(
     monkeypatch.setattr(repairing, "LEAVING_SECONDS", 0.5)
     with redis_server(settings), pytest.raises(StoreInUse, match="Stop every Trigpoint"):
         repair(settings)
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "garbled"])
+def test_a_lost_list_of_valkeys_log_is_named_and_rebuilt_and_loses_nothing(settings: Settings, damage: str) -> None:
+    folder = settings.data_dir / "redis"
+    with redis_server(settings) as url, redis.Redis.from_url(url) as client:
+        client.set("review:a", "1")
+    wait_until_gone(folder)
+    manifest = folder / "appendonlydir" / aof.MANIFEST
+    if damage == "missing":
+        manifest.unlink()
+    else:
+        manifest.write_bytes(b"" if damage == "empty" else b"file \xd4\x00\xff" + manifest.read_bytes()[8:])
+    with pytest.raises(StoreDamaged, match=r"manifest.*trigpoint repair"), redis_server(settings):
+        pass
+    (done,) = repair(settings)
+    assert done.repaired
+    with redis_server(settings) as url, redis.Redis.from_url(url) as client:
+        assert client.get("review:a") == b"1"
+
+
+def test_a_log_without_its_snapshot_is_not_put_together(settings: Settings) -> None:
+    folder = settings.data_dir / "redis"
+    with redis_server(settings):
+        pass
+    wait_until_gone(folder)
+    (folder / "appendonlydir" / "appendonly.aof.1.base.rdb").unlink()
+    with pytest.raises(StoreDamaged, match=r"base\.rdb is missing"), redis_server(settings):
+        pass
+    (told,) = repair(settings)
+    assert not told.repaired
+    assert "Restore a backup" in told.done

@@ -13,6 +13,7 @@ from typing import IO
 
 MANIFEST = "appendonly.aof.manifest"
 _LISTED = re.compile(r"^file (\S+) seq \d+ type ([bih])", re.MULTILINE)
+_NUMBERED = re.compile(r"appendonly\.aof\.(\d+)\.(base|incr)\.(?:aof|rdb)")
 _KEY = re.compile(rb"\r\n\$\d+\r\n([a-z_]{2,40}):[^\r\n]{1,200}(?=\r\n)")
 _LONGEST_HEADER = 32
 
@@ -37,6 +38,37 @@ class BrokenLog:
             rest = b"".join([file.read(), *(path.read_bytes() for path in self.later)])
         keys = {match[0]: match[1].decode() for match in _KEY.finditer(rest)}
         return dict(Counter(keys.values()).most_common())
+
+
+def list_problem(folder: Path) -> str | None:
+    """Return what is wrong with the list of the log's files. Without a list, Valkey begins anew and overwrites them."""
+    manifest = folder / "appendonlydir" / MANIFEST
+    if not manifest.is_file():
+        lost = any(path.stat().st_size for path in _numbered(folder, "incr"))  # else it died in its first moments
+        return "it is missing" if lost else None
+    lines = manifest.read_text(errors="replace").splitlines()
+    if not any(map(_LISTED.match, lines)) or not all(map(_LISTED.match, lines)):
+        return "it cannot be read"
+    named = [match[1] for line in lines if (match := _LISTED.match(line)) and match[2] != "h"]
+    missing = [name for name in named if not (manifest.parent / name).is_file()]
+    return f"{missing[0]} is missing" if missing else None
+
+
+def rebuild_list(folder: Path) -> bool:
+    """List the files that are there. False: there is no snapshot to begin with, or more than one, and nothing was changed."""
+    bases, changes = _numbered(folder, "base"), _numbered(folder, "incr")
+    if len(bases) != 1:
+        return False
+    lines = [f"file {path.name} seq {path.name.split('.')[2]} type b" for path in bases]
+    lines += [f"file {path.name} seq {path.name.split('.')[2]} type i" for path in changes]
+    (folder / "appendonlydir" / MANIFEST).write_text("".join(f"{line}\n" for line in lines))
+    return True
+
+
+def _numbered(folder: Path, kind: str) -> list[Path]:
+    """Return the files of the log of one kind, the oldest first."""
+    found = [(path, _NUMBERED.fullmatch(path.name)) for path in (folder / "appendonlydir").glob("appendonly.aof.*")]
+    return [path for _, path in sorted((int(match[1]), path) for path, match in found if match and match[2] == kind)]
 
 
 def find_break(folder: Path) -> BrokenLog | None:
@@ -70,7 +102,7 @@ def _files_in_manifest(folder: Path) -> list[tuple[str, Path]]:
     manifest = folder / "appendonlydir" / MANIFEST
     if not manifest.is_file():
         return []
-    named = [(match[2], manifest.parent / match[1]) for match in _LISTED.finditer(manifest.read_text())]
+    named = [(match[2], manifest.parent / match[1]) for match in _LISTED.finditer(manifest.read_text(errors="replace"))]
     return [(kind, path) for kind, path in named if path.is_file()]
 
 

@@ -25,6 +25,7 @@ LEAVING_SECONDS = 15.0
 _REBUILT = "The next start rebuilds the passages of all policies from their stored files"
 _INGESTED_AGAIN = "Documents are ingested again by the next review of their application"
 _LIBRARY = "Run `trigpoint library ingest` for your projects; chunks that other programs stored have to be sent again"
+_NOT_REPAIRED = "It cannot be repaired. Restore a backup into a new folder with `trigpoint restore`"
 _GRAPH = "Load your files again with `trigpoint graph load`"
 
 
@@ -63,6 +64,8 @@ def _redis(settings: Settings, kept: Path) -> Iterator[Repair]:
     folder = settings.data_dir / "redis"
     if settings.redis_url is not None or not folder.is_dir():
         return
+    if problem := aof.list_problem(folder):
+        yield _relist(folder, problem, kept)
     if broken := aof.find_break(folder):
         shutil.copytree(folder / "appendonlydir", kept / "redis" / "appendonlydir")
         lost, cut = broken.lost_kinds(), broken.cut
@@ -76,10 +79,20 @@ def _redis(settings: Settings, kept: Path) -> Iterator[Repair]:
         yield Repair(
             f"The snapshot of the embedded Valkey, {base}",
             "damaged",
-            "It cannot be repaired. Restore a backup into a new folder with `trigpoint restore`; or move "
-            f"{folder} away to begin without the reviews of this folder: shipped policies are loaded again",
+            f"{_NOT_REPAIRED}; or move {folder} away to begin without the reviews of this folder: shipped policies are loaded again",
             repaired=False,
         )
+
+
+def _relist(folder: Path, problem: str, kept: Path) -> Repair:
+    manifest = folder / "appendonlydir" / aof.MANIFEST
+    what = f"The list of the embedded Valkey's log, {manifest}"
+    if manifest.is_file():
+        (kept / "redis").mkdir(parents=True, exist_ok=True)
+        shutil.copy2(manifest, kept / "redis")
+    if aof.rebuild_list(folder):
+        return Repair(what, problem, "Rebuilt from the files of the log that are there")
+    return Repair(what, problem, _NOT_REPAIRED, repaired=False)
 
 
 def _concerning(lost: dict[str, int]) -> str:

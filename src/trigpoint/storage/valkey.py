@@ -8,7 +8,8 @@ import socket
 import tempfile
 from pathlib import Path
 
-from trigpoint.errors import StoreUnavailable, shorten
+from trigpoint.errors import StoreDamaged, StoreUnavailable, shorten
+from trigpoint.storage import aof
 from trigpoint.storage.damage import WAY_OUT
 
 SOCKET = "valkey.sock"
@@ -61,7 +62,12 @@ class Server:
         self._say(b"SHUTDOWN")
 
     def check_files(self) -> None:
-        """Do nothing: it reads all of its log when it starts, and says what is wrong with it."""
+        """Look at the list of its log's files only: it reads the log itself when it starts, and says what is wrong with it."""
+        if problem := aof.list_problem(self.folder):
+            raise StoreDamaged(
+                f"The list of the embedded Valkey's log, {self.folder / 'appendonlydir' / aof.MANIFEST}, "
+                f"is damaged: {problem}. {WAY_OUT}"
+            )
 
     def complaint_since(self, moment: float) -> str | None:
         """Return why its last start since then failed."""
