@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from trigpoint.cli import library_add, library_cite, library_page, library_refs, library_sync, library_zotero
 from trigpoint.cli.library_session import AllowEmpty, ProjectName, opened, out, print_pruned, read_into
-from trigpoint.cli.outputs import AsJson
+from trigpoint.cli.outputs import AsJson, escape
 from trigpoint.errors import HybridNotSupported
 from trigpoint.library.library import DEFAULT_TOP_K, MOST_ELSEWHERE, MOST_NEIGHBOURS
 from trigpoint.library.sync import prune_files

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 from filelock import FileLock
-from rich.markup import escape
 
 from trigpoint.cli.library_session import ProjectName, opened, out
+from trigpoint.cli.outputs import escape
 from trigpoint.config import load_settings
 from trigpoint.errors import InvalidInput
 from trigpoint.library.reference_file import add_works, find_works

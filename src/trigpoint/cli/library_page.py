@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from trigpoint.cli.library_session import ProjectName, opened, out
+from trigpoint.cli.outputs import escape
 from trigpoint.config import load_settings
 from trigpoint.errors import DocumentNotInProject, InvalidInput, shorten
 from trigpoint.library.library import Library

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from trigpoint.cli.library_session import ProjectName, opened, out
+from trigpoint.cli.outputs import escape
 from trigpoint.errors import InvalidInput, shorten
 from trigpoint.library.assignments import CitedFile, RefsReport, confirm, report, set_reference
 from trigpoint.library.citations import References, load_references

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from trigpoint.cli.outputs import escape
 from trigpoint.config import load_settings
 from trigpoint.library.ingest import Audit, Ingestion
 from trigpoint.library.library import Library

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from trigpoint.cli.library_session import AllowEmpty, ProjectName, opened, out, print_pruned, read_into
 from trigpoint.cli.library_zotero import Api, InCollection, Web, open_api, open_zotero
+from trigpoint.cli.outputs import escape
 from trigpoint.errors import InvalidInput, StoreUnavailable
 from trigpoint.library import zotero
 from trigpoint.library.library import Library

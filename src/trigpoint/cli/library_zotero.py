@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from trigpoint.cli.library_session import ProjectName, opened, out, read_into
+from trigpoint.cli.outputs import escape
 from trigpoint.config import load_settings
 from trigpoint.extras import needs_extra
 from trigpoint.library import zotero

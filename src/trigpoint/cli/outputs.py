@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
+import rich.markup
 import typer
 
 from trigpoint.errors import InvalidInput
 from trigpoint.storage.files import make_writable, reason
 
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+
+
+def escape(text: str) -> str:
+    """Return a text for the terminal as it is: without markup, and without codes that would act on the terminal, which a file's name can hold."""
+    return rich.markup.escape(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def check_files(paths: Iterable[Path]) -> None:
