@@ -91,7 +91,9 @@ def _relist(folder: Path, problem: str, kept: Path) -> Repair:
         (kept / "redis").mkdir(parents=True, exist_ok=True)
         shutil.copy2(manifest, kept / "redis")
     if aof.rebuild_list(folder):
-        return Repair(what, problem, "Rebuilt from the files of the log that are there")
+        return Repair(
+            what, problem, "Rebuilt from the files of the log that are there; what a missing one held is lost"
+        )
     return Repair(what, problem, _NOT_REPAIRED, repaired=False)
 
 
