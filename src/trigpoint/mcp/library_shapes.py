@@ -68,11 +68,9 @@ class Nothing(LibraryInput):
 class GetChunk(LibraryInput):
     project: ProjectId
     chunk_id: Text
-    neighbours: int = Field(
-        0, ge=0, le=MOST_NEIGHBOURS, description="How many chunks before and after it to return as well"
-    )
+    neighbours: int = Field(0, ge=0, le=MOST_NEIGHBOURS, description="How many chunks before and after it to add")
     elsewhere: int = Field(
-        0, ge=0, le=MOST_ELSEWHERE, description="How many other documents that say something similar to return as well"
+        0, ge=0, le=MOST_ELSEWHERE, description="How many other documents that say something similar to add"
     )
 
 
