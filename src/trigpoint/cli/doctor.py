@@ -13,11 +13,11 @@ import httpx
 import typer
 from redis.exceptions import RedisError
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Column, Table
 
 from trigpoint.api.outside import look_at_register, told_problems
 from trigpoint.api.web.asking import site_of
+from trigpoint.cli.outputs import escape
 from trigpoint.config import Settings, load_settings
 from trigpoint.errors import StoreDamaged, StoreInUse, StoreUnavailable, TrigpointError, shorten
 from trigpoint.storage.damage import require_whole

@@ -13,11 +13,10 @@ from typing import Annotated
 import typer
 import yaml
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Column, Table
 
-from trigpoint.cli.outputs import AsJson, check_files
+from trigpoint.cli.outputs import AsJson, check_files, escape
 from trigpoint.config import load_settings
 from trigpoint.errors import GraphBadRequest
 from trigpoint.graph.export import export_project
@@ -63,7 +62,7 @@ def load(
     filled: dict[str, None] = {}
     with _opened_store() as store, Progress(console=Console(stderr=True), transient=True) as progress:
         for path, slug in chosen:
-            task = progress.add_task(path.name, total=None)
+            task = progress.add_task(escape(path.name), total=None)
             moved = partial(progress.advance, task)
             with store.writing() as connection:
                 if path.suffix.lower() == ".csv":

@@ -17,9 +17,14 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 
 
+def printable(text: str) -> str:
+    """Return the words of somebody else without codes that would act on the terminal: names of files and registers can hold them."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def escape(text: str) -> str:
-    """Return a text for the terminal as it is: without markup, and without codes that would act on the terminal, which a file's name can hold."""
-    return rich.markup.escape(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
+    """Return the words of somebody else for rich, which prints them as they are: without codes, and not as markup."""
+    return rich.markup.escape(printable(text))
 
 
 def check_files(paths: Iterable[Path]) -> None:

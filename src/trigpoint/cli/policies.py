@@ -11,8 +11,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
+from trigpoint.cli.outputs import escape
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day, today
 from trigpoint.errors import FileMissing, InvalidInput, RevisionNotFound, ServerUnreachable, shorten

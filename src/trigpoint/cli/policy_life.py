@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 import yaml
 from pydantic import ValidationError
-from rich.markup import escape
 
+from trigpoint.cli.outputs import escape
 from trigpoint.cli.policies import (
     SourceArgument,
     app,

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from trigpoint.cli.outputs import AsJson, check_folder
+from trigpoint.cli.outputs import AsJson, check_folder, escape, printable
 from trigpoint.config import load_settings
 from trigpoint.registers.directory import open_register
 from trigpoint.registers.downloads import Run, download_all, downloads_dir
@@ -44,7 +44,8 @@ def show(ref: ReferenceArgument, authority: AuthorityOption = None, as_json: AsJ
         return
     for field in dataclasses.fields(application):
         value = getattr(application, field.name)
-        print(f"{field.name.replace('_', ' '):18}{'' if value is None else value}".rstrip())
+        shown = "" if value is None else printable(str(value))
+        print(f"{field.name.replace('_', ' '):18}{shown}".rstrip())
 
 
 @app.command()
@@ -60,7 +61,8 @@ def documents(ref: ReferenceArgument, authority: AuthorityOption = None, as_json
         size = "" if document.file_size is None else f"{document.file_size // 1024:,}"
         day = document.date_published.isoformat() if document.date_published else ""
         fetched = "yes" if verdict.keep else f"no: {verdict.reason}"
-        table.add_row(document.document_type, document.description, day, document.file_name, size, fetched)
+        names = map(escape, (document.document_type, document.description, day, document.file_name))
+        table.add_row(*names, size, fetched)
     Console().print(table)
     print(f"{len(listed)} documents")
 
@@ -89,7 +91,7 @@ def download(
     )
     for one in run.downloads:
         if one.error is not None:
-            print(f"failed: {one.document.description}: {one.error.message}")
+            print(printable(f"failed: {one.document.description}: {one.error.message}"))
     if run.count("failed"):
         raise typer.Exit(1)
 
@@ -133,7 +135,7 @@ async def _download_documents(ref: str, authority: str | None, folder: Path, wan
             task = bar.add_task(f"Looking up {reference}", total=None)
 
             async def progress(done: int, total: int, message: str) -> None:
-                bar.update(task, completed=done, total=total, description=message[:50])
+                bar.update(task, completed=done, total=total, description=escape(message[:50]))
 
             return await download_all(
                 register, reference, folder, skip_filter=everything, wanted=wanted, progress=progress

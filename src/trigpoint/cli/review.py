@@ -12,11 +12,10 @@ import httpx
 import typer
 from pydantic import ValidationError
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from trigpoint.cli.outputs import check_files
+from trigpoint.cli.outputs import check_files, escape
 from trigpoint.cli.review_sources import FolderSource, RegisterSource, ReviewSource, answer_of
 from trigpoint.config import Settings, load_settings
 from trigpoint.dates import parse_day

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from trigpoint.cli.outputs import AsJson
+from trigpoint.cli.outputs import AsJson, printable
 from trigpoint.config import load_settings
 from trigpoint.dates import parse_day
 from trigpoint.errors import TrigpointError
@@ -143,8 +143,8 @@ def _print_sighting(one: Sighting, authority: str) -> None:
     about = ", ".join(part for part in (*sizes, one.ward or "", "new" if one.new else "") if part)
     default = load_registers(load_settings()).is_default(authority)
     named = "" if default else f" --authority {authority}"
-    print(f"  {one.reference}  {one.address or ''}  ({about})")
-    print(f"    {one.proposal or ''}")
+    print(printable(f"  {one.reference}  {one.address or ''}  ({about})"))
+    print(printable(f"    {one.proposal or ''}"))
     print(f"    {one.page_url}")
     print(f"    trigpoint review {one.reference}{named}")
 
