@@ -89,7 +89,7 @@ def _print_start(settings: Settings, all_sites: Sequence[Site], seconds: float) 
     table.add_row("worker", f"{settings.worker_concurrency} jobs at once", "")
     console = Console(stderr=True)
     console.print(table)
-    console.print(f"data folder: {settings.data_dir}    stop: Ctrl-C")
+    console.print(f"data folder: {settings.data_dir}    stop: Ctrl-C", markup=False)
     pages = next((site for site in all_sites if site.name == "api"), None)
     if pages is not None:
         console.print(

@@ -290,7 +290,7 @@ def _bar() -> Progress:
 
 def _print_result(result: ReviewResult, targets: dict[FormatName, Path]) -> None:
     console, review, metadata = Console(), result.review, result.metadata
-    table = Table("aspect", "rating", "key issue", title=result.application.reference, title_justify="left")
+    table = Table("aspect", "rating", "key issue", title=escape(result.application.reference), title_justify="left")
     for aspect in review.aspects:
         table.add_row(aspect.name, _coloured(aspect.shown_rating), escape(aspect.key_issue))
     console.print(table)
@@ -301,7 +301,7 @@ def _print_result(result: ReviewResult, targets: dict[FormatName, Path]) -> None
         highlight=False,
     )
     for path in targets.values():
-        console.print(f"Written: {path}", highlight=False, soft_wrap=True)
+        console.print(f"Written: {path}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _coloured(rating: str) -> str:
