@@ -65,6 +65,15 @@ async def test_a_save_over_a_newer_version_is_refused_and_both_are_kept(letters:
     assert (chosen.row.version, chosen.row.current) == (4, True)
 
 
+async def test_a_letter_based_on_a_version_that_is_not_current_is_not_blamed_on_somebody_else(
+    letters: Letters, review_id: str
+) -> None:
+    with pytest.raises(
+        LetterChanged, match="Yours is based on version 7 of the letter, but the current one is version 0"
+    ):
+        await letters.save(review_id, letter("Ours."), based_on=7)
+
+
 async def test_of_twenty_writers_at_once_one_wins_and_no_words_are_lost(letters: Letters, review_id: str) -> None:
     saves = (letters.save(review_id, letter(f"Writer {n}."), based_on=0) for n in range(20))
     outcomes = await asyncio.gather(*saves, return_exceptions=True)

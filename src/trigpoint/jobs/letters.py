@@ -59,7 +59,7 @@ class Letters:
         await require_written(self._redis)
         if outcome == "aside":
             raise LetterChanged(
-                f"Version {current} of the letter was saved while you were writing. Nothing is lost: yours is kept as "
+                f"{_difference(based_on, current)}. Nothing is lost: yours is kept as "
                 f"version {version}. Compare the two, and save the one you want based on version {current}",
                 review_id=review_id,
                 current_version=current,
@@ -105,6 +105,12 @@ class Letters:
             )
             for number in numbers
         ]
+
+
+def _difference(based_on: int, current: int) -> str:
+    if based_on < current:
+        return f"Version {current} of the letter was saved while you were writing"
+    return f"Yours is based on version {based_on} of the letter, but the current one is version {current}"
 
 
 def _letter_key(review_id: str) -> str:
