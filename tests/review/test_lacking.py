@@ -104,6 +104,16 @@ def test_what_stays_partly_met_without_a_lack_is_an_open_point_with_its_quotatio
     assert point.request == "Widen the shared path along Mill Lane"
 
 
+def test_an_open_point_does_not_print_a_recommendation_that_was_refused() -> None:
+    draft = draft_of()
+    first = submit(draft, recommendation="Widen the shared path along Mill Lane and plant 77 lamps")
+    assert "recommendation: 77" in first.reasons[0]
+    draft.settle()
+    point = draft.state.held["F1"].open_point
+    assert point is not None
+    assert point.request is None
+
+
 def test_an_absence_in_other_words_than_a_search_is_told_in_ours() -> None:
     draft = draft_of()
     wrong = VOUCHERS | {"lacking": "No condition mentions the vouchers."}

@@ -81,6 +81,7 @@ class DraftVerifier:
         sources = self.sources(finding, [*quotes, *standard])
         finding = self._with_proved_calculations(finding, sources, checked)
         finding = self._with_proved_actions(finding, asked, sources, checked)
+        asking = self._asking(given, quotes) if finding.outcome == "met" else _asking_as(finding, given)
         checked.finding = finding
         if not (checked.lost and not quotes):
             figures = figure_reasons(finding.provided, sources, finding.calculations, self.evidence)
@@ -92,10 +93,10 @@ class DraftVerifier:
                 checked.object(Failure.SCOPE, scope_reasons(given, finding, quotes, telling))
         checked.settle_lost(finding.text, sources, lenient=lenient and bool(quotes))
         if settles:
-            self._settle_lack(given, finding, asked, quotes, sources, checked, lenient=lenient)
+            self._settle_lack(asking, finding, asked, quotes, sources, checked, lenient=lenient)
         elif not checked.reasons:
             unproved = self._lack_reasons(given, finding, quotes, sources)
-            told = given.model_copy(update={"lacking": None}) if unproved else given
+            told = asking.model_copy(update={"lacking": None}) if unproved else asking
             checked.finding, checked.open_point = None, self.unsettled(told, asked, quotes)
         if finding.outcome == "met" and (given.recommendation or given.condition):
             checked.remarks.append(
@@ -337,6 +338,11 @@ class DraftVerifier:
         if wrong or disproportionate(asks, self.evidence.profile):
             return given.model_copy(update={"recommendation": None})
         return given
+
+
+def _asking_as(finding: Finding, given: DraftFinding) -> DraftFinding:
+    """Return what was handed in without a recommendation that the finding has lost: an open point would print it."""
+    return given if finding.recommendation else given.model_copy(update={"recommendation": None})
 
 
 def _meaning_reasons(
