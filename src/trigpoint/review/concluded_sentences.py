@@ -166,6 +166,8 @@ def sentence_reasons(part: str, one: Cited, known: Known, evidence: Evidence) ->
         reasons.append("Never say what the documents do not say: write “I found no …”, or ask for it to be shown")
     if part in ("recommendations", "conditions", "letter") and not one.rests_on:
         reasons.append("It must rest on a finding")
+    if isinstance(one, SummarySentence) and one.part in ("good", "decides") and not one.rests_on:
+        reasons.append(f"What is told as `{one.part}` must rest on a finding")
     all_met = len(resting) == len(one.rests_on) and all(finding.outcome == "met" for finding in resting)
     if part in ("recommendations", "conditions") and resting and all_met:
         reasons.append("It rests only on points that are met")
