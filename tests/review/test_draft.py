@@ -101,6 +101,8 @@ def test_a_page_that_does_not_exist_is_refused_by_name() -> None:
         draft_of().read("D1", 9)
     with pytest.raises(InvalidInput, match="There are D1"):
         draft_of().read("25/99999/F", 1)
+    with pytest.raises(InvalidInput, match="last page, 1, is before the first, 2"):
+        draft_of().read("D1", 2, to=1)
 
 
 def test_search_finds_statements_by_their_words() -> None:

@@ -115,6 +115,8 @@ class ReviewDraft(ComparedFindings):
         if page is not None and numbers and page not in numbers:
             raise InvalidInput(f"{document} has the pages {numbers[0]} to {numbers[-1]}, and no page {page}")
         first = page if page is not None or not numbers else numbers[0]
+        if to is not None and first is not None and to < first:
+            raise InvalidInput(f"The last page, {to}, is before the first, {first}")
         window = self.sheets.window(known, first if numbers else None, to=to, offset=offset, most=most)
         self.note_read(f"{window.label}:{number}" for number in window.pages or (0,))
         return window
