@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from trigpoint.mcp.tools import PlainText, ToolInput
 from trigpoint.review.models import FocusArea
 from trigpoint.review.submitted import Dismissal, DraftConclusion, DraftFact, DraftFinding, ProfileCorrection
+
+
+def _nul_in(value: Any) -> bool:
+    match value:
+        case str():
+            return "\x00" in value
+        case BaseModel():
+            return any(_nul_in(item) for _, item in value)
+        case list() | tuple():
+            return any(_nul_in(item) for item in value)
+    return False
+
+
+def _without_nul(given: Any) -> Any:
+    if _nul_in(given):
+        raise ValueError("contains a NUL character")
+    return given
+
+
+Plain = AfterValidator(_without_nul)  # as PlainText, for what has texts at any depth
 
 Line = Annotated[PlainText, Field(min_length=1, max_length=300)]
 
@@ -67,25 +87,25 @@ class CalculateInput(ReviewInput):
 
 
 class ProfileInput(ReviewInput):
-    correction: ProfileCorrection
+    correction: Annotated[ProfileCorrection, Plain]
 
 
 class FactsInput(ReviewInput):
-    facts: list[DraftFact] = Field(min_length=1, max_length=40)
+    facts: Annotated[list[DraftFact], Plain] = Field(min_length=1, max_length=40)
 
 
 class FindingsInput(ReviewInput):
-    findings: list[DraftFinding] = Field(default_factory=list, max_length=12)
-    dismiss: list[Dismissal] = Field(
+    findings: Annotated[list[DraftFinding], Plain] = Field(default_factory=list, max_length=12)
+    dismiss: Annotated[list[Dismissal], Plain] = Field(
         default_factory=list, max_length=20, description="Suspected discrepancies that you looked at and that are none"
     )
 
 
 class LetterInput(ReviewInput):
-    conclusion: DraftConclusion
+    conclusion: Annotated[DraftConclusion, Plain]
 
 
 class FinishInput(ReviewInput):
-    conclusion: DraftConclusion | None = Field(
+    conclusion: Annotated[DraftConclusion | None, Plain] = Field(
         None, description="Default: the one that draft_letter took; without any, the findings alone"
     )
