@@ -139,6 +139,22 @@ def test_a_file_that_fails_stops_nobody_and_the_audit_tells_why(desk: Desk) -> N
     assert all("Traceback" not in (k["reason"] or "") for k in kept)
 
 
+def test_a_name_that_is_not_utf8_stops_nobody(desk: Desk) -> None:
+    """It ended the run with a traceback, and with it every file that came after it."""
+    for name, content in ((b"a\xff.txt", b"first"), (b"b\xff.xls\xfe", b"no reader knows it"), (b"c.txt", b"last")):
+        Path(os.fsdecode(os.fsencode(desk.files) + b"/" + name)).write_bytes(content)
+    audit = desk.run()
+    assert [(Path(e.path).name, e.outcome) for e in audit.entries] == [
+        ("a\ufffd.txt", "failed"),
+        ("c.txt", "added"),
+        ("b\ufffd.xls\ufffd", "skipped"),
+    ]
+    assert "not valid UTF-8. Rename it" in (audit.entries[0].reason or "")
+    lines = audit.file.read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["path"] for line in lines] == [entry.path for entry in audit.entries]
+    assert desk.texts() == {"last"}
+
+
 def test_one_sentence_is_one_chunk_and_headings_make_paths(desk: Desk) -> None:
     desk.write("one.txt", "One sentence.")
     desk.write("tree.md", "# A\n\nalpha\n\n## B\n\nbeta\n\n# C\n\ngamma\n\n# D\n\n## E\n\ndelta")

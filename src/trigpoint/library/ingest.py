@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,6 +60,7 @@ class Audit:
     entries: list[AuditEntry] = field(default_factory=list)
 
     def add(self, entry: AuditEntry) -> None:
+        entry = replace(entry, path=_in_unicode(entry.path), reason=_in_unicode(entry.reason) if entry.reason else None)
         self.entries.append(entry)
         with self.file.open("a", encoding="utf-8") as out:
             out.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
@@ -104,12 +105,12 @@ class Ingestion:
         audit = self._new_audit()
         known = _Known(self._passages.documents())
         for number, origin in enumerate(origins):
-            here = Reached(number, len(origins), origin.name)
+            here = Reached(number, len(origins), _in_unicode(origin.name))
             if progress:
                 progress(here)
             audit.add(self._ingest(origin, known, WatchedFile(self._processor, here, progress), force=force))
         if progress and origins:
-            progress(Reached(len(origins), len(origins), origins[-1].name))
+            progress(Reached(len(origins), len(origins), _in_unicode(origins[-1].name)))
         self._settle(audit)
         return audit
 
@@ -123,6 +124,8 @@ class Ingestion:
 
     def _ingest(self, origin: Origin, known: _Known, file: WatchedFile, *, force: bool) -> AuditEntry:
         path = origin.name
+        if path != _in_unicode(path):
+            return AuditEntry(path, "failed", reason="its name or its folder's is not valid UTF-8. Rename it")
         try:
             digest = origin.digest()
             doc_id = origin.doc_id(digest)
@@ -213,6 +216,11 @@ class Ingestion:
         self._audit_folder.mkdir(parents=True, exist_ok=True)
         stamp = dates.now().strftime("%Y%m%dT%H%M%S.%fZ")
         return Audit(self._audit_folder / f"{stamp}-{self._project.collection.replace('/', '-')}.jsonl")
+
+
+def _in_unicode(name: str) -> str:
+    """Return the name with U+FFFD for each of its bytes that is not UTF-8: neither a store nor JSON can hold those."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 class _Known:
