@@ -130,3 +130,22 @@ def test_a_file_whose_page_tree_is_empty_fails_alike_however_often_it_is_read(
         told.append(str(failed.value))
     assert len(set(told)) == 1
     assert "Page 1: could not be read" in told[0]
+
+
+def test_a_damaged_entry_of_an_attachment_does_not_cost_the_document(
+    processor: DocumentProcessor, text_pdf: Path, tmp_path: Path
+) -> None:
+    """The entry names an object that is not there, as after a broken download."""
+    path = tmp_path / "carries.pdf"
+    with pymupdf.open(text_pdf) as document:
+        document.embfile_add("plan.txt", b"some words", filename="plan.txt")
+        numbers = range(1, document.xref_length())
+        entry = next(x for x in numbers if "/EF" in document.xref_object(x))
+        held = next(x for x in numbers if document.xref_get_key(x, "Params")[0] != "null")
+        document.update_object(entry, document.xref_object(entry).replace(f" {held} 0 R", " 9999 0 R"))
+        document.save(path)
+    extraction = processor.extract(path)
+    assert extraction.page_count == 3
+    assert [one.name for one in processor.attachments(path)] == ["plan.txt"]
+    with pytest.raises(ExtractionFailed, match=r"plan\.txt is damaged"):
+        processor.attachment(path, 0)

@@ -27,7 +27,7 @@ class AttachedFile:
 def attachments_of(document: Any) -> Iterator[Attachment]:
     """Yield the files that a PDF carries, in the order of its own list."""
     for place in range(min(document.embfile_count(), _MOST_ATTACHMENTS)):
-        about = document.embfile_info(place)
+        about = _about(document, place)
         name = _file_name(about)
         media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         yield Attachment(name, int(about.get("length") or about.get("size") or 0), media_type)
@@ -35,7 +35,7 @@ def attachments_of(document: Any) -> Iterator[Attachment]:
 
 def attached_file(document: Any, place: int) -> AttachedFile:
     """Return one of the files. Raises ExtractionFailed if it is too large or damaged."""
-    about = document.embfile_info(place)
+    about = _about(document, place)
     name = _file_name(about)
     if int(about.get("length") or 0) > _LARGEST:
         raise ExtractionFailed(f"The attachment {name} is larger than {_LARGEST >> 20} MiB.")
@@ -43,6 +43,14 @@ def attached_file(document: Any, place: int) -> AttachedFile:
         return AttachedFile(place, name, document.embfile_get(place))
     except Exception as error:
         raise ExtractionFailed(f"The attachment {name} is damaged: {error}") from None
+
+
+def _about(document: Any, place: int) -> dict[str, Any]:
+    """Return what the PDF says of the file; of a damaged entry only its name, since the document's text is not less for it."""
+    try:
+        return dict(document.embfile_info(place))
+    except Exception:
+        return {"name": document.embfile_names()[place]}
 
 
 def _file_name(about: dict[str, Any]) -> str:
