@@ -64,6 +64,14 @@ def test_files_become_a_queued_review_with_an_account(api: httpx.Client) -> None
     assert sorted(path.name for path in folder.iterdir()) == ["Layout.pdf", "TA.pdf", "application.json"]
 
 
+def test_an_archive_that_cannot_be_read_goes_by_the_name_it_was_given(api: httpx.Client) -> None:
+    """The reason called it by the number under which it was stored while it was taken in."""
+    files = {"TA.pdf": pdf("ta"), "cut.zip": b"PK\x03\x04 and then nothing"}
+    answer = submit(api, files, application_ref="24/00593/FUL", address="1 High Street", **DAY)
+    cut = answer.json()["files"][1]
+    assert (cut["name"], cut["reason"]) == ("cut.zip", "The archive cannot be read: File is not a zip file")
+
+
 def test_what_is_missing_is_named_by_field_and_nothing_is_kept(api: httpx.Client) -> None:
     before = folders(api)
     answer = submit(api, {"TA.pdf": pdf("ta")})

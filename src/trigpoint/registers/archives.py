@@ -59,7 +59,7 @@ def unpack(archive: Path, into: Path, budget: Budget) -> Iterator[Unpacked]:
                 if not entry.is_dir():
                     yield _unpack_entry(reading, entry, into / f"{number:05d}")
     except (zipfile.BadZipFile, zipfile.LargeZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise InvalidInput(f"The archive {shorten(archive.name)} cannot be read: {shorten(error)}") from None
+        raise InvalidInput(f"The archive cannot be read: {shorten(error)}") from None
 
 
 def _unpack_entry(reading: _Unpacking, entry: zipfile.ZipInfo, path: Path) -> Unpacked:
