@@ -262,6 +262,10 @@ def test_files_that_cannot_be_read_at_all_are_refused_with_their_reasons(setting
         submitted(settings, tmp_path, Stated(), **{"x.msg": OLE + "__properties_version1.0".encode("utf-16-le")})
     with pytest.raises(InvalidReference):
         submitted(settings, tmp_path, Stated(reference="../x"), **{"a.pdf": pdf("a")})
+    with pytest.raises(InvalidInput, match="The address contains control characters"):
+        submitted(settings, tmp_path, Stated(address="1 High\x1b[31m Street"), **{"a.pdf": pdf("a")})
+    with pytest.raises(InvalidInput, match="The proposal has 5,001 characters; at most 5,000 are allowed"):
+        submitted(settings, tmp_path, Stated(proposal="x" * 5_001), **{"a.pdf": pdf("a")})
     with pytest.raises(InvalidReference):
         FolderRegister(settings, "../../etc")
     with pytest.raises(InvalidInput, match="is not a folder"):

@@ -158,7 +158,7 @@ async def test_eight_clients_of_the_server_keep_the_pace(portal: Portal, serve: 
 
 
 def test_the_error_object_carries_details_and_no_code_of_another_surface() -> None:
-    from trigpoint.errors import ApplicationNotFound, StoreUnavailable
+    from trigpoint.errors import ApplicationNotFound, StoreUnavailable, UnknownTool
     from trigpoint.mcp.scraper import error_body
 
     assert error_body(ApplicationNotFound("m", application_ref=REF)) == {
@@ -168,6 +168,7 @@ def test_the_error_object_carries_details_and_no_code_of_another_surface() -> No
         "details": {"application_ref": REF},
     }
     assert error_body(StoreUnavailable("m"))["error_type"] == "internal_error"
+    assert error_body(UnknownTool("m"))["error_type"] == "unknown_tool"
 
 
 async def test_tools_declare_schemas_and_annotations(portal: Portal, to_portal: Callable[..., Settings]) -> None:

@@ -33,6 +33,7 @@ _ERROR_TYPES = {
     "download_failed",
     "validation_error",
     "unknown_authority",
+    "unknown_tool",
 }
 _OUTPUT_DIR = (
     "Folder to write to: below `downloads` in the data folder (a relative path is taken from there) or below one "

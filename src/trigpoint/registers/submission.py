@@ -17,6 +17,8 @@ from trigpoint.registers.folder import DetailOrigin, GivenApplication, describe_
 from trigpoint.registers.intake import Given, Progress, TakenFile, take_in
 
 _REFERENCE = re.compile(r"[A-Z0-9][A-Z0-9/._-]{2,39}", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_LONGEST_DETAIL = 5_000  # characters of an address or a proposal
 _NEEDED = {
     "date_validated": "the date on which the application was validated (it decides which policy applies)",
     "authority": "the planning authority (it decides which local policy applies)",
@@ -74,7 +76,16 @@ def _checked_details(stated: Stated, table: RegisterTable) -> Stated:
             f"Invalid application reference: {shorten(stated.reference)}. "
             "Expected 3 to 40 letters, digits, slashes, dots, hyphens (e.g. 25/01178/REM)"
         )
+    for name, text in (("address", stated.address), ("proposal", stated.proposal)):
+        _require_plain(name, text or "")
     return replace(stated, authority=authority, reference=reference or None)
+
+
+def _require_plain(name: str, text: str) -> None:
+    if len(text) > _LONGEST_DETAIL:
+        raise InvalidInput(f"The {name} has {len(text):,} characters; at most {_LONGEST_DETAIL:,} are allowed")
+    if _CONTROL.search(text):
+        raise InvalidInput(f"The {name} contains control characters ({shorten(text)}). Type it without them")
 
 
 def _require_documents(taken: Sequence[TakenFile]) -> None:
