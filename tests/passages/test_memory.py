@@ -118,3 +118,19 @@ def test_values_that_python_takes_for_equal_stay_what_they_were() -> None:
     memory.replace((), [Entry(str(n), "d", {"value": v}) for n, v in enumerate(values)], unit_vectors(5))
     now = memory.snapshot
     assert [type(now.fields(now.places[str(n)])["value"]) for n in range(5)] == [type(v) for v in values]
+
+
+def test_a_score_does_not_depend_on_what_else_is_stored() -> None:
+    vectors = unit_vectors(500)
+    memory = Memory()
+    memory.replace([], [Entry(f"p{n}", f"d{n % 100}", {}, "") for n in range(500)], vectors)
+    for number in range(100):
+        query = unit_vectors(1, seed=number)[0] + 2 * vectors[number]
+        query *= np.float32(
+            0.12345 / (vectors[number] @ query)
+        )  # half-way between two places, but for what rounding adds
+        exact = round(float(vectors[number].astype(np.float64) @ query.astype(np.float64)), 4)
+        for where in (Where(), Where(documents=frozenset({f"d{number}"}))):
+            candidates = LocalCandidates(memory.snapshot, WORDS, where)
+            assert dict(candidates.nearest(query, 10))[f"p{number}"] == exact
+            assert candidates.cosines(query, [f"p{number}"]) == {f"p{number}": exact}

@@ -43,7 +43,10 @@ class LocalCandidates:
             cut = np.partition(scores, len(scores) - k)[len(scores) - k] - _ROUNDING
             near = np.flatnonzero(scores >= cut) if cut > 0 else slice(None)
             rows, scores = rows[near], scores[near]
-        pairs = zip((memory.ids[row] for row in rows.tolist()), _rounded(scores).tolist(), strict=True)
+        exact = np.zeros(len(rows))
+        above = np.flatnonzero(scores > -_ROUNDING)  # the others are 0 once they are rounded
+        exact[above] = self._exact_cosines(rows[above], vector)
+        pairs = zip((memory.ids[row] for row in rows.tolist()), exact.tolist(), strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
 
     def matching(self, words: str, k: int) -> Mapping[str, float]:
@@ -54,8 +57,17 @@ class LocalCandidates:
         memory = self._memory
         if not memory.matrix.shape[1]:
             return {}
-        vectors = memory.matrix[[memory.places[i] for i in ids]]
-        return dict(zip(ids, _rounded(vectors @ vector).tolist(), strict=True))
+        rows = np.array([memory.places[i] for i in ids], dtype=np.intp)
+        return dict(zip(ids, self._exact_cosines(rows, vector).tolist(), strict=True))
+
+    def _exact_cosines(self, rows: npt.NDArray[np.intp], vector: Vector) -> npt.NDArray[np.float64]:
+        """Return the relevance of unit vectors: the cosine, never below 0, to 4 places.
+
+        In double precision: in single precision the last place would depend on how many passages are multiplied at once,
+        so that the same passage would have another score in another store.
+        """
+        products = self._memory.matrix[rows].astype(np.float64) @ vector.astype(np.float64)
+        return products.clip(0.0, 1.0).round(4)
 
     def _groups(self) -> list[str] | None:
         """Return the documents that the filter lets through; None if those are all, or too many to be named."""
@@ -87,8 +99,3 @@ def _needed(where: Where, memory: Snapshot) -> Where:
     if where.documents is not None and memory.members.keys() <= where.documents:
         where = replace(where, documents=None)
     return where
-
-
-def _rounded(cosines: Vector) -> npt.NDArray[np.float64]:
-    """Return the relevance of unit vectors: the cosine, never below 0, to 4 places."""
-    return cosines.astype(np.float64).clip(0.0, 1.0).round(4)
