@@ -75,9 +75,11 @@ async def _answers(up: Running, call: Ask, review_ids: list[str], references: li
 
 
 def without_word_scores(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer without what the load changes after the backup: how rare a word is, and what is still to be indexed."""
+    """Return an answer without what the load changes after the backup: how rare a word is, which decides the scores and
+    whether the best of them is weak, and what is still to be indexed.
+    """
     rows = sorted(answer["results"], key=lambda row: str(row["chunk_id"]))
-    kept = {name: value for name, value in answer.items() if name != "warnings"}
+    kept = {name: value for name, value in answer.items() if name not in ("warnings", "weak")}
     return kept | {"results": [{k: v for k, v in row.items() if k != "score"} for row in rows]}
 
 
