@@ -16,7 +16,8 @@ from trigpoint.passages.memory import Snapshot
 from trigpoint.passages.model import Vector, Where
 
 _MOST_GROUPS = 2000  # documents to which a search by words is narrowed; with more, its answer is filtered
-_ROUNDING = 1e-4  # scores that differ by less may be equal once they are rounded
+_ROUNDING = _PLACE = 1e-4  # scores that differ by less may be equal once they are rounded
+_DOUBT = 0.05  # of a place: far more than single precision errs by
 
 EVERYTHING = Where()
 
@@ -43,10 +44,7 @@ class LocalCandidates:
             cut = np.partition(scores, len(scores) - k)[len(scores) - k] - _ROUNDING
             near = np.flatnonzero(scores >= cut) if cut > 0 else slice(None)
             rows, scores = rows[near], scores[near]
-        exact = np.zeros(len(rows))
-        above = np.flatnonzero(scores > -_ROUNDING)  # the others are 0 once they are rounded
-        exact[above] = self._exact_cosines(rows[above], vector)
-        pairs = zip((memory.ids[row] for row in rows.tolist()), exact.tolist(), strict=True)
+        pairs = zip((memory.ids[row] for row in rows.tolist()), self._relevance(rows, scores, vector), strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
 
     def matching(self, words: str, k: int) -> Mapping[str, float]:
@@ -58,16 +56,21 @@ class LocalCandidates:
         if not memory.matrix.shape[1]:
             return {}
         rows = np.array([memory.places[i] for i in ids], dtype=np.intp)
-        return dict(zip(ids, self._exact_cosines(rows, vector).tolist(), strict=True))
+        return dict(zip(ids, self._relevance(rows, memory.matrix[rows] @ vector, vector), strict=True))
 
-    def _exact_cosines(self, rows: npt.NDArray[np.intp], vector: Vector) -> npt.NDArray[np.float64]:
+    def _relevance(self, rows: npt.NDArray[np.intp], scores: Vector, vector: Vector) -> list[float]:
         """Return the relevance of unit vectors: the cosine, never below 0, to 4 places.
 
-        In double precision: in single precision the last place would depend on how many passages are multiplied at once,
-        so that the same passage would have another score in another store.
+        Products in single precision depend on how many passages are multiplied at once. Those that this could round to
+        another place are calculated again in double precision, so that a passage has the same score in every store.
         """
-        products = self._memory.matrix[rows].astype(np.float64) @ vector.astype(np.float64)
-        return products.clip(0.0, 1.0).round(4)
+        products = scores.astype(np.float64)
+        part = products / _PLACE % 1
+        doubtful = np.flatnonzero(np.abs(part - 0.5) < _DOUBT)
+        vectors = self._memory.matrix[rows[doubtful]].astype(np.float64)
+        products[doubtful] = vectors @ vector.astype(np.float64)
+        cosines: list[float] = products.clip(0.0, 1.0).round(4).tolist()
+        return cosines
 
     def _groups(self) -> list[str] | None:
         """Return the documents that the filter lets through; None if those are all, or too many to be named."""
