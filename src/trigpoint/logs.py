@@ -42,7 +42,7 @@ class _WithRequestId(logging.Filter):
 
 
 class _TextLine(logging.Formatter):
-    """One line per event, whatever a caller made us quote: a line break would forge the next, an escape code repaint the terminal."""
+    """Writes one line per event and escapes what a caller sent: a line break would forge a second event, a control code act on the terminal."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging calls it so
         record.message = _escaped(record.message)

@@ -15,7 +15,7 @@ _OF_THE_TEXT = ("content-type", "content-length")
 
 
 class CrossOrigin(CORSMiddleware):
-    """Starlette's own, whose refusals are plain text, with the envelope of all our errors."""
+    """Starlette's middleware, but a refusal has the envelope of all our errors instead of plain text."""
 
     def preflight_response(self, request_headers: Headers) -> Response:
         answer = super().preflight_response(request_headers)

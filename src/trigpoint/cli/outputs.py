@@ -1,4 +1,4 @@
-"""Output of commands: the option for JSON, and a check that files can be written before the work starts."""
+"""Output of commands: the option for JSON, a check that files can be written before the work starts, and texts by others made safe to print."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other prog
 
 
 def printable(text: str) -> str:
-    """Return the words of somebody else without codes that would act on the terminal: names of files and registers can hold them."""
+    """Return a text by somebody else without control codes, which would act on the terminal. File names and registers can hold them."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def escape(text: str) -> str:
-    """Return the words of somebody else for rich, which prints them as they are: without codes, and not as markup."""
+    """Return a text by somebody else for rich, so that it is printed as it is: without control codes, and not read as markup."""
     return rich.markup.escape(printable(text))
 
 

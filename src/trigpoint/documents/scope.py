@@ -1,4 +1,4 @@
-"""What the filters of a search name that is not there: an answer says so, so that "no results" is not taken for "not said"."""
+"""Warnings of a search whose filters name something that is not there, lest "no results" be taken for "the documents do not say"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DOCUMENT_TYPES: tuple[str, ...] = get_args(DocumentType)
 def warnings_of(
     documents: Collection[RegisteredDocument], application_ref: str | None, document_types: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return what is unknown among the filters, each with what is known instead."""
+    """Return a warning for each filter that names something unknown or absent, with the values that there are."""
     if not documents:
         return (_NOTHING_INGESTED,)
     searched = [row for row in documents if row.matches(application_ref, ())]

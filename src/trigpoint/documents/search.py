@@ -37,7 +37,7 @@ class DocumentSearch:
     def warnings(
         self, application_ref: str | None = None, document_types: Sequence[str] | None = None
     ) -> tuple[str, ...]:
-        """Return what the filters of a search name that is unknown, or that no ingested document has."""
+        """Return a warning for each filter that names something unknown, or something that no ingested document has."""
         return warnings_of(self.store.registry.rows().values(), application_ref, document_types or ())
 
 

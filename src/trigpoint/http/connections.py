@@ -127,7 +127,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # --- the parser's callbacks
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header. Those behind a body are dropped: what has been decided about a request must not change any more."""
+        """Keep a header. Trailers, which follow the body, are dropped: a request must not change once it has been let in."""
         if self._in_head:
             super().on_header(name, value)
 

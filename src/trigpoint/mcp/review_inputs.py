@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import Field
 
-from trigpoint.mcp.tools import PlainText, ToolInput
+from trigpoint.mcp.tools import NO_NUL, PlainText, ToolInput
 from trigpoint.review.models import FocusArea
 from trigpoint.review.submitted import Dismissal, DraftConclusion, DraftFact, DraftFinding, ProfileCorrection
-
-
-def _nul_in(value: Any) -> bool:
-    match value:
-        case str():
-            return "\x00" in value
-        case BaseModel():
-            return any(_nul_in(item) for _, item in value)
-        case list() | tuple():
-            return any(_nul_in(item) for item in value)
-    return False
-
-
-def _without_nul(given: Any) -> Any:
-    if _nul_in(given):
-        raise ValueError("contains a NUL character")
-    return given
-
-
-Plain = AfterValidator(_without_nul)  # as PlainText, for what has texts at any depth
 
 Line = Annotated[PlainText, Field(min_length=1, max_length=300)]
 
@@ -87,25 +67,25 @@ class CalculateInput(ReviewInput):
 
 
 class ProfileInput(ReviewInput):
-    correction: Annotated[ProfileCorrection, Plain]
+    correction: Annotated[ProfileCorrection, NO_NUL]
 
 
 class FactsInput(ReviewInput):
-    facts: Annotated[list[DraftFact], Plain] = Field(min_length=1, max_length=40)
+    facts: Annotated[list[DraftFact], NO_NUL] = Field(min_length=1, max_length=40)
 
 
 class FindingsInput(ReviewInput):
-    findings: Annotated[list[DraftFinding], Plain] = Field(default_factory=list, max_length=12)
-    dismiss: Annotated[list[Dismissal], Plain] = Field(
+    findings: Annotated[list[DraftFinding], NO_NUL] = Field(default_factory=list, max_length=12)
+    dismiss: Annotated[list[Dismissal], NO_NUL] = Field(
         default_factory=list, max_length=20, description="Suspected discrepancies that you looked at and that are none"
     )
 
 
 class LetterInput(ReviewInput):
-    conclusion: Annotated[DraftConclusion, Plain]
+    conclusion: Annotated[DraftConclusion, NO_NUL]
 
 
 class FinishInput(ReviewInput):
-    conclusion: Annotated[DraftConclusion | None, Plain] = Field(
+    conclusion: Annotated[DraftConclusion | None, NO_NUL] = Field(
         None, description="Default: the one that draft_letter took; without any, the findings alone"
     )

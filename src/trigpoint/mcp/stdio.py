@@ -1,4 +1,4 @@
-"""Stdin and stdout as a transport on which every request is answered, also one that cannot be read.
+"""Stdin and stdout as a transport on which every request is answered, even one that cannot be read.
 
 The protocol's package drops a line that is not a message. Some clients write halves of surrogate pairs (an emoji that was
 cut in two), which are not JSON for it, and would wait for the answer until their time is up.

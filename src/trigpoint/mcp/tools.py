@@ -21,13 +21,25 @@ ErrorBody = Callable[[TrigpointError], dict[str, Any]]
 SendProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
-def _without_nul(text: str) -> str:
-    if "\x00" in text:
+def _has_nul(value: Any) -> bool:
+    match value:
+        case str():
+            return "\x00" in value
+        case BaseModel():
+            return any(_has_nul(item) for _, item in value)
+        case list() | tuple():
+            return any(map(_has_nul, value))
+    return False
+
+
+def _without_nul(given: Any) -> Any:
+    if _has_nul(given):
         raise ValueError("contains a NUL character")
-    return text
+    return given
 
 
-PlainText = Annotated[str, AfterValidator(_without_nul)]
+NO_NUL = AfterValidator(_without_nul)  # for a text, and for anything that holds texts
+PlainText = Annotated[str, NO_NUL]
 
 
 class ToolInput(BaseModel):

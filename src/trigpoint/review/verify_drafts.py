@@ -341,7 +341,7 @@ class DraftVerifier:
 
 
 def _asking_as(finding: Finding, given: DraftFinding) -> DraftFinding:
-    """Return what was handed in without a recommendation that the finding has lost: an open point would print it."""
+    """Return the finding as handed in, without its recommendation if that was refused: an open point would print it."""
     return given if finding.recommendation else given.model_copy(update={"recommendation": None})
 
 

@@ -35,21 +35,22 @@ def attachments_of(document: Any) -> Iterator[Attachment]:
 
 def attached_file(document: Any, place: int) -> AttachedFile:
     """Return one of the files. Raises ExtractionFailed if it is too large or damaged."""
-    about = _about(document, place)
-    name = _file_name(about)
-    if int(about.get("length") or 0) > _LARGEST:
-        raise ExtractionFailed(f"The attachment {name} is larger than {_LARGEST >> 20} MiB.")
+    name = _file_name(_about(document, place))
     try:
-        return AttachedFile(place, name, document.embfile_get(place))
-    except Exception as error:
+        length = int(document.embfile_info(place).get("length") or 0)
+        content = document.embfile_get(place) if length <= _LARGEST else None
+    except Exception as error:  # PyMuPDF raises nothing more specific
         raise ExtractionFailed(f"The attachment {name} is damaged: {error}") from None
+    if content is None:
+        raise ExtractionFailed(f"The attachment {name} is larger than {_LARGEST >> 20} MiB.")
+    return AttachedFile(place, name, content)
 
 
 def _about(document: Any, place: int) -> dict[str, Any]:
-    """Return what the PDF says of the file; of a damaged entry only its name, since the document's text is not less for it."""
+    """Return the PDF's entry for the file. Of a damaged one only the name is known, and the document can still be read."""
     try:
         return dict(document.embfile_info(place))
-    except Exception:
+    except Exception:  # PyMuPDF raises nothing more specific
         return {"name": document.embfile_names()[place]}
 
 
